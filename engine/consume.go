@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"context"
+	"time"
+)
+
+// Status is a listener's verdict on a batch.
+type Status uint8
+
+// The verdicts. A concurrent listener answers ConsumeSuccess or ReconsumeLater;
+// an orderly one ConsumeSuccess, SuspendCurrentQueueAMoment, Commit or Rollback.
+const (
+	ConsumeSuccess Status = iota + 1
+	ReconsumeLater
+	SuspendCurrentQueueAMoment
+	Commit
+	Rollback
+)
+
+// ConsumeContext goes with a batch to the listener, which may set the fields
+// below the line. It is valid during the call only.
+type ConsumeContext struct {
+	MessageQueue MessageQueue // where the messages lie (the retry topic's for a retry)
+
+	// AckIndex is the last message of the batch that succeeded (concurrent, with
+	// ConsumeSuccess); it comes as "all".
+	AckIndex int
+	// DelayLevelWhenNextConsume: 0 lets the broker choose, -1 is the dead letters
+	// at once, n is level n (concurrent).
+	DelayLevelWhenNextConsume int32
+	// AutoCommit comes as true (orderly).
+	AutoCommit bool
+	// SuspendCurrentQueueTime replaces the option of the same name when not zero (orderly).
+	SuspendCurrentQueueTime time.Duration
+}
+
+// Listener consumes batches. A concurrent consumer calls it from up to
+// ConsumeThreadMin goroutines at once; an orderly one never twice at once for
+// one queue. The slice is valid during the call; the messages it points to may
+// be kept. ctx ends when the engine has to stop running listeners. An error or
+// a zero Status counts as ReconsumeLater (orderly: SuspendCurrentQueueAMoment).
+//
+// A panic in a listener is a fault of the program and ends it.
+type Listener interface {
+	Consume(ctx context.Context, messages []Message, cc *ConsumeContext) (Status, error)
+}
+
+// ListenerFunc makes a Listener of a function.
+type ListenerFunc func(ctx context.Context, messages []Message, cc *ConsumeContext) (Status, error)
+
+// Consume calls f.
+func (f ListenerFunc) Consume(ctx context.Context, messages []Message, cc *ConsumeContext) (Status, error) {
+	return f(ctx, messages, cc)
+}

@@ -1,0 +1,62 @@
+package core
+
+import "time"
+
+// The times of the broker's queue lock (spec/consumer-orderly.md 2).
+const (
+	LockMaxLive = 30 * time.Second // client side: an older lock counts as lost
+	LockRenewal = 20 * time.Second
+	LockFirst   = time.Second
+	LockRetry   = 3 * time.Second
+	// MaxConsumeContinuously bounds how long one queue keeps a worker.
+	MaxConsumeContinuously = 60 * time.Second
+)
+
+// LockExpired reports whether a lock last granted at t has expired at now.
+func LockExpired(t, now time.Time) bool { return now.Sub(t) > LockMaxLive }
+
+// OrderlyState is what DecideOrderly looks at before each batch of an orderly queue.
+type OrderlyState struct {
+	Dropped, Clustering, Locked bool
+	LockedAt, Began, Now        time.Time
+}
+
+// OrderlyDecision says how an orderly queue goes on.
+type OrderlyDecision uint8
+
+// The decisions.
+const (
+	OrderlyTake   OrderlyDecision = iota + 1
+	OrderlyStop                   // dropped
+	OrderlyRelock                 // not locked, or expired: ask for the lock, then go on
+	OrderlyYield                  // 60 s are over: let another queue have the worker
+)
+
+// DecideOrderly applies spec/consumer-orderly.md 3, steps 4a to 4d.
+func DecideOrderly(s OrderlyState) OrderlyDecision { panic("todo") }
+
+// OrderlyVerdict is a listener's status for ApplyOrderly.
+type OrderlyVerdict uint8
+
+// The verdicts.
+const (
+	OrderlySuccess OrderlyVerdict = iota + 1
+	OrderlyCommit
+	OrderlyRollback
+	OrderlySuspend
+)
+
+// OrderlyAction is what a verdict means.
+type OrderlyAction struct {
+	Commit   bool // free the consuming part and store its offset
+	Rollback bool // put all of it back
+	Again    bool // put this batch back
+	Suspend  bool // wait before going on
+	Continue bool // take the next batch
+	OK       bool // count as consumed; else, when Failed, as failed
+	Failed   bool
+}
+
+// ApplyOrderly applies spec/consumer-orderly.md 5. exhausted: each message of the
+// suspended batch has been sent away because its retries are used up.
+func ApplyOrderly(v OrderlyVerdict, autoCommit, exhausted bool) OrderlyAction { panic("todo") }

@@ -1,0 +1,354 @@
+package engine
+
+import "time"
+
+// Event is something that happened, told once. Its name is the `event` field of
+// the JSON output and its fields, in snake_case by their json tags, that
+// object's own fields: changing either breaks scripts (spec/consumer.md 6).
+type Event interface {
+	EventName() string
+	// When is the time it happened.
+	When() time.Time
+	// About is the queue it is about; ok is false for one about the group.
+	About() (mq MessageQueue, ok bool)
+}
+
+// At is the part that all events share; an Event embeds it.
+type At struct {
+	Time time.Time    `json:"-"`
+	MQ   MessageQueue `json:"-"` // zero when it is not about a queue
+}
+
+// When is the time the event happened.
+func (a At) When() time.Time { return a.Time }
+
+// About is the queue the event is about.
+func (a At) About() (MessageQueue, bool) { return a.MQ, a.MQ.Topic != "" }
+
+// The events. Durations are in milliseconds under names ending in _ms.
+type (
+	// ConsumerState is a step of the service state (CREATE_JUST, RUNNING, …).
+	ConsumerState struct {
+		At
+		From  string `json:"from"`
+		To    string `json:"to"`
+		Cause string `json:"cause,omitempty"`
+	}
+	// RouteChanged: queues or brokers of a topic are not what they were.
+	RouteChanged struct {
+		At
+		Topic      string   `json:"topic"`
+		Brokers    []string `json:"brokers"`
+		ReadQueues int      `json:"read_queues"`
+		OldQueues  int      `json:"old_queues"`
+	}
+	// RouteMissing: no name server knows the topic; it is waited for.
+	RouteMissing struct {
+		At
+		Topic string `json:"topic"`
+	}
+	// NamesrvUnreachable begins when no name server answers and ends with Recovered.
+	NamesrvUnreachable struct {
+		At
+		Addrs []string `json:"addrs"`
+		Error string   `json:"error"`
+	}
+	// NamesrvRecovered ends NamesrvUnreachable.
+	NamesrvRecovered struct {
+		At
+		Addr       string `json:"addr"`
+		DurationMS int64  `json:"duration_ms"`
+	}
+	// BrokerOffline: the connection to a broker was lost or cannot be made.
+	BrokerOffline struct {
+		At
+		Broker  string `json:"broker_name"`
+		Address string `json:"address"`
+		Error   string `json:"error"`
+	}
+	// BrokerOnline ends BrokerOffline; the first contact is told too.
+	BrokerOnline struct {
+		At
+		Broker     string `json:"broker_name"`
+		Address    string `json:"address"`
+		DurationMS int64  `json:"duration_ms"` // how long it was offline; 0 at first contact
+	}
+	// HeartbeatSent is one answered or failed heartbeat.
+	HeartbeatSent struct {
+		At
+		Address string  `json:"address"`
+		RTTMS   float64 `json:"rtt_ms"`
+		Error   string  `json:"error,omitempty"`
+	}
+	// MembersChanged: a broker said that the group's members changed (code 40).
+	MembersChanged struct {
+		At
+		Address string `json:"address"`
+	}
+	// RebalanceBegin opens one pass over all topics.
+	RebalanceBegin struct {
+		At
+		Seq     int64  `json:"seq"`
+		Trigger string `json:"trigger"` // start, periodic, members, retry, resume, reset, route
+	}
+	// RebalanceEnd closes the pass.
+	RebalanceEnd struct {
+		At
+		Seq        int64    `json:"seq"`
+		Trigger    string   `json:"trigger"`
+		Topics     []string `json:"topics"`
+		Kept       int      `json:"kept"`
+		Added      int      `json:"added"`
+		Dropped    int      `json:"dropped"`
+		Balanced   bool     `json:"balanced"`
+		DurationMS float64  `json:"duration_ms"`
+	}
+	// RebalanceTopic is one topic's new allocation, told when it changed.
+	RebalanceTopic struct {
+		At
+		Topic    string   `json:"topic"`
+		Strategy string   `json:"strategy"`
+		Queues   int      `json:"queues"`
+		Members  []string `json:"members"`
+		Joined   []string `json:"joined,omitempty"`
+		Left     []string `json:"left,omitempty"`
+		Mine     []string `json:"mine"` // broker/id
+	}
+	// RebalanceSkipped: a topic kept what it had, and why.
+	RebalanceSkipped struct {
+		At
+		Topic string `json:"topic"`
+		Cause string `json:"cause"` // paused, no route, no members, self missing, strategy error
+		Error string `json:"error,omitempty"`
+	}
+	// QueueAdded: the engine now owns the queue.
+	QueueAdded struct {
+		At
+		NextOffset int64  `json:"next_offset"`
+		Source     string `json:"source"` // store, max, min, timestamp
+	}
+	// QueueAddFailed: a queue could not be taken yet; it is tried again.
+	QueueAddFailed struct {
+		At
+		Cause string `json:"cause"` // lock, offset query
+		Error string `json:"error,omitempty"`
+	}
+	// QueueDropped: the engine stops consuming the queue.
+	QueueDropped struct {
+		At
+		Cause           string `json:"cause"` // unassigned, pull_expired, unsubscribed, offset_illegal, reset, shutdown
+		Cached          int64  `json:"cached"`
+		CommittedOffset int64  `json:"committed_offset"`
+	}
+	// QueueRemoved: the queue is given away, its offset durable.
+	QueueRemoved struct {
+		At
+		Unlocked   bool    `json:"unlocked"`
+		DurationMS float64 `json:"duration_ms"`
+	}
+	// LockGained: the broker granted the queue's lock.
+	LockGained struct{ At }
+	// LockLost: the broker gave the lock to somebody else, or it expired.
+	LockLost struct {
+		At
+		Cause string `json:"cause"` // refused, expired
+		AgeMS int64  `json:"age_ms"`
+	}
+	// LockRequestFailed: the broker did not answer; flags stay until they expire.
+	LockRequestFailed struct {
+		At
+		Broker string `json:"broker_name"`
+		Error  string `json:"error"`
+	}
+	// PullError: a pull ended with an error and is tried again.
+	PullError struct {
+		At
+		Offset  int64  `json:"offset"`
+		Code    int32  `json:"code,omitempty"`
+		Error   string `json:"error"`
+		DelayMS int64  `json:"delay_ms"`
+	}
+	// PullRecovered ends a run of PullErrors.
+	PullRecovered struct {
+		At
+		Errors     int64 `json:"errors"`
+		DurationMS int64 `json:"duration_ms"`
+	}
+	// FlowBegin: a limit stops the pulling of a queue.
+	FlowBegin struct {
+		At
+		Cause FlowCause `json:"cause"`
+		Limit int64     `json:"limit"`
+		Value int64     `json:"value"`
+	}
+	// FlowEnd: the cause was not hit for 1 s.
+	FlowEnd struct {
+		At
+		Cause      FlowCause `json:"cause"`
+		Limit      int64     `json:"limit"`
+		Value      int64     `json:"value"` // the highest seen
+		Times      int64     `json:"times"`
+		DurationMS int64     `json:"duration_ms"`
+	}
+	// OffsetIllegal: the broker corrected the offset pulled at.
+	OffsetIllegal struct {
+		At
+		Requested int64 `json:"requested"`
+		Corrected int64 `json:"corrected"`
+		MinOffset int64 `json:"min_offset"`
+		MaxOffset int64 `json:"max_offset"`
+	}
+	// ConsumeDiscarded: messages were processed (or not) after the queue was dropped,
+	// so they are neither acknowledged nor sent back.
+	ConsumeDiscarded struct {
+		At
+		Phase string `json:"phase"` // before, after
+		Count int    `json:"count"`
+		First int64  `json:"first_offset"`
+		Last  int64  `json:"last_offset"`
+	}
+	// ConsumeFailed: a listener refused a batch.
+	ConsumeFailed struct {
+		At
+		Count      int     `json:"count"`
+		First      int64   `json:"first_offset"`
+		ReturnType string  `json:"return_type"` // FAILED, EXCEPTION, TIME_OUT, RETURNNULL
+		Error      string  `json:"error,omitempty"`
+		RTMS       float64 `json:"rt_ms"`
+	}
+	// SentBack: a failed message will be delivered again by the broker.
+	SentBack struct {
+		At
+		Offset         int64  `json:"offset"`
+		MessageID      string `json:"message_id"`
+		DelayLevel     int32  `json:"delay_level"`
+		ReconsumeTimes int32  `json:"reconsume_times"`
+		Target         string `json:"target"` // retry, dlq, fallback
+	}
+	// SendBackFailed: it stays here and is tried again locally.
+	SendBackFailed struct {
+		At
+		Offset    int64  `json:"offset"`
+		MessageID string `json:"message_id"`
+		Error     string `json:"error"`
+	}
+	// RetryLocal: messages are handed to the listener again after a delay.
+	RetryLocal struct {
+		At
+		Count   int   `json:"count"`
+		First   int64 `json:"first_offset"`
+		DelayMS int64 `json:"delay_ms"`
+	}
+	// RetrySuspend: an orderly queue waits before it tries its head again.
+	RetrySuspend struct {
+		At
+		Offset         int64 `json:"offset"`
+		DelayMS        int64 `json:"delay_ms"`
+		ReconsumeTimes int32 `json:"reconsume_times"`
+	}
+	// MessageExpired: cleaning sent a message back that its listener held too long.
+	MessageExpired struct {
+		At
+		Offset    int64  `json:"offset"`
+		MessageID string `json:"message_id"`
+		AgeMS     int64  `json:"age_ms"`
+		SentBack  bool   `json:"sent_back"`
+	}
+	// MessageUndecodable: a record of a pull answer breaks the format.
+	MessageUndecodable struct {
+		At
+		Offset int64  `json:"offset"`
+		Error  string `json:"error"`
+	}
+	// OffsetPersistFailed: a commit did not reach the store; it is tried again.
+	OffsetPersistFailed struct {
+		At
+		Offset int64  `json:"offset"`
+		Error  string `json:"error"`
+	}
+	// Pause: an operator stopped a queue (or, without one, the consumer).
+	Pause struct {
+		At
+		By            string `json:"by"`
+		Reason        string `json:"reason,omitempty"`
+		ResumeAfterMS int64  `json:"resume_after_ms,omitempty"`
+	}
+	// Resume ends a Pause.
+	Resume struct {
+		At
+		By         string `json:"by"`
+		DurationMS int64  `json:"duration_ms"`
+	}
+	// ResetBegin opens the reset of one queue.
+	ResetBegin struct {
+		At
+		By   string `json:"by"` // operator, or broker
+		From int64  `json:"from"`
+		To   int64  `json:"to"`
+	}
+	// ResetEnd closes it.
+	ResetEnd struct {
+		At
+		By       string `json:"by"`
+		From     int64  `json:"from"`
+		To       int64  `json:"to"`
+		Verified bool   `json:"verified"`
+		Error    string `json:"error,omitempty"`
+	}
+	// AdminRequest: somebody asked this member through a broker (221, 307, 309).
+	AdminRequest struct {
+		At
+		Code    int32  `json:"code"`
+		Address string `json:"address"`
+		Result  string `json:"result"`
+	}
+	// ShutdownStep is one step of the orderly leave.
+	ShutdownStep struct {
+		At
+		Step       string  `json:"step"` // stop_workers, persist, unlock, unregister
+		DurationMS float64 `json:"duration_ms"`
+		Error      string  `json:"error,omitempty"`
+	}
+)
+
+// EventName of each event.
+func (ConsumerState) EventName() string       { return "consumer_state" }
+func (RouteChanged) EventName() string        { return "route_changed" }
+func (RouteMissing) EventName() string        { return "route_missing" }
+func (NamesrvUnreachable) EventName() string  { return "namesrv_unreachable" }
+func (NamesrvRecovered) EventName() string    { return "namesrv_recovered" }
+func (BrokerOffline) EventName() string       { return "broker_offline" }
+func (BrokerOnline) EventName() string        { return "broker_online" }
+func (HeartbeatSent) EventName() string       { return "heartbeat_sent" }
+func (MembersChanged) EventName() string      { return "members_changed" }
+func (RebalanceBegin) EventName() string      { return "rebalance_begin" }
+func (RebalanceEnd) EventName() string        { return "rebalance_end" }
+func (RebalanceTopic) EventName() string      { return "rebalance_topic" }
+func (RebalanceSkipped) EventName() string    { return "rebalance_skipped" }
+func (QueueAdded) EventName() string          { return "queue_added" }
+func (QueueAddFailed) EventName() string      { return "queue_add_failed" }
+func (QueueDropped) EventName() string        { return "queue_dropped" }
+func (QueueRemoved) EventName() string        { return "queue_removed" }
+func (LockGained) EventName() string          { return "lock_gained" }
+func (LockLost) EventName() string            { return "lock_lost" }
+func (LockRequestFailed) EventName() string   { return "lock_request_failed" }
+func (PullError) EventName() string           { return "pull_error" }
+func (PullRecovered) EventName() string       { return "pull_recovered" }
+func (FlowBegin) EventName() string           { return "flow_begin" }
+func (FlowEnd) EventName() string             { return "flow_end" }
+func (OffsetIllegal) EventName() string       { return "offset_illegal" }
+func (ConsumeDiscarded) EventName() string    { return "consume_discarded" }
+func (ConsumeFailed) EventName() string       { return "consume_failed" }
+func (SentBack) EventName() string            { return "sendback_ok" }
+func (SendBackFailed) EventName() string      { return "sendback_failed" }
+func (RetryLocal) EventName() string          { return "retry_local" }
+func (RetrySuspend) EventName() string        { return "retry_suspend" }
+func (MessageExpired) EventName() string      { return "message_expired" }
+func (MessageUndecodable) EventName() string  { return "message_undecodable" }
+func (OffsetPersistFailed) EventName() string { return "offset_persist_failed" }
+func (Pause) EventName() string               { return "pause" }
+func (Resume) EventName() string              { return "resume" }
+func (ResetBegin) EventName() string          { return "reset_begin" }
+func (ResetEnd) EventName() string            { return "reset_end" }
+func (AdminRequest) EventName() string        { return "admin_request" }
+func (ShutdownStep) EventName() string        { return "shutdown_step" }

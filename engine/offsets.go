@@ -1,0 +1,15 @@
+package engine
+
+import "context"
+
+// OffsetStore keeps a group's offsets durable. Package store has the two kinds.
+// One goroutine calls Save at a time; Load may run beside it.
+type OffsetStore interface {
+	// Load returns the stored offset of a queue; found is false only when the store
+	// is sure that there is none.
+	Load(ctx context.Context, mq MessageQueue) (offset int64, found bool, err error)
+	// Save stores offsets. With wait it returns when they are durable, without it
+	// may return when they are on their way. It tries every queue and returns those
+	// that failed with the reason; nil when none did.
+	Save(ctx context.Context, offsets map[MessageQueue]int64, wait bool) map[MessageQueue]error
+}

@@ -1,0 +1,193 @@
+package engine
+
+import (
+	"fmt"
+	"regexp"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// Subscription is one topic with its TAG expression; "" and "*" mean all.
+type Subscription struct {
+	Topic      string
+	Expression string
+}
+
+// Options configure a push consumer. DefaultOptions has RocketMQ's defaults
+// (spec/consumer.md 3); Validate applies the reference's checks.
+type Options struct {
+	Group            string
+	Subscriptions    []Subscription
+	MessageModel     MessageModel
+	ConsumeFromWhere ConsumeFromWhere
+	// ConsumeTimestamp is the start for ConsumeFromTimestamp.
+	ConsumeTimestamp time.Time
+	// Orderly consumes each queue in order, under the three locks.
+	Orderly bool
+	// Strategy divides the queues among the members.
+	Strategy core.Strategy
+	// ClientID; empty makes the Java form ip@pid#nanoseconds, or ip@DEFAULT when
+	// broadcasting.
+	ClientID string
+	// InstanceName replaces the pid in a made client id.
+	InstanceName string
+
+	ConsumeThreadMin           int
+	ConsumeThreadMax           int
+	ConsumeMessageBatchMaxSize int
+	PullBatchSize              int
+	PullInterval               time.Duration
+	ConsumeConcurrentlyMaxSpan int64
+	PullThresholdForQueue      int64
+	PullThresholdSizeForQueue  int64 // MiB
+	PullThresholdForTopic      int64 // -1: none
+	PullThresholdSizeForTopic  int64 // MiB; -1: none
+	// MaxReconsumeTimes; -1 is 16 when concurrent, without limit when orderly.
+	MaxReconsumeTimes int32
+	// SuspendCurrentQueueTime is the pause before an orderly retry.
+	SuspendCurrentQueueTime time.Duration
+	// ConsumeTimeout labels a slow listener call and is the age at which cleaning
+	// sends a message back.
+	ConsumeTimeout time.Duration
+	// CleanExpired turns expired-message cleaning on (trap T22: off by default,
+	// since a message sent back while its listener runs is delivered twice).
+	CleanExpired bool
+	// PersistInterval is the period of offset persistence.
+	PersistInterval time.Duration
+	// HeartbeatInterval, RebalanceInterval: Java's 30 s and 20 s.
+	HeartbeatInterval time.Duration
+	RebalanceInterval time.Duration
+	// AwaitTermination bounds how long a leave waits for running listeners.
+	AwaitTermination time.Duration
+	// EventBuffer is how many events a subscription holds before it drops.
+	EventBuffer int
+	// Seed makes the engine's choices (client id, retry jitter) repeatable in
+	// tests; zero is random.
+	Seed uint64
+}
+
+// DefaultOptions are RocketMQ's defaults, but for AwaitTermination (trap T10).
+func DefaultOptions() Options {
+	return Options{
+		MessageModel:               protocol.Clustering,
+		ConsumeFromWhere:           protocol.ConsumeFromLastOffset,
+		Strategy:                   core.AllocateAveragely,
+		ConsumeThreadMin:           20,
+		ConsumeThreadMax:           20,
+		ConsumeMessageBatchMaxSize: 1,
+		PullBatchSize:              32,
+		ConsumeConcurrentlyMaxSpan: 2000,
+		PullThresholdForQueue:      1000,
+		PullThresholdSizeForQueue:  100,
+		PullThresholdForTopic:      -1,
+		PullThresholdSizeForTopic:  -1,
+		MaxReconsumeTimes:          -1,
+		SuspendCurrentQueueTime:    time.Second,
+		ConsumeTimeout:             15 * time.Minute,
+		PersistInterval:            5 * time.Second,
+		HeartbeatInterval:          30 * time.Second,
+		RebalanceInterval:          20 * time.Second,
+		AwaitTermination:           3 * time.Second,
+		EventBuffer:                4096,
+	}
+}
+
+// ConfigError is a property outside its bounds.
+type ConfigError struct {
+	Property string // RocketMQ's name, in camel case
+	Value    any
+	Rule     string
+}
+
+func (e *ConfigError) Error() string {
+	return fmt.Sprintf("%s = %v: %s", e.Property, e.Value, e.Rule)
+}
+
+var legalName = regexp.MustCompile(`^[%|a-zA-Z0-9_-]+$`)
+
+// Validate applies the checks of spec/consumer.md 2.4, in its order, and those
+// that the reference forgets (topic names, timeouts). The first violation is
+// returned as a *ConfigError.
+func (o *Options) Validate() error {
+	bad := func(property string, value any, rule string) error {
+		return &ConfigError{property, value, rule}
+	}
+	between := func(property string, value, lo, hi int64) error {
+		if value < lo || value > hi {
+			return bad(property, value, fmt.Sprintf("must be %d to %d", lo, hi))
+		}
+		return nil
+	}
+	switch {
+	case o.Group == "":
+		return bad("consumerGroup", `""`, "must be given")
+	case len(o.Group) > 255:
+		return bad("consumerGroup", o.Group, "must be at most 255 characters")
+	case !legalName.MatchString(o.Group):
+		return bad("consumerGroup", o.Group, "may hold only letters, digits, %, |, - and _")
+	case o.Group == "DEFAULT_CONSUMER":
+		return bad("consumerGroup", o.Group, "is reserved, choose another")
+	case o.MessageModel != protocol.Clustering && o.MessageModel != protocol.Broadcasting:
+		return bad("messageModel", o.MessageModel, "must be CLUSTERING or BROADCASTING")
+	case o.ConsumeFromWhere < protocol.ConsumeFromLastOffset || o.ConsumeFromWhere > protocol.ConsumeFromTimestamp:
+		return bad("consumeFromWhere", o.ConsumeFromWhere, "must be last, first or a time")
+	case o.ConsumeFromWhere == protocol.ConsumeFromTimestamp && o.ConsumeTimestamp.IsZero():
+		return bad("consumeTimestamp", "none", "must be given to start from a time")
+	case o.Strategy == nil:
+		return bad("allocateMessageQueueStrategy", "none", "must be given")
+	case len(o.Subscriptions) == 0:
+		return bad("subscription", "none", "needs at least one topic")
+	}
+	for _, c := range []struct {
+		property      string
+		value, lo, hi int64
+		minusOne      bool
+	}{
+		{"consumeThreadMin", int64(o.ConsumeThreadMin), 1, 1000, false},
+		{"consumeThreadMax", int64(o.ConsumeThreadMax), 1, 1000, false},
+		{"consumeConcurrentlyMaxSpan", o.ConsumeConcurrentlyMaxSpan, 1, 65535, false},
+		{"pullThresholdForQueue", o.PullThresholdForQueue, 1, 65535, false},
+		{"pullThresholdForTopic", o.PullThresholdForTopic, 1, 6553500, true},
+		{"pullThresholdSizeForQueue", o.PullThresholdSizeForQueue, 1, 1024, false},
+		{"pullThresholdSizeForTopic", o.PullThresholdSizeForTopic, 1, 102400, true},
+		{"pullInterval", o.PullInterval.Milliseconds(), 0, 65535, false},
+		{"consumeMessageBatchMaxSize", int64(o.ConsumeMessageBatchMaxSize), 1, 1024, false},
+		{"pullBatchSize", int64(o.PullBatchSize), 1, 1024, false},
+		{"maxReconsumeTimes", int64(o.MaxReconsumeTimes), 0, 1<<31 - 1, true},
+		{"suspendCurrentQueueTimeMillis", o.SuspendCurrentQueueTime.Milliseconds(), 10, 30000, false},
+		{"consumeTimeout", int64(o.ConsumeTimeout / time.Minute), 1, 10080, false},
+		{"persistConsumerOffsetInterval", o.PersistInterval.Milliseconds(), 100, 3600000, false},
+		{"heartbeatBrokerInterval", o.HeartbeatInterval.Milliseconds(), 1000, 100000, false},
+		{"rebalanceInterval", o.RebalanceInterval.Milliseconds(), 1000, 3600000, false},
+		{"awaitTerminationMillisWhenShutdown", o.AwaitTermination.Milliseconds(), 0, 3600000, false},
+		{"eventBuffer", int64(o.EventBuffer), 16, 1 << 20, false},
+	} {
+		if c.minusOne && c.value == -1 {
+			continue
+		}
+		if err := between(c.property, c.value, c.lo, c.hi); err != nil {
+			return err
+		}
+	}
+	if o.ConsumeThreadMin > o.ConsumeThreadMax {
+		return bad("consumeThreadMin", o.ConsumeThreadMin, fmt.Sprintf("must not be above consumeThreadMax (%d)", o.ConsumeThreadMax))
+	}
+	seen := map[string]bool{}
+	for _, s := range o.Subscriptions {
+		switch {
+		case s.Topic == "":
+			return bad("topic", `""`, "must be given")
+		case len(s.Topic) > 127 || !legalName.MatchString(s.Topic):
+			return bad("topic", s.Topic, "must be at most 127 of letters, digits, %, |, - and _")
+		case seen[s.Topic]:
+			return bad("topic", s.Topic, "is subscribed twice")
+		}
+		seen[s.Topic] = true
+		if _, err := protocol.NewSubscriptionData(s.Topic, s.Expression); err != nil {
+			return bad("subscription", s.Topic+":"+s.Expression, err.Error())
+		}
+	}
+	return nil
+}
