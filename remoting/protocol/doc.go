@@ -1,0 +1,18 @@
+// Package protocol turns RocketMQ's bytes into structs and back. It is pure: no
+// network, no clock, no goroutine, no logger; every function may be called from
+// any goroutine.
+//
+// Frames of the remoting protocol are in command.go and command_*.go, their codes
+// in code.go and codename.go, the pull request of the steady state in
+// pullrequest.go. Typed headers are in header_*.go, typed bodies in body_*.go,
+// route.go, heartbeat.go, subscription.go and runninginfo.go; lenient.go reads
+// the brokers' JSON that is not JSON. Stored messages are in messageext.go (as a
+// view) and record.go (laid open), with property.go, messageid.go, batch.go and
+// compress.go.
+//
+// What is decoded is bounded before it is allocated, and decoders refuse but
+// never panic. What is decoded in place (commands, messages, batches) points into
+// the frame, which must not change afterwards.
+//
+// It imports the standard library and the compression libraries, nothing else.
+package protocol

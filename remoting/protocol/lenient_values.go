@@ -1,0 +1,120 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+)
+
+// looseInt is a number that may be given as a string.
+type looseInt int64
+
+func (n *looseInt) UnmarshalJSON(b []byte) error {
+	if string(b) == "null" {
+		return nil
+	}
+	v, err := strconv.ParseInt(view(bytes.Trim(b, `"`)), 10, 64)
+	if err != nil {
+		return fmt.Errorf("%.20q is no 64-bit number", b)
+	}
+	*n = looseInt(v)
+	return nil
+}
+
+// looseString is a text, or any other value as it is written.
+type looseString string
+
+func (t *looseString) UnmarshalJSON(b []byte) error {
+	if b[0] != '"' {
+		if string(b) != "null" {
+			*t = looseString(b)
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*string)(t))
+}
+
+// UnmarshalJSON reads a queue as any peer writes it, its number as a string too.
+func (q *MessageQueue) UnmarshalJSON(b []byte) error {
+	var w struct {
+		Topic      string   `json:"topic"`
+		BrokerName string   `json:"brokerName"`
+		QueueID    looseInt `json:"queueId"`
+	}
+	if err := json.Unmarshal(b, &w); err != nil {
+		return err
+	}
+	if looseInt(int32(w.QueueID)) != w.QueueID {
+		return fmt.Errorf("queue id %d does not fit 32 bits", w.QueueID)
+	}
+	*q = MessageQueue{Topic: w.Topic, BrokerName: w.BrokerName, QueueID: int32(w.QueueID)}
+	return nil
+}
+
+// queueMap is a map by queue: as an object whose keys are queues (or, after
+// strictJSON or from strict peers, texts of queues), or as an array of pairs.
+type queueMap[V any] map[MessageQueue]V
+
+func (m *queueMap[V]) UnmarshalJSON(b []byte) error {
+	if b[0] == '[' {
+		return m.readPairs(b)
+	}
+	var byText map[string]V
+	if err := json.Unmarshal(b, &byText); err != nil {
+		return err
+	}
+	out := make(queueMap[V], len(byText))
+	for text, value := range byText {
+		var mq MessageQueue
+		if err := decodeLenient([]byte(text), &mq); err != nil {
+			return fmt.Errorf("queue as key %.60q: %w", text, err)
+		}
+		out[mq] = value
+	}
+	*m = out
+	return nil
+}
+
+// readPairs reads [[queue, value], …], and the flat form of code 220 towards C++
+// clients where the value is a member of the queue named offset.
+func (m *queueMap[V]) readPairs(b []byte) error {
+	var items []json.RawMessage
+	if err := json.Unmarshal(b, &items); err != nil {
+		return err
+	}
+	out := make(queueMap[V], len(items))
+	for i, item := range items {
+		var mq MessageQueue
+		var value V
+		if item[0] != '[' {
+			flat := struct {
+				Offset *V `json:"offset"`
+			}{&value}
+			if err := json.Unmarshal(item, &mq); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+			if err := json.Unmarshal(item, &flat); err != nil {
+				return fmt.Errorf("item %d: %w", i, err)
+			}
+			out[mq] = value
+			continue
+		}
+		var pair []json.RawMessage
+		if err := json.Unmarshal(item, &pair); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+		if len(pair) != 2 {
+			return fmt.Errorf("item %d has %d parts, not a queue and a value", i, len(pair))
+		}
+		if err := json.Unmarshal(pair[0], &mq); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+		if err := json.Unmarshal(pair[1], &value); err != nil {
+			return fmt.Errorf("item %d: %w", i, err)
+		}
+		out[mq] = value
+	}
+	*m = out
+	return nil
+}

@@ -1,0 +1,176 @@
+package protocol
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// ConsumerRunningInfo is the answer to 307.
+type ConsumerRunningInfo struct {
+	Properties      map[string]string
+	SubscriptionSet []SubscriptionData
+	MQTable         map[MessageQueue]ProcessQueueInfo
+	StatusTable     map[string]ConsumeStatus
+	Jstack          string
+}
+
+// ProcessQueueInfo is the inside of one queue as its owner reports it. Times are
+// milliseconds since 1970.
+type ProcessQueueInfo struct {
+	CommitOffset            int64 `json:"commitOffset"`
+	CachedMsgMinOffset      int64 `json:"cachedMsgMinOffset"`
+	CachedMsgMaxOffset      int64 `json:"cachedMsgMaxOffset"`
+	CachedMsgCount          int32 `json:"cachedMsgCount"`
+	CachedMsgSizeInMiB      int32 `json:"cachedMsgSizeInMiB"`
+	TransactionMsgMinOffset int64 `json:"transactionMsgMinOffset"`
+	TransactionMsgMaxOffset int64 `json:"transactionMsgMaxOffset"`
+	TransactionMsgCount     int32 `json:"transactionMsgCount"`
+	Locked                  bool  `json:"locked"`
+	TryUnlockTimes          int64 `json:"tryUnlockTimes"`
+	LastLockTimestamp       int64 `json:"lastLockTimestamp"`
+	Dropped                 bool  `json:"droped"` // the wire has one p
+	LastPullTimestamp       int64 `json:"lastPullTimestamp"`
+	LastConsumeTimestamp    int64 `json:"lastConsumeTimestamp"`
+}
+
+// ConsumeStatus is one topic's rates in ConsumerRunningInfo.
+type ConsumeStatus struct {
+	PullRT            float64 `json:"pullRT"`
+	PullTPS           float64 `json:"pullTPS"`
+	ConsumeRT         float64 `json:"consumeRT"`
+	ConsumeOKTPS      float64 `json:"consumeOKTPS"`
+	ConsumeFailedTPS  float64 `json:"consumeFailedTPS"`
+	ConsumeFailedMsgs int64   `json:"consumeFailedMsgs"`
+}
+
+// EncodeRunningInfo writes the answer to 307 as the 4.9 Java client does.
+func EncodeRunningInfo(r *ConsumerRunningInfo) []byte {
+	o := beginObject(nil)
+	if r.Jstack != "" {
+		o.text("jstack", r.Jstack)
+	}
+	o.name("mqTable")
+	queues := beginObject(o.dst)
+	for _, mq := range sortedQueues[ProcessQueueInfo](r.MQTable) {
+		queues.queueName(mq)
+		queues.dst = appendProcessQueueInfo(queues.dst, r.MQTable[mq])
+	}
+	o.dst = queues.end()
+	o.name("properties")
+	properties := beginObject(o.dst)
+	for _, name := range slices.Sorted(maps.Keys(r.Properties)) {
+		properties.textName(name)
+		properties.dst = appendString(properties.dst, r.Properties[name])
+	}
+	o.dst = properties.end()
+	o.name("statusTable")
+	topics := beginObject(o.dst)
+	for _, topic := range slices.Sorted(maps.Keys(r.StatusTable)) {
+		topics.textName(topic)
+		topics.dst = appendConsumeStatus(topics.dst, r.StatusTable[topic])
+	}
+	o.dst = topics.end()
+	o.name("subscriptionSet")
+	o.dst = appendArray(o.dst, r.SubscriptionSet, appendSubscription)
+	return o.end()
+}
+
+func appendProcessQueueInfo(dst []byte, q ProcessQueueInfo) []byte {
+	o := beginObject(dst)
+	o.number("cachedMsgCount", int64(q.CachedMsgCount))
+	o.number("cachedMsgMaxOffset", q.CachedMsgMaxOffset)
+	o.number("cachedMsgMinOffset", q.CachedMsgMinOffset)
+	o.number("cachedMsgSizeInMiB", int64(q.CachedMsgSizeInMiB))
+	o.number("commitOffset", q.CommitOffset)
+	o.bool("droped", q.Dropped)
+	o.number("lastConsumeTimestamp", q.LastConsumeTimestamp)
+	o.number("lastLockTimestamp", q.LastLockTimestamp)
+	o.number("lastPullTimestamp", q.LastPullTimestamp)
+	o.bool("locked", q.Locked)
+	o.number("transactionMsgCount", int64(q.TransactionMsgCount))
+	o.number("transactionMsgMaxOffset", q.TransactionMsgMaxOffset)
+	o.number("transactionMsgMinOffset", q.TransactionMsgMinOffset)
+	o.number("tryUnlockTimes", q.TryUnlockTimes)
+	return o.end()
+}
+
+func appendConsumeStatus(dst []byte, s ConsumeStatus) []byte {
+	o := beginObject(dst)
+	o.number("consumeFailedMsgs", s.ConsumeFailedMsgs)
+	o.double("consumeFailedTPS", s.ConsumeFailedTPS)
+	o.double("consumeOKTPS", s.ConsumeOKTPS)
+	o.double("consumeRT", s.ConsumeRT)
+	o.double("pullRT", s.PullRT)
+	o.double("pullTPS", s.PullTPS)
+	return o.end()
+}
+
+// runningInfoJSON is ConsumerRunningInfo in the forms that peers may send.
+type runningInfoJSON struct {
+	Jstack          string                     `json:"jstack"`
+	MQTable         queueMap[ProcessQueueInfo] `json:"mqTable"`
+	Properties      map[string]looseString     `json:"properties"`
+	StatusTable     map[string]ConsumeStatus   `json:"statusTable"`
+	SubscriptionSet []SubscriptionData         `json:"subscriptionSet"`
+}
+
+// DecodeRunningInfo reads the answer to 307 as any client makes it. The Go
+// client's jstack may hold quotes as they are; it is then cut off before the
+// rest is read.
+func DecodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
+	var w runningInfoJSON
+	err := decodeLenient(body, &w)
+	if err != nil {
+		rest, jstack, ok := cutJstack(body)
+		if !ok {
+			return ConsumerRunningInfo{}, fmt.Errorf("decode running info: %w", err)
+		}
+		w = runningInfoJSON{}
+		if decodeLenient(rest, &w) != nil {
+			return ConsumerRunningInfo{}, fmt.Errorf("decode running info: %w", err)
+		}
+		w.Jstack = jstack
+	}
+	r := ConsumerRunningInfo{
+		SubscriptionSet: w.SubscriptionSet,
+		MQTable:         w.MQTable,
+		StatusTable:     w.StatusTable,
+		Jstack:          w.Jstack,
+	}
+	if w.Properties != nil {
+		r.Properties = make(map[string]string, len(w.Properties))
+		for name, value := range w.Properties {
+			r.Properties[name] = string(value)
+		}
+	}
+	return r, nil
+}
+
+// cutJstack takes body apart at its jstack member, which must be the last one.
+// The name with its quotes cannot stand inside a string that is escaped.
+func cutJstack(body []byte) (rest []byte, jstack string, ok bool) {
+	before, after, ok := bytes.Cut(body, []byte(`"jstack"`))
+	if !ok {
+		return nil, "", false
+	}
+	after, ok = bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(":"))
+	if !ok {
+		return nil, "", false
+	}
+	after, ok = bytes.CutPrefix(bytes.TrimLeft(after, " \t\r\n"), []byte(`"`))
+	if !ok {
+		return nil, "", false
+	}
+	after, ok = bytes.CutSuffix(bytes.TrimRight(after, " \t\r\n"), []byte("}"))
+	if !ok {
+		return nil, "", false
+	}
+	after, ok = bytes.CutSuffix(bytes.TrimRight(after, " \t\r\n"), []byte(`"`))
+	if !ok {
+		return nil, "", false
+	}
+	before = bytes.TrimSuffix(bytes.TrimRight(before, " \t\r\n"), []byte(","))
+	return append(bytes.Clone(before), '}'), string(after), true
+}

@@ -1,0 +1,206 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+// MessageModel says whether a group shares the queues or each member has all.
+type MessageModel uint8
+
+// The message models.
+const (
+	Clustering MessageModel = iota + 1
+	Broadcasting
+)
+
+// ConsumeFromWhere says where a group without committed offset starts.
+type ConsumeFromWhere uint8
+
+// The start positions.
+const (
+	ConsumeFromLastOffset ConsumeFromWhere = iota + 1
+	ConsumeFromFirstOffset
+	ConsumeFromTimestamp
+)
+
+// ConsumeType says how a member gets its messages.
+type ConsumeType uint8
+
+// The consume types.
+const (
+	ConsumeActively  ConsumeType = iota + 1 // pull
+	ConsumePassively                        // push
+	ConsumePop
+)
+
+// The names on the wire, by value; the first is that of the zero value.
+var (
+	messageModelNames     = []string{"", "CLUSTERING", "BROADCASTING"}
+	consumeFromWhereNames = []string{"", "CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET", "CONSUME_FROM_TIMESTAMP"}
+	consumeTypeNames      = []string{"", "CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP"}
+)
+
+// nameOf is the wire name of v, or "MessageModel(7)".
+func nameOf[E ~uint8](names []string, v E, kind string) string {
+	if v != 0 && int(v) < len(names) {
+		return names[v]
+	}
+	return fmt.Sprintf("%s(%d)", kind, uint8(v))
+}
+
+// parseName undoes nameOf; "" gives the zero value.
+func parseName[E ~uint8](names []string, name, kind string) (E, error) {
+	for i := range names {
+		if names[i] == name {
+			return E(i), nil
+		}
+	}
+	return 0, fmt.Errorf("%.40q is no %s", name, kind)
+}
+
+// String gives the name on the wire: CLUSTERING, BROADCASTING.
+func (m MessageModel) String() string { return nameOf(messageModelNames, m, "MessageModel") }
+
+// ParseMessageModel reads the name on the wire; "" is the zero value.
+func ParseMessageModel(name string) (MessageModel, error) {
+	return parseName[MessageModel](messageModelNames, name, "message model")
+}
+
+// MarshalText gives the name on the wire.
+func (m MessageModel) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
+
+// UnmarshalText reads the name on the wire; one it does not know is the zero
+// value, so that a newer peer's answer can still be read.
+func (m *MessageModel) UnmarshalText(text []byte) error {
+	*m, _ = ParseMessageModel(string(text))
+	return nil
+}
+
+// String gives the name on the wire: CONSUME_FROM_LAST_OFFSET and so on.
+func (w ConsumeFromWhere) String() string {
+	return nameOf(consumeFromWhereNames, w, "ConsumeFromWhere")
+}
+
+// ParseConsumeFromWhere reads the name on the wire; "" is the zero value.
+func ParseConsumeFromWhere(name string) (ConsumeFromWhere, error) {
+	return parseName[ConsumeFromWhere](consumeFromWhereNames, name, "start position")
+}
+
+// MarshalText gives the name on the wire.
+func (w ConsumeFromWhere) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
+
+// UnmarshalText reads the name on the wire; one it does not know is the zero value.
+func (w *ConsumeFromWhere) UnmarshalText(text []byte) error {
+	*w, _ = ParseConsumeFromWhere(string(text))
+	return nil
+}
+
+// String gives the name on the wire: CONSUME_ACTIVELY, CONSUME_PASSIVELY, CONSUME_POP.
+func (t ConsumeType) String() string { return nameOf(consumeTypeNames, t, "ConsumeType") }
+
+// ParseConsumeType reads the name on the wire; "" is the zero value.
+func ParseConsumeType(name string) (ConsumeType, error) {
+	return parseName[ConsumeType](consumeTypeNames, name, "consume type")
+}
+
+// MarshalText gives the name on the wire.
+func (t ConsumeType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
+
+// UnmarshalText reads the name on the wire; one it does not know is the zero value.
+func (t *ConsumeType) UnmarshalText(text []byte) error {
+	*t, _ = ParseConsumeType(string(text))
+	return nil
+}
+
+// Expression types of a subscription.
+const (
+	ExpressionTAG   = "TAG"
+	ExpressionSQL92 = "SQL92"
+)
+
+// SubscriptionData is one topic with its filter as a member announces it.
+type SubscriptionData struct {
+	ClassFilterMode bool     `json:"classFilterMode"`
+	CodeSet         []int32  `json:"codeSet"`
+	ExpressionType  string   `json:"expressionType"`
+	SubString       string   `json:"subString"`
+	SubVersion      int64    `json:"subVersion"` // milliseconds
+	TagsSet         []string `json:"tagsSet"`
+	Topic           string   `json:"topic"`
+}
+
+// NewSubscriptionData parses a TAG expression as Java's FilterAPI does: "" and
+// "*" mean all, else tags split at "||" and trimmed. An expression of only
+// separators is an error. SubVersion is left 0.
+func NewSubscriptionData(topic, expression string) (SubscriptionData, error) {
+	s := SubscriptionData{
+		Topic:          topic,
+		SubString:      expression,
+		ExpressionType: ExpressionTAG,
+		CodeSet:        []int32{},
+		TagsSet:        []string{},
+	}
+	if expression == "" || expression == "*" {
+		s.SubString = "*"
+		return s, nil
+	}
+	for tag := range strings.SplitSeq(expression, "||") {
+		tag = strings.TrimFunc(tag, func(r rune) bool { return r <= ' ' }) // Java's trim
+		if tag != "" {
+			s.addTag(tag)
+		}
+	}
+	if len(s.TagsSet) == 0 {
+		return SubscriptionData{}, errors.New("filter expression has no tag: " + expression)
+	}
+	return s, nil
+}
+
+// addTag keeps both lists sets, as Java's are.
+func (s *SubscriptionData) addTag(tag string) {
+	for _, have := range s.TagsSet {
+		if have == tag {
+			return
+		}
+	}
+	s.TagsSet = append(s.TagsSet, tag)
+	code := TagsCode(tag)
+	for _, have := range s.CodeSet {
+		if have == code {
+			return
+		}
+	}
+	s.CodeSet = append(s.CodeSet, code)
+}
+
+func appendSubscription(dst []byte, s SubscriptionData) []byte {
+	o := beginObject(dst)
+	o.bool("classFilterMode", s.ClassFilterMode)
+	o.name("codeSet")
+	o.dst = appendArray(o.dst, s.CodeSet, appendInt32)
+	o.text("expressionType", s.ExpressionType)
+	o.text("subString", s.SubString)
+	o.number("subVersion", s.SubVersion)
+	o.name("tagsSet")
+	o.dst = appendArray(o.dst, s.TagsSet, appendString)
+	o.text("topic", s.Topic)
+	return o.end()
+}
+
+// TagsCode is the number brokers filter tags by: Java's String.hashCode over
+// UTF-16 units, 0 for "".
+func TagsCode(tags string) int32 {
+	var h int32
+	for _, r := range tags {
+		if r >= 0x10000 {
+			high, low := utf16.EncodeRune(r)
+			h = 31*h + high
+			r = low
+		}
+		h = 31*h + r
+	}
+	return h
+}
