@@ -1,0 +1,253 @@
+package sandbox
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+const clusterName = "DefaultCluster"
+
+const permReadWrite = protocol.PermRead | protocol.PermWrite
+
+// The topics that a broker has from the start.
+const (
+	scheduleTopic    = "SCHEDULE_TOPIC_XXXX"
+	defaultTopicName = "TBW102" // what auto-created topics are modelled on
+	selfTestTopic    = "SELF_TEST_TOPIC"
+
+	defaultTopicQueues = 8
+)
+
+// broker is one master. The loop owns it.
+type broker struct {
+	loop      *loop
+	name      string
+	memory    string         // its address in memory
+	tcp       string         // its TCP address, once it has one
+	host      netip.AddrPort // the announced address, which messages are stored under
+	up        bool
+	endpoints []*endpoint
+	log       *commitLog
+	topics    map[string]*topic
+	groups    map[string]*group
+	schedule  *schedule
+	touched   []*queue // have held pulls and new messages
+}
+
+func newLoop(o Options, n *network) *loop {
+	l := &loop{
+		options: o, four: o.Line == "4", now: time.Now(), alarms: newAlarms(), network: n,
+		peers: map[*remoting.Conn]*peer{}, inbox: make(chan arrival, 64), calls: make(chan func(*loop)),
+		uniqueIDs: remoting.NewUniqueIDs(),
+	}
+	l.namesrv = &namesrv{loop: l, memory: net.JoinHostPort(namesrvHost, strconv.Itoa(namesrvPort)), hidden: map[string]time.Time{}}
+	for i, name := range o.Brokers {
+		b := &broker{
+			loop: l, name: name, log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))),
+			topics: map[string]*topic{}, groups: map[string]*group{},
+		}
+		b.memory = net.JoinHostPort(brokerNet+strconv.Itoa(brokerHost0+i), strconv.Itoa(brokerPort))
+		b.host = netip.MustParseAddrPort(b.memory)
+		b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}
+		for _, t := range []string{selfTestTopic, clusterName, name} {
+			b.makeTopic(t, 1, permReadWrite)
+		}
+		if o.AutoCreateTopics {
+			b.makeTopic(defaultTopicName, defaultTopicQueues, permReadWrite|permInherit)
+		}
+		for t, queues := range o.Topics {
+			b.makeTopic(t, queues, permReadWrite)
+		}
+		l.brokers = append(l.brokers, b)
+	}
+	return l
+}
+
+// permInherit lets topics be made after this one.
+const permInherit = 1
+
+// begin serves the in-memory addresses.
+func (l *loop) begin() {
+	l.serve(nil, l.network.listen(l.namesrv.memory))
+	for _, b := range l.brokers {
+		b.start()
+	}
+}
+
+// listenTCP serves everything on TCP too.
+func (l *loop) listenTCP(namesrvAddr, brokerAddr string) (string, string, error) {
+	if l.namesrv.tcp != "" {
+		return "", "", fmt.Errorf("the sandbox listens on %s already", l.namesrv.tcp)
+	}
+	host, _, err := net.SplitHostPort(brokerAddr)
+	if err != nil {
+		return "", "", fmt.Errorf("broker address %q: %w", brokerAddr, err)
+	}
+	addrs := []string{namesrvAddr, brokerAddr}
+	for range l.brokers[1:] {
+		addrs = append(addrs, net.JoinHostPort(host, "0"))
+	}
+	listeners := make([]net.Listener, 0, len(addrs))
+	for _, addr := range addrs {
+		ln, err := net.Listen("tcp", addr)
+		if err != nil {
+			for _, open := range listeners {
+				open.Close()
+			}
+			return "", "", fmt.Errorf("listen on %s: %w", addr, err)
+		}
+		listeners = append(listeners, ln)
+	}
+	l.namesrv.tcp = announced(listeners[0].Addr())
+	l.serve(nil, listeners[0])
+	l.network.alias(l.namesrv.memory, l.namesrv.tcp)
+	for i, b := range l.brokers {
+		ln := listeners[i+1]
+		b.tcp = announced(ln.Addr())
+		b.host = netip.MustParseAddrPort(b.tcp)
+		l.network.alias(b.memory, b.tcp)
+		b.endpoints = append(b.endpoints, l.serve(b, ln))
+	}
+	return l.namesrv.tcp, l.brokers[0].tcp, nil
+}
+
+// announced is the address under which a listener can be reached from this
+// machine: all interfaces are announced as the loopback one.
+func announced(a net.Addr) string {
+	addr := netip.MustParseAddrPort(a.String())
+	if ip := addr.Addr().Unmap(); ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(addr.Port())))
+	}
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()).String()
+}
+
+// addr is the address that routes name.
+func (b *broker) addr() string {
+	if b.tcp != "" {
+		return b.tcp
+	}
+	return b.memory
+}
+
+func (b *broker) topic(name string) *topic { return b.topics[name] }
+
+// makeTopic makes a topic; name is copied.
+func (b *broker) makeTopic(name string, queues, perm int32) *topic {
+	t := &topic{name: strings.Clone(name), perm: perm}
+	t.resize(queues, queues)
+	b.topics[t.name] = t
+	b.loop.namesrv.registered(t.name)
+	return t
+}
+
+// deleteTopic drops a topic with its messages' index and all groups' offsets.
+func (b *broker) deleteTopic(name string) {
+	t := b.topics[name]
+	if t == nil || t == b.schedule.topic {
+		return
+	}
+	delete(b.topics, name)
+	for _, g := range b.groups {
+		g.forgetTopic(name)
+	}
+	for _, q := range t.queues {
+		for _, h := range slices.Clone(q.holds) {
+			b.release(h)
+		}
+	}
+}
+
+// queue finds a queue and trims it; nil when there is none.
+func (b *broker) queue(topic string, id int32) *queue {
+	q := b.topics[topic].queueAt(id)
+	if q != nil {
+		q.trim(b.log.minOffset())
+	}
+	return q
+}
+
+// bounds are a queue's offsets; zeros when there is none.
+func (b *broker) bounds(topic string, id int32) (minOffset, maxOffset int64) {
+	q := b.queue(topic, id)
+	if q == nil {
+		return 0, 0
+	}
+	return q.minOffset(), q.maxOffset()
+}
+
+func (b *broker) truncate(topic string, id int32, minOffset int64) {
+	if q := b.queue(topic, id); q != nil && minOffset > q.minOffset() {
+		q.drop(int(min(minOffset, q.maxOffset()) - q.minOffset()))
+	}
+}
+
+// handle answers one request. An unknown code is answered with 3, as both broker
+// lines do.
+func (b *broker) handle(c *call) answer {
+	switch protocol.RequestCode(c.command.Code) {
+	case protocol.PullMessage, litePullMessage:
+		return b.handlePull(c)
+	case protocol.SendMessage, protocol.SendMessageV2:
+		return b.handleSend(c)
+	case protocol.SendBatchMessage:
+		return b.handleSendBatch(c)
+	case protocol.ConsumerSendMsgBack:
+		return b.handleSendBack(c)
+	case protocol.QueryConsumerOffset:
+		return b.handleQueryOffset(c)
+	case protocol.UpdateConsumerOffset:
+		return b.handleUpdateOffset(c)
+	case protocol.GetMaxOffset, protocol.GetMinOffset:
+		return b.handleBounds(c)
+	case protocol.SearchOffsetByTimestamp:
+		return b.handleSearchOffset(c)
+	case getEarliestStoreTime:
+		return b.handleEarliest(c)
+	case protocol.HeartBeat:
+		return b.handleHeartbeat(c)
+	case protocol.UnregisterClient:
+		return b.handleUnregister(c)
+	case protocol.CheckClientConfig:
+		return b.handleCheckClientConfig(c)
+	case protocol.GetConsumerListByGroup:
+		return b.handleConsumerList(c)
+	case protocol.LockBatchMQ:
+		return b.handleLock(c)
+	case protocol.UnlockBatchMQ:
+		return b.handleUnlock(c)
+	case protocol.ViewMessageByID:
+		return b.handleViewMessage(c)
+	case protocol.QueryMessage:
+		return b.handleQueryMessage(c)
+	case protocol.GetConsumerRunningInfo:
+		return b.handleRunningInfo(c)
+	case protocol.ConsumeMessageDirectly:
+		return b.handleConsumeDirectly(c)
+	case getConsumerStatus:
+		return b.handleConsumerStatus(c)
+	}
+	return b.handleAdmin(c)
+}
+
+func notSupported(c *call) answer {
+	return refuse(protocol.RequestCodeNotSupported, " request type "+strconv.Itoa(int(c.command.Code))+" not supported")
+}
+
+// malformed is what a broker says to a header or body that it cannot read: code
+// 1 with the text of a Java exception.
+func malformed(err error) answer { return refuse(protocol.SystemError, err.Error()) }
+
+// disconnected takes the memberships of a connection away.
+func (b *broker) disconnected(p *peer) {
+	for _, g := range b.groups {
+		g.remove(p)
+	}
+}

@@ -1,0 +1,142 @@
+package sandbox
+
+import (
+	"slices"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// namesrv answers from what the brokers have: in one process nothing needs to be
+// registered. A broker that is stopped is in no route, as when its connection to
+// the name server breaks.
+type namesrv struct {
+	loop   *loop
+	memory string
+	tcp    string // once it listens there
+	// hidden are topics that were deleted here although a broker has them; they
+	// come back when the broker registers the next time.
+	hidden map[string]time.Time
+}
+
+// registerPeriod is how often a broker registers its topics.
+const registerPeriod = 30 * time.Second
+
+// Requests of a name server that the protocol package has no name for.
+const (
+	getAllTopics       protocol.RequestCode = 206
+	getTopicsByCluster protocol.RequestCode = 224
+)
+
+func (n *namesrv) addr() string {
+	if n.tcp != "" {
+		return n.tcp
+	}
+	return n.memory
+}
+
+// registered notes that a broker has told of a topic.
+func (n *namesrv) registered(topic string) { delete(n.hidden, topic) }
+
+// handle answers one request. Lines differ: 5.3 refuses an unknown code, 4.9
+// does not answer it at all.
+func (n *namesrv) handle(c *call) answer {
+	switch protocol.RequestCode(c.command.Code) {
+	case protocol.GetRouteInfoByTopic:
+		return n.handleRoute(c)
+	case protocol.GetBrokerClusterInfo:
+		return n.handleClusterInfo()
+	case protocol.DeleteTopicInNamesrv:
+		return n.handleDeleteTopic(c)
+	case getAllTopics, getTopicsByCluster:
+		return answer{body: encodeJSON(map[string]any{"topicList": n.topics()})}
+	}
+	if n.loop.four {
+		return later
+	}
+	return notSupported(c)
+}
+
+// handleRoute answers 105: in strict JSON for those who ask for it or are at
+// least 4.9.4, else with bare integer keys.
+func (n *namesrv) handleRoute(c *call) answer {
+	var h protocol.TopicRequestHeader
+	_ = h.Parse(c.command.ExtFields) // without a topic it is the topic "", which nobody has
+	data := n.route(h.Topic)
+	if len(data.QueueDatas) == 0 {
+		return refuse(protocol.TopicNotExist, "No topic route info in name server for the topic: "+h.Topic)
+	}
+	const version494 = 401
+	asked, _ := c.command.ExtFields.Get("acceptStandardJsonOnly")
+	return answer{body: protocol.EncodeTopicRouteData(&data, asked == "true" || c.command.Version >= version494)}
+}
+
+func (n *namesrv) route(topic string) protocol.TopicRouteData {
+	var data protocol.TopicRouteData
+	if n.hides(topic) {
+		return data
+	}
+	for _, b := range n.loop.brokers {
+		t := b.topic(topic)
+		if t == nil || !b.up {
+			continue
+		}
+		data.BrokerDatas = append(data.BrokerDatas, b.data())
+		data.QueueDatas = append(data.QueueDatas, protocol.QueueData{
+			BrokerName: b.name, ReadQueueNums: t.read, WriteQueueNums: t.write, Perm: t.perm,
+		})
+	}
+	return data
+}
+
+func (b *broker) data() protocol.BrokerData {
+	return protocol.BrokerData{Cluster: clusterName, BrokerName: b.name, BrokerAddrs: map[int64]string{0: b.addr()}}
+}
+
+func (n *namesrv) handleClusterInfo() answer {
+	info := protocol.ClusterInfo{BrokerAddrTable: map[string]protocol.BrokerData{}, ClusterAddrTable: map[string][]string{}}
+	for _, b := range n.loop.brokers {
+		if b.up {
+			info.BrokerAddrTable[b.name] = b.data()
+			info.ClusterAddrTable[clusterName] = append(info.ClusterAddrTable[clusterName], b.name)
+		}
+	}
+	return answer{body: protocol.EncodeClusterInfo(&info)}
+}
+
+// handleDeleteTopic hides a topic. It is gone for good only when the brokers
+// have been asked to delete it before.
+func (n *namesrv) handleDeleteTopic(c *call) answer {
+	var h protocol.TopicRequestHeader
+	if err := h.Parse(c.command.ExtFields); err != nil {
+		return malformed(err)
+	}
+	for _, b := range n.loop.brokers {
+		if t := b.topic(h.Topic); t != nil {
+			n.hidden[t.name] = n.loop.now.Add(registerPeriod)
+		}
+	}
+	return answer{}
+}
+
+func (n *namesrv) hides(topic string) bool {
+	until, ok := n.hidden[topic]
+	return ok && n.loop.now.Before(until)
+}
+
+// topics are those of brokers that are up, sorted.
+func (n *namesrv) topics() []string {
+	names := []string{}
+	for _, b := range n.loop.brokers {
+		if !b.up {
+			continue
+		}
+		for name := range b.topics {
+			if !n.hides(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,264 @@
+package sandboxtest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
+)
+
+// The environment that names real clusters.
+const (
+	// clustersEnv holds entries like "5.3.3=127.0.0.1:9876,4.9.7=127.0.0.1:9877".
+	clustersEnv = "EYEQ_TEST_NAMESRV"
+	// requireEnv, when 1, turns the skip for want of a real cluster into a failure.
+	requireEnv = "EYEQ_TEST_REQUIRE_BROKER"
+)
+
+// Target is a cluster that a behaviour test runs against.
+type Target struct {
+	Name    string   // "sandbox", "sandbox-4" (imitating 4.9), or a real broker's version
+	Namesrv []string // for remoting.Options
+	// Dial is for remoting.Options; nil is TCP.
+	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
+	Line    string           // "4" or "5"
+	Sandbox *sandbox.Sandbox // nil for a real cluster
+
+	admin *remoting.Client
+}
+
+// Run runs body over the sandbox of either line (inside a synctest bubble) and
+// over each real cluster named by EYEQ_TEST_NAMESRV, as subtests. Inside a body
+// t.Run is not allowed, and only the sandbox's time is free.
+func Run(t *testing.T, body func(t *testing.T, target *Target)) {
+	t.Helper()
+	runSandbox(t, "sandbox", "5", body)
+	runSandbox(t, "sandbox-4", "4", body)
+	clusters := os.Getenv(clustersEnv)
+	if clusters == "" {
+		t.Run("real", func(t *testing.T) {
+			reason := clustersEnv + " names no real cluster"
+			if os.Getenv(requireEnv) == "1" {
+				t.Fatal(reason)
+			}
+			t.Skip(reason)
+		})
+		return
+	}
+	for entry := range strings.SplitSeq(clusters, ",") {
+		version, addrs, ok := strings.Cut(strings.TrimSpace(entry), "=")
+		if !ok || version == "" || addrs == "" {
+			t.Fatalf("%s: entry %q, want VERSION=HOST:PORT", clustersEnv, entry)
+		}
+		t.Run(version, func(t *testing.T) {
+			target := &Target{Name: version, Namesrv: strings.Split(addrs, ";"), Line: version[:1]}
+			target.admin = target.Client(t, nil)
+			body(t, target)
+		})
+	}
+}
+
+func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target)) {
+	t.Run(name, func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sb := Start(t, Line(line))
+			target := &Target{Name: name, Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial, Line: line, Sandbox: sb}
+			target.admin = target.Client(t, nil)
+			body(t, target)
+		})
+	})
+}
+
+// Client makes a client of the target that is closed at the end of the test; h
+// gets the brokers' requests and may be nil.
+func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
+	t.Helper()
+	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h})
+}
+
+// Masters are the addresses of the target's masters by broker name.
+func (tg *Target) Masters(t testing.TB) map[string]string {
+	t.Helper()
+	masters, err := tg.masters(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return masters
+}
+
+func (tg *Target) masters(ctx context.Context) (map[string]string, error) {
+	info, err := tg.admin.ClusterInfo(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cluster info: %w", err)
+	}
+	masters := map[string]string{}
+	for name, b := range info.BrokerAddrTable {
+		if addr, ok := b.BrokerAddrs[remoting.MasterID]; ok {
+			masters[name] = addr
+		}
+	}
+	return masters, nil
+}
+
+// Topic makes a topic of a unique name on every master, waits until it has a
+// route, and deletes it at the end of the test.
+func (tg *Target) Topic(t testing.TB, queues int32) string {
+	t.Helper()
+	topic := uniqueName(t)
+	masters := tg.Masters(t)
+	t.Cleanup(func() { tg.deleteTopics(t, topic) })
+	for _, addr := range masters {
+		h := &protocol.CreateTopicRequestHeader{
+			Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: queues, WriteQueueNums: queues, Perm: protocol.PermRead | protocol.PermWrite,
+		}
+		if err := tg.admin.CreateTopic(t.Context(), addr, h); err != nil {
+			t.Fatalf("create topic %s: %v", topic, err)
+		}
+	}
+	tg.awaitRoute(t, topic, len(masters)*int(queues))
+	return topic
+}
+
+// routeTimeout bounds the wait for a new topic's route; routePause is the time
+// between two questions.
+const (
+	routeTimeout = 15 * time.Second
+	routePause   = 50 * time.Millisecond
+)
+
+// AwaitRoute waits until the name servers know the topic with at least so many
+// readable queues. Topics that a broker makes by itself take a moment too.
+func (tg *Target) AwaitRoute(t testing.TB, topic string, queues int) {
+	t.Helper()
+	tg.awaitRoute(t, topic, queues)
+}
+
+func (tg *Target) awaitRoute(t testing.TB, topic string, queues int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), routeTimeout)
+	defer cancel()
+	pause := time.NewTicker(routePause)
+	defer pause.Stop()
+	for {
+		route, _, err := tg.admin.RefreshRoute(ctx, topic)
+		if err == nil && len(route.Queues) >= queues {
+			return
+		}
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			t.Fatalf("topic %s has no route to %d queues after %v: %v", topic, queues, routeTimeout, err)
+		}
+	}
+}
+
+// Group gives a unique group name; what the cluster knows under it, its retry
+// and dead-letter topics included, is deleted at the end of the test.
+func (tg *Target) Group(t testing.TB) string {
+	t.Helper()
+	group := uniqueName(t)
+	t.Cleanup(func() {
+		ctx, cancel := cleanupContext(t)
+		defer cancel()
+		masters, err := tg.masters(ctx)
+		if err != nil {
+			t.Errorf("delete group %s: %v", group, err)
+		}
+		for _, addr := range masters {
+			if err := tg.admin.DeleteGroup(ctx, addr, group); err != nil {
+				t.Errorf("delete group %s: %v", group, err)
+			}
+		}
+		tg.deleteTopics(t, protocol.RetryTopic(group), protocol.DLQTopic(group))
+	})
+	return group
+}
+
+func (tg *Target) deleteTopics(t testing.TB, topics ...string) {
+	ctx, cancel := cleanupContext(t)
+	defer cancel()
+	for _, topic := range topics {
+		if err := tg.admin.DeleteTopic(ctx, topic); err != nil {
+			t.Errorf("delete topic %s: %v", topic, err)
+		}
+	}
+}
+
+// cleanupContext is for cleanup functions, before which the test's own ends.
+func cleanupContext(t testing.TB) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+}
+
+// uniqueName is a name that is legal for topics and groups.
+func uniqueName(t testing.TB) string {
+	name := strings.Map(func(r rune) rune {
+		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
+			return r
+		}
+		return '-'
+	}, t.Name())
+	return fmt.Sprintf("eyeq-%.60s-%08x", name, rand.Uint32())
+}
+
+// producerGroup is whom Produce sends as.
+const producerGroup = "eyeq-sandboxtest"
+
+// batchSize is how many messages Produce sends in one request when there are many.
+const batchSize = 64
+
+// Produce sends n messages through the wire: message i has the body "message i",
+// the key "key-i" and the properties given, and goes to the i-th queue of the
+// topic in turn. More than batchSize of them go in batches.
+func (tg *Target) Produce(t testing.TB, topic string, n int, properties ...protocol.Property) {
+	t.Helper()
+	route, err := tg.admin.Route(t.Context(), topic)
+	if err != nil {
+		t.Fatalf("produce to %s: %v", topic, err)
+	}
+	queues := route.PublishQueues
+	if len(queues) == 0 {
+		t.Fatalf("produce to %s: no queue to write to", topic)
+	}
+	waiting := make([][]protocol.BatchItem, len(queues))
+	for i := range n {
+		q := i % len(queues)
+		waiting[q] = append(waiting[q], keyedMessage(i, properties))
+		if n <= batchSize || len(waiting[q]) == batchSize {
+			tg.send(t, queues[q], waiting[q])
+			waiting[q] = nil
+		}
+	}
+	for q, items := range waiting {
+		tg.send(t, queues[q], items)
+	}
+}
+
+func keyedMessage(i int, properties []protocol.Property) protocol.BatchItem {
+	own := []protocol.Property{{Name: protocol.PropertyKeys, Value: fmt.Sprintf("key-%d", i)}}
+	return protocol.BatchItem{Body: fmt.Appendf(nil, "message %d", i), Properties: append(own, properties...)}
+}
+
+func (tg *Target) send(t testing.TB, mq protocol.MessageQueue, items []protocol.BatchItem) {
+	t.Helper()
+	var err error
+	switch len(items) {
+	case 0:
+	case 1:
+		m := &remoting.OutMessage{Topic: mq.Topic, Body: items[0].Body, Properties: items[0].Properties}
+		_, err = tg.admin.Send(t.Context(), producerGroup, mq, m)
+	default:
+		_, err = tg.admin.SendBatch(t.Context(), producerGroup, mq, items)
+	}
+	if err != nil {
+		t.Fatalf("send %d messages to %v: %v", len(items), mq, err)
+	}
+}
