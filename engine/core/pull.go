@@ -33,7 +33,8 @@ const (
 	PullDelayBrokerFlowControl = 20 * time.Millisecond
 	PullDelaySuspend           = time.Second
 	PullDelayException         = time.Second
-	// FlowQuiet is how long a cause must not be hit before its flow control has ended.
+	// FlowQuiet is how long a cause must not be hit, beyond its own delay where that
+	// is longer than 50 ms, before its flow control has ended.
 	FlowQuiet = time.Second
 )
 
@@ -52,7 +53,7 @@ type PullState struct {
 	Orderly     bool
 	Clustering  bool
 	Locked      bool // orderly: by the broker, and not expired
-	OffsetKnown bool // orderly: the start offset was read again since the lock was gained
+	OffsetKnown bool // orderly, both models: the start offset was read again since the lock was gained
 	Subscribed  bool
 	Cache       CacheStats
 }
@@ -76,14 +77,44 @@ type PullDecision struct {
 	Reason PullReason
 	After  time.Duration // ask again after this; 0 with PullNow, PullReadOffset and PullDropped
 	Cause  FlowCause     // with PullFlow
-	Limit  int64         // with PullFlow: the limit that was passed
-	Value  int64         // with PullFlow: by what
+	Limit  int64         // with PullFlow: the limit that was passed (size: MiB)
+	Value  int64         // with PullFlow: by what, in the limit's unit
 }
 
 // DecidePull applies the pre-checks in the Java client's order
 // (spec/consumer-pull.md 3). Each limit is strictly greater, and the size is in
-// whole MiB, so 100.9 MiB passes a limit of 100.
-func DecidePull(s PullState, l Limits) PullDecision { panic("todo") }
+// whole MiB, so 100.9 MiB passes a limit of 100. The size is the larger of what
+// the messages pin and their bodies.
+func DecidePull(s PullState, l Limits) PullDecision {
+	switch {
+	case s.Dropped:
+		return PullDecision{Reason: PullDropped}
+	case !s.Running:
+		return PullDecision{Reason: PullNotRunning, After: PullDelayException}
+	case s.Paused:
+		return PullDecision{Reason: PullPaused, After: PullDelaySuspend}
+	}
+	sizeMiB := max(s.Cache.PinnedBytes, s.Cache.BodyBytes) >> 20
+	switch {
+	case s.Cache.Count > l.Count:
+		return flowControl(FlowCount, PullDelayFlowControl, l.Count, s.Cache.Count)
+	case sizeMiB > l.SizeMiB:
+		return flowControl(FlowSize, PullDelayFlowControl, l.SizeMiB, sizeMiB)
+	case !s.Orderly && s.Cache.Span > l.Span:
+		return flowControl(FlowSpan, PullDelayFlowControl, l.Span, s.Cache.Span)
+	case s.Orderly && s.Clustering && !s.Locked: // broadcasting locks nothing (trap T31)
+		return flowControl(FlowOrderlyUnlocked, PullDelayException, 0, 0)
+	case s.Orderly && !s.OffsetKnown:
+		return PullDecision{Reason: PullReadOffset}
+	case !s.Subscribed:
+		return PullDecision{Reason: PullNoSubscription, After: PullDelayException}
+	}
+	return PullDecision{Reason: PullNow}
+}
+
+func flowControl(cause FlowCause, after time.Duration, limit, value int64) PullDecision {
+	return PullDecision{Reason: PullFlow, After: after, Cause: cause, Limit: limit, Value: value}
+}
 
 // PullAnswer is an answer as ApplyPull looks at it.
 type PullAnswer struct {
@@ -101,7 +132,7 @@ type PullAnswer struct {
 type PullAction struct {
 	Put       bool          // put the messages
 	Next      int64         // the next offset to pull at
-	Correct   bool          // CacheEmpty: store Next as the committed offset, increase only
+	Correct   bool          // the cache is empty: store Next as the committed offset, increase only
 	Illegal   bool          // the broker corrected the offset: reset the queue to Next
 	Regressed bool          // Next is below what was asked for
 	After     time.Duration // wait before the next pull
@@ -112,33 +143,42 @@ type PullAction struct {
 	RefreshRoute bool
 }
 
-// ApplyPull says what an answer means (spec/consumer-pull.md 5).
-func ApplyPull(a PullAnswer) PullAction { panic("todo") }
-
-// FlowTracker turns single hits of a limit into conditions with a beginning and
-// an end. The zero value is ready; one queue has one.
-type FlowTracker struct{}
-
-// FlowCondition is a flow control in force or ended.
-type FlowCondition struct {
-	Cause        FlowCause
-	Limit, Value int64 // Value is the highest seen
-	Times        int64
-	Since        time.Time
-	Last         time.Time // last hit
+// ApplyPull says what an answer means (spec/consumer-pull.md 5). An answer that
+// moves nothing has Next as it was requested.
+func ApplyPull(a PullAnswer) PullAction {
+	failed := PullAction{Next: a.Requested, After: PullDelayException}
+	if a.Err {
+		failed.RefreshRoute = true
+		return failed
+	}
+	moved := PullAction{Next: a.Next, Regressed: a.Next < a.Requested}
+	switch a.Code {
+	case protocol.Success, protocol.PullNotFound, protocol.PullRetryImmediately, protocol.PullOffsetMoved:
+		if a.Next < 0 {
+			return failed // no offset; a broken broker
+		}
+	}
+	switch a.Code {
+	case protocol.Success:
+		if a.Messages > 0 {
+			moved.Put, moved.After = true, a.PullInterval
+			return moved
+		}
+		moved.Correct = a.CacheEmpty // trap T20: Java leaves the committed offset behind
+		return moved
+	case protocol.PullNotFound, protocol.PullRetryImmediately:
+		moved.Correct = a.CacheEmpty
+		return moved
+	case protocol.PullOffsetMoved:
+		moved.Illegal = true
+		return moved
+	case protocol.FlowControl:
+		failed.After, failed.Cause = PullDelayBrokerFlowControl, FlowBroker
+	case protocol.SubscriptionNotExist, protocol.SubscriptionNotLatest,
+		protocol.FilterDataNotExist, protocol.FilterDataNotLatest:
+		failed.Heartbeat = true
+	case protocol.TopicNotExist:
+		failed.RefreshRoute = true
+	}
+	return failed
 }
-
-// Hit notes that a pre-check failed (or a broker answered 215). began is set
-// when a condition begins; ended when a condition of another cause ended by it.
-func (f *FlowTracker) Hit(now time.Time, cause FlowCause, limit, value int64) (began, ended *FlowCondition) {
-	panic("todo")
-}
-
-// Tick ends a condition that was not hit for FlowQuiet.
-func (f *FlowTracker) Tick(now time.Time) (ended *FlowCondition) { panic("todo") }
-
-// Current is the condition in force; ok is false when there is none.
-func (f *FlowTracker) Current() (FlowCondition, bool) { panic("todo") }
-
-// EndsAt is when Tick has to be called next; zero when nothing is in force.
-func (f *FlowTracker) EndsAt() time.Time { panic("todo") }

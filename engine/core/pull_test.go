@@ -1,0 +1,202 @@
+package core
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"eyeq/remoting/protocol"
+)
+
+const mib = 1 << 20
+
+// The pre-checks of spec/consumer-pull.md 3. Each case fails its check and all
+// later ones, so the order is tested too.
+func TestDecidePullOrder(t *testing.T) {
+	limits := Limits{Count: 1000, SizeMiB: 100, Span: 2000}
+	full := CacheStats{Count: 1001, PinnedBytes: 101 * mib, Span: 2001}
+	tests := map[string]struct {
+		s    PullState
+		want PullDecision
+	}{
+		"1 dropped": {PullState{Dropped: true, Paused: true, Cache: full},
+			PullDecision{Reason: PullDropped}},
+		"3 not running": {PullState{Paused: true, Cache: full},
+			PullDecision{Reason: PullNotRunning, After: time.Second}},
+		"4 paused": {PullState{Running: true, Paused: true, Cache: full},
+			PullDecision{Reason: PullPaused, After: time.Second}},
+		"5 count": {PullState{Running: true, Cache: full},
+			PullDecision{Reason: PullFlow, After: 50 * time.Millisecond, Cause: FlowCount, Limit: 1000, Value: 1001}},
+		"6 size": {PullState{Running: true, Cache: CacheStats{Count: 1000, PinnedBytes: 101 * mib, Span: 2001}},
+			PullDecision{Reason: PullFlow, After: 50 * time.Millisecond, Cause: FlowSize, Limit: 100, Value: 101}},
+		"7a span": {PullState{Running: true, Cache: CacheStats{Count: 1000, PinnedBytes: 100 * mib, Span: 2001}},
+			PullDecision{Reason: PullFlow, After: 50 * time.Millisecond, Cause: FlowSpan, Limit: 2000, Value: 2001}},
+		"7b unlocked": {PullState{Running: true, Orderly: true, Clustering: true, Cache: CacheStats{Span: 2001}},
+			PullDecision{Reason: PullFlow, After: time.Second, Cause: FlowOrderlyUnlocked}},
+		"7c locked, offset not read": {PullState{Running: true, Orderly: true, Clustering: true, Locked: true},
+			PullDecision{Reason: PullReadOffset}},
+		"7c broadcasting needs no lock": {PullState{Running: true, Orderly: true},
+			PullDecision{Reason: PullReadOffset}},
+		"8 no subscription": {PullState{Running: true, Clustering: true},
+			PullDecision{Reason: PullNoSubscription, After: time.Second}},
+		"8 no subscription, orderly": {PullState{Running: true, Orderly: true, Clustering: true, Locked: true, OffsetKnown: true},
+			PullDecision{Reason: PullNoSubscription, After: time.Second}},
+		"all pass": {PullState{Running: true, Clustering: true, Subscribed: true}, PullDecision{}},
+		"all pass, orderly, whatever the span": {PullState{Running: true, Orderly: true, Clustering: true, Locked: true,
+			OffsetKnown: true, Subscribed: true, Cache: CacheStats{Span: 1 << 40}}, PullDecision{}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, DecidePull(tt.s, limits)); diff != "" {
+				t.Errorf("DecidePull(%+v) (-want +got):\n%s", tt.s, diff)
+			}
+		})
+	}
+}
+
+// Limits are strictly greater, the size after integer division.
+func TestDecidePullBounds(t *testing.T) {
+	limits := Limits{Count: 1000, SizeMiB: 100, Span: 2000}
+	tests := map[string]struct {
+		cache CacheStats
+		want  FlowCause
+	}{
+		"count at the limit":       {CacheStats{Count: 1000}, FlowNone},
+		"count beyond":             {CacheStats{Count: 1001}, FlowCount},
+		"100.99 MiB":               {CacheStats{PinnedBytes: 101*mib - 1}, FlowNone},
+		"101 MiB":                  {CacheStats{PinnedBytes: 101 * mib}, FlowSize},
+		"101 MiB of bodies":        {CacheStats{PinnedBytes: mib, BodyBytes: 101 * mib}, FlowSize},
+		"not the sum of the sizes": {CacheStats{PinnedBytes: 60 * mib, BodyBytes: 60 * mib}, FlowNone},
+		"span at the limit":        {CacheStats{Span: 2000}, FlowNone},
+		"span beyond":              {CacheStats{Span: 2001}, FlowSpan},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := PullState{Running: true, Subscribed: true, Cache: tt.cache}
+			if got := DecidePull(s, limits).Cause; got != tt.want {
+				t.Errorf("DecidePull(%+v) cause = %v, want %v", tt.cache, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestApplyPull(t *testing.T) {
+	const interval = 7 * time.Millisecond
+	tests := map[string]struct {
+		a    PullAnswer
+		want PullAction
+	}{
+		"0 messages": {PullAnswer{Code: protocol.Success, Next: 132, Messages: 32, CacheEmpty: true},
+			PullAction{Put: true, Next: 132, After: interval}},
+		"0 all filtered out, cache empty (T20)": {PullAnswer{Code: protocol.Success, Next: 132, CacheEmpty: true},
+			PullAction{Next: 132, Correct: true}},
+		"0 all filtered out, cache not empty": {PullAnswer{Code: protocol.Success, Next: 132},
+			PullAction{Next: 132}},
+		"0 regressed": {PullAnswer{Code: protocol.Success, Next: 90, Messages: 1},
+			PullAction{Put: true, Next: 90, Regressed: true, After: interval}},
+		"19 nothing new": {PullAnswer{Code: protocol.PullNotFound, Next: 100, CacheEmpty: true},
+			PullAction{Next: 100, Correct: true}},
+		"19 cache not empty": {PullAnswer{Code: protocol.PullNotFound, Next: 101},
+			PullAction{Next: 101}},
+		"20 nothing matched": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 900, CacheEmpty: true},
+			PullAction{Next: 900, Correct: true}},
+		"21 offset moved up": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5000, CacheEmpty: true},
+			PullAction{Next: 5000, Illegal: true}},
+		"21 offset moved down": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5},
+			PullAction{Next: 5, Illegal: true, Regressed: true}},
+		"0 without an offset": {PullAnswer{Code: protocol.Success, Next: -1, Messages: 3},
+			PullAction{Next: 100, After: time.Second}},
+		"21 without an offset": {PullAnswer{Code: protocol.PullOffsetMoved, Next: -1},
+			PullAction{Next: 100, After: time.Second}},
+		"215 flow control": {PullAnswer{Code: protocol.FlowControl, Next: 0},
+			PullAction{Next: 100, After: 20 * time.Millisecond, Cause: FlowBroker}},
+		"2 busy is any error": {PullAnswer{Code: protocol.SystemBusy},
+			PullAction{Next: 100, After: time.Second}},
+		"1 error": {PullAnswer{Code: protocol.SystemError},
+			PullAction{Next: 100, After: time.Second}},
+		"16 no permission": {PullAnswer{Code: protocol.NoPermission},
+			PullAction{Next: 100, After: time.Second}},
+		"17 topic missing": {PullAnswer{Code: protocol.TopicNotExist},
+			PullAction{Next: 100, After: time.Second, RefreshRoute: true}},
+		"24 subscription missing": {PullAnswer{Code: protocol.SubscriptionNotExist},
+			PullAction{Next: 100, After: time.Second, Heartbeat: true}},
+		"25 subscription not latest": {PullAnswer{Code: protocol.SubscriptionNotLatest},
+			PullAction{Next: 100, After: time.Second, Heartbeat: true}},
+		"26 group missing": {PullAnswer{Code: protocol.SubscriptionGroupNotExist},
+			PullAction{Next: 100, After: time.Second}},
+		"27 filter data missing": {PullAnswer{Code: protocol.FilterDataNotExist},
+			PullAction{Next: 100, After: time.Second, Heartbeat: true}},
+		"28 filter data not latest": {PullAnswer{Code: protocol.FilterDataNotLatest},
+			PullAction{Next: 100, After: time.Second, Heartbeat: true}},
+		"transport error": {PullAnswer{Err: true, CacheEmpty: true},
+			PullAction{Next: 100, After: time.Second, RefreshRoute: true}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.a.Requested, tt.a.PullInterval = 100, interval
+			if diff := cmp.Diff(tt.want, ApplyPull(tt.a)); diff != "" {
+				t.Errorf("ApplyPull(%+v) (-want +got):\n%s", tt.a, diff)
+			}
+		})
+	}
+}
+
+func TestFlowTracker(t *testing.T) {
+	t0 := time.UnixMilli(1_000_000)
+	at := func(ms int) time.Time { return t0.Add(time.Duration(ms) * time.Millisecond) }
+	var f FlowTracker
+	if _, ok := f.Current(); ok || !f.EndsAt().IsZero() {
+		t.Fatal("the zero value has a condition in force")
+	}
+
+	began, ended := f.Hit(at(0), FlowSpan, 2000, 2040)
+	want := FlowCondition{Cause: FlowSpan, Limit: 2000, Value: 2040, Times: 1, Since: at(0), Last: at(0)}
+	if began == nil || *began != want || ended != nil {
+		t.Fatalf("first hit = %+v, %+v, want %+v, nil", began, ended, want)
+	}
+	if began, ended = f.Hit(at(50), FlowSpan, 2000, 2100); began != nil || ended != nil {
+		t.Errorf("second hit = %+v, %+v, want nil, nil", began, ended)
+	}
+	f.Hit(at(100), FlowSpan, 2000, 2010)
+	if got := f.Tick(at(1099)); got != nil {
+		t.Errorf("ended %+v before the quiet time", got)
+	}
+	if got := f.EndsAt(); !got.Equal(at(1100)) {
+		t.Errorf("EndsAt() = %v, want %v", got, at(1100))
+	}
+	want = FlowCondition{Cause: FlowSpan, Limit: 2000, Value: 2100, Times: 3, Since: at(0), Last: at(100)}
+	if got := f.Tick(at(1100)); got == nil || *got != want {
+		t.Errorf("Tick() = %+v, want %+v", got, want)
+	}
+	if got := f.Tick(at(1200)); got != nil {
+		t.Errorf("ended twice: %+v", got)
+	}
+
+	f.Hit(at(2000), FlowCount, 1000, 1001)
+	began, ended = f.Hit(at(2050), FlowSpan, 2000, 2001)
+	if began == nil || began.Cause != FlowSpan || ended == nil || ended.Cause != FlowCount {
+		t.Errorf("hit of another cause = %+v, %+v, want span began, count ended", began, ended)
+	}
+	// Nobody ticked, and the next hit comes after the quiet time.
+	began, ended = f.Hit(at(5000), FlowSpan, 2000, 2002)
+	if began == nil || began.Since != at(5000) || ended == nil || ended.Since != at(2050) {
+		t.Errorf("late hit = %+v, %+v, want a new condition and the end of the old", began, ended)
+	}
+}
+
+// An unlocked orderly queue is looked at once a second: that is one condition.
+func TestFlowTrackerUnlockedDoesNotFlap(t *testing.T) {
+	now := time.UnixMilli(1_000_000)
+	var f FlowTracker
+	f.Hit(now, FlowOrderlyUnlocked, 0, 0)
+	for range 5 {
+		now = now.Add(PullDelayException + 30*time.Millisecond)
+		if ended := f.Tick(now); ended != nil {
+			t.Errorf("ended between two looks: %+v", ended)
+		}
+		if began, ended := f.Hit(now, FlowOrderlyUnlocked, 0, 0); began != nil || ended != nil {
+			t.Errorf("Hit = %+v, %+v, want nil, nil", began, ended)
+		}
+	}
+}
