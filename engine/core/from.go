@@ -20,4 +20,24 @@ func (s StartSource) String() string {
 
 // StartFrom is computePullFromWhere (spec/consumer-rebalance.md 6): where a queue
 // starts, given what the store said. A failed store read never gets here.
-func StartFrom(where protocol.ConsumeFromWhere, found, retryTopic bool) StartSource { panic("todo") }
+// A retry topic starts at its beginning, since each of its messages was meant for
+// this group; only with a timestamp Java starts it at its end, and so do we.
+func StartFrom(where protocol.ConsumeFromWhere, found, retryTopic bool) StartSource {
+	if found {
+		return StartStored
+	}
+	switch where {
+	case protocol.ConsumeFromFirstOffset:
+		return StartMin
+	case protocol.ConsumeFromTimestamp:
+		if retryTopic {
+			return StartMax
+		}
+		return StartTimestamp
+	}
+	// ConsumeFromLastOffset, and what Java has deprecated.
+	if retryTopic {
+		return StartMin
+	}
+	return StartMax
+}

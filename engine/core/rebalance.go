@@ -1,6 +1,7 @@
 package core
 
 import (
+	"slices"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -12,8 +13,8 @@ const PullExpired = 120 * time.Second
 // Holding is a queue that the engine has.
 type Holding struct {
 	MQ       protocol.MessageQueue
-	Dropped  bool // being given away
-	LastPull time.Time
+	Dropped  bool      // being given away
+	LastPull time.Time // last pull attempt; zero: none was due yet
 }
 
 // DropCause says why a queue is given away.
@@ -54,15 +55,63 @@ type RebalancePlan struct {
 func (p *RebalancePlan) Changed() bool { return len(p.Add)+len(p.Drop) > 0 }
 
 // PlanRebalance compares what the engine has of one topic with what it wants. A
-// kept queue whose pull has expired is dropped and added again.
+// kept queue whose pull has expired is dropped and added again: it stands in both
+// lists. A queue may occur in have twice, being given away and held anew.
 func PlanRebalance(have []Holding, want []protocol.MessageQueue, now time.Time) RebalancePlan {
-	panic("todo")
+	wanted := make(map[protocol.MessageQueue]bool, len(want))
+	for _, mq := range want {
+		wanted[mq] = true
+	}
+	held := make(map[protocol.MessageQueue]bool, len(have))
+	var p RebalancePlan
+	for _, h := range have {
+		if h.Dropped || held[h.MQ] {
+			continue
+		}
+		held[h.MQ] = true
+		switch {
+		case !wanted[h.MQ]:
+			p.Drop = append(p.Drop, Drop{h.MQ, DropUnassigned})
+		case !h.LastPull.IsZero() && now.Sub(h.LastPull) > PullExpired:
+			p.Drop = append(p.Drop, Drop{h.MQ, DropPullExpired})
+			p.Add = append(p.Add, h.MQ)
+		default:
+			p.Keep = append(p.Keep, h.MQ)
+		}
+	}
+	leaving := make(map[protocol.MessageQueue]bool)
+	for _, h := range have {
+		if h.Dropped {
+			leaving[h.MQ] = true
+		}
+	}
+	for mq := range wanted {
+		switch {
+		case held[mq]:
+		case leaving[mq]:
+			p.Wait = append(p.Wait, mq)
+		default:
+			p.Add = append(p.Add, mq)
+		}
+	}
+	slices.SortFunc(p.Add, protocol.CompareMessageQueues)
+	slices.SortFunc(p.Keep, protocol.CompareMessageQueues)
+	slices.SortFunc(p.Wait, protocol.CompareMessageQueues)
+	slices.SortFunc(p.Drop, func(a, b Drop) int { return protocol.CompareMessageQueues(a.MQ, b.MQ) })
+	return p
 }
 
 // MembersView decides whether to believe a member list (trap T40): a list without
 // ourselves is believed only the second time in a row.
-type MembersView struct{}
+// The zero value is ready; one topic has one.
+type MembersView struct {
+	missing bool // self was missing from the last list
+}
 
 // Believe returns whether to allocate by members. self missing for the first time:
 // false, and the caller heartbeats and asks again soon.
-func (v *MembersView) Believe(members []string, self string) bool { panic("todo") }
+func (v *MembersView) Believe(members []string, self string) bool {
+	before := v.missing
+	v.missing = !slices.Contains(members, self)
+	return !v.missing || before
+}
