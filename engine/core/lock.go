@@ -33,7 +33,17 @@ const (
 )
 
 // DecideOrderly applies spec/consumer-orderly.md 3, steps 4a to 4d.
-func DecideOrderly(s OrderlyState) OrderlyDecision { panic("todo") }
+func DecideOrderly(s OrderlyState) OrderlyDecision {
+	switch {
+	case s.Dropped:
+		return OrderlyStop
+	case s.Clustering && (!s.Locked || LockExpired(s.LockedAt, s.Now)):
+		return OrderlyRelock
+	case s.Now.Sub(s.Began) > MaxConsumeContinuously:
+		return OrderlyYield
+	}
+	return OrderlyTake
+}
 
 // OrderlyVerdict is a listener's status for ApplyOrderly.
 type OrderlyVerdict uint8
@@ -58,5 +68,24 @@ type OrderlyAction struct {
 }
 
 // ApplyOrderly applies spec/consumer-orderly.md 5. exhausted: each message of the
-// suspended batch has been sent away because its retries are used up.
-func ApplyOrderly(v OrderlyVerdict, autoCommit, exhausted bool) OrderlyAction { panic("todo") }
+// suspended batch has been sent away because its retries are used up. Such a
+// batch is committed without auto-commit too, and with it what was taken before:
+// Java leaves it stuck in the consuming part (trap T28). A verdict that is none
+// is a suspension.
+func ApplyOrderly(v OrderlyVerdict, autoCommit, exhausted bool) OrderlyAction {
+	if autoCommit && (v == OrderlyCommit || v == OrderlyRollback) {
+		v = OrderlySuccess // Java warns and takes it as acknowledged
+	}
+	switch v {
+	case OrderlySuccess:
+		return OrderlyAction{Commit: autoCommit, Continue: true, OK: true}
+	case OrderlyCommit:
+		return OrderlyAction{Commit: true, Continue: true}
+	case OrderlyRollback:
+		return OrderlyAction{Rollback: true, Suspend: true}
+	}
+	if exhausted {
+		return OrderlyAction{Commit: true, Continue: true, Failed: true}
+	}
+	return OrderlyAction{Again: true, Suspend: true, Failed: true}
+}

@@ -16,9 +16,11 @@ const (
 
 // ResetTarget is where a reset goes to.
 type ResetTarget struct {
-	Kind   ResetKind
-	Time   time.Time // ResetTime
-	Offset int64     // ResetOffset: the offset; ResetShift: by how much
+	Kind ResetKind
+	Time time.Time // ResetTime
+	// Offset is the offset of ResetOffset, or by how much ResetShift moves the
+	// committed offset (the minimum, when nothing is committed).
+	Offset int64
 }
 
 // ResetEffect says what a reset does to a queue's messages.
@@ -40,7 +42,42 @@ func (e ResetEffect) String() string { return [...]string{"", "none", "replay", 
 type ResetBounds struct{ Committed, Min, Max, ByTime int64 }
 
 // PlanReset gives the offset a queue goes to, always within Min … Max, what that
-// does and to how many messages.
+// does and to how many messages that are still stored (offsets; gone: that were).
+// With nothing committed it is what it does to a group that has read nothing:
+// going beyond the minimum skips.
 func PlanReset(b ResetBounds, t ResetTarget) (after int64, effect ResetEffect, count int64) {
-	panic("todo")
+	before := b.Committed
+	if before < 0 {
+		before = b.Min
+	}
+	switch t.Kind {
+	case ResetEarliest:
+		after = b.Min
+	case ResetLatest:
+		after = b.Max
+	case ResetTime:
+		after = b.ByTime
+	case ResetOffset:
+		after = t.Offset
+	case ResetShift:
+		after = before + t.Offset
+		if t.Offset > 0 && after < before { // overflow
+			after = b.Max
+		}
+	default:
+		after = before
+	}
+	after = max(b.Min, min(after, b.Max))
+	switch {
+	case after < before:
+		if count = min(before, b.Max) - after; count > 0 {
+			return after, EffectReplay, count
+		}
+		return after, EffectNone, 0 // the committed offset was beyond the end
+	case after > max(before, b.Min):
+		return after, EffectSkip, after - max(before, b.Min)
+	case after > before:
+		return after, EffectGone, after - before
+	}
+	return after, EffectNone, 0
 }

@@ -1,14 +1,28 @@
 package core
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
+)
+
+const (
+	defaultMaxReconsume = 16 // concurrent (spec/consumer.md 3)
+	firstRetryLevel     = 3  // the delay level of the first retry: 10 s
 )
 
 // SplitAck tells how many messages at the head of a batch of n are done: the
 // rest failed. ackIndex is the listener's, success its verdict
 // (spec/consumer-concurrent.md 4).
-func SplitAck(success bool, ackIndex, n int) (done int) { panic("todo") }
+func SplitAck(success bool, ackIndex, n int) (done int) {
+	switch {
+	case !success || ackIndex < 0:
+		return 0
+	case ackIndex >= n:
+		return n
+	}
+	return ackIndex + 1
+}
 
 // ReturnType is the label of a listener call (Java: ConsumeReturnType).
 type ReturnType uint8
@@ -28,27 +42,70 @@ func (r ReturnType) String() string {
 }
 
 // ClassifyReturn gives the label: hasStatus is false when the listener gave no
-// verdict, failed when that verdict is to retry.
+// verdict, failed when that verdict is to retry. It is a label only: what happens
+// to the messages follows from the verdict (trap T49).
 func ClassifyReturn(hasStatus, threw, failed bool, rt, timeout time.Duration) ReturnType {
-	panic("todo")
+	switch {
+	case !hasStatus && threw:
+		return ReturnException
+	case !hasStatus:
+		return ReturnNull
+	case rt >= timeout:
+		return ReturnTimeout
+	case failed:
+		return ReturnFailed
+	}
+	return ReturnSuccess
 }
 
 // LocalRetryDelay is when messages whose send-back failed are handed out again.
 const LocalRetryDelay = 5 * time.Second
 
 // EffectiveMaxReconsume turns -1 into the model's default: 16, or without limit when orderly.
-func EffectiveMaxReconsume(maxReconsumeTimes int32, orderly bool) int32 { panic("todo") }
+func EffectiveMaxReconsume(maxReconsumeTimes int32, orderly bool) int32 {
+	switch {
+	case maxReconsumeTimes >= 0:
+		return maxReconsumeTimes
+	case orderly:
+		return math.MaxInt32
+	}
+	return defaultMaxReconsume
+}
 
 // FallbackDelayLevel is the delay level of the fallback message that takes the
 // place of a failed send-back, keeping the listener's intent (trap T24): asked is
-// DelayLevelWhenNextConsume. dlq is set when it must go to the dead letters.
+// DelayLevelWhenNextConsume. dlq is set when it must go to the dead letters; level
+// is 0 then. maxReconsumeTimes may be -1.
 func FallbackDelayLevel(asked, reconsumeTimes, maxReconsumeTimes int32) (level int32, dlq bool) {
-	panic("todo")
+	switch {
+	case asked < 0 || reconsumeTimes >= EffectiveMaxReconsume(maxReconsumeTimes, false):
+		return 0, true
+	case asked > 0:
+		return asked, false
+	}
+	// The number comes from the wire: bounded, so that it cannot overflow. Brokers
+	// take a level beyond their last one as the last one.
+	return firstRetryLevel + min(max(reconsumeTimes, 0), math.MaxInt16), false
 }
 
 // SuspendTime clamps an orderly pause to 10 ms … 30 s; zero or negative is the option's.
-func SuspendTime(asked, option time.Duration) time.Duration { panic("todo") }
+func SuspendTime(asked, option time.Duration) time.Duration {
+	if asked <= 0 {
+		asked = option
+	}
+	return min(max(asked, 10*time.Millisecond), 30*time.Second)
+}
 
 // Backoff gives the pause before the n-th try (from 0) of something that fails:
-// base doubling up to limit, with a quarter of jitter from rnd.
-func Backoff(n int, base, limit time.Duration, rnd *rand.Rand) time.Duration { panic("todo") }
+// base doubling up to limit, shortened by up to a quarter by rnd (nil: not at all),
+// so that those who failed together do not come back together.
+func Backoff(n int, base, limit time.Duration, rnd *rand.Rand) time.Duration {
+	d := min(base, limit)
+	for ; n > 0 && d < limit; n-- {
+		d = min(2*d, limit)
+	}
+	if rnd != nil && d >= 4 {
+		d -= time.Duration(rnd.Int64N(int64(d/4) + 1))
+	}
+	return d
+}
