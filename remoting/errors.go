@@ -1,0 +1,143 @@
+package remoting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+
+	"eyeq/remoting/protocol"
+)
+
+// ErrClosed is what pending and later calls on a closed Conn or Client return,
+// wrapped with the cause.
+var ErrClosed = errors.New("connection closed")
+
+// CodeError is an answer other than success.
+type CodeError struct {
+	Request protocol.RequestCode
+	Code    protocol.ResponseCode
+	Remark  string
+	Addr    string
+}
+
+// Error names the request, the address, the code and the broker's own words.
+func (e *CodeError) Error() string {
+	return fmt.Sprintf("%v to %s answered %v: %s", e.Request, e.Addr, e.Code, e.Remark)
+}
+
+// NoRouteError says that no name server knows the topic.
+type NoRouteError struct{ Topic string }
+
+func (e *NoRouteError) Error() string { return "topic " + e.Topic + " has no route" }
+
+// NoBrokerError says that no address is known for a broker name.
+type NoBrokerError struct{ BrokerName string }
+
+func (e *NoBrokerError) Error() string { return "no address known for broker " + e.BrokerName }
+
+// UnreachableError says that none of the name servers answered; Err has each one's reason.
+type UnreachableError struct {
+	Addrs []string
+	Err   error
+}
+
+func (e *UnreachableError) Error() string { return fmt.Sprintf("no name server answers: %v", e.Err) }
+
+// Unwrap gives the reasons.
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// DialError says that no connection could be made to an address. During the
+// back-off after a failed dial it is returned again without a new attempt.
+type DialError struct {
+	Addr string
+	Err  error
+}
+
+func (e *DialError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Addr, e.Err) }
+
+// Unwrap gives the reason.
+func (e *DialError) Unwrap() error { return e.Err }
+
+// closedError is why a connection ended. It is ErrClosed and its cause at once.
+type closedError struct {
+	addr  string
+	cause error
+}
+
+func (e *closedError) Error() string {
+	return fmt.Sprintf("connection to %s closed: %v", e.addr, e.cause)
+}
+
+func (e *closedError) Unwrap() []error { return []error{ErrClosed, e.cause} }
+
+// The causes of an ending that has no other.
+var (
+	errOrderly      = errors.New("by this side")
+	errClientClosed = errors.New("the client was closed")
+	errServerEnded  = errors.New("the server ended")
+	errHalfOpen     = errors.New("half open: a call timed out and nothing has arrived since it was sent")
+)
+
+// reasons is several errors on one line, where errors.Join takes a line each.
+type reasons []error
+
+func (r reasons) Error() string {
+	texts := make([]string, len(r))
+	for i, err := range r {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (r reasons) Unwrap() []error { return r }
+
+// ctxError is why ctx ended: its error, and the cause where one was given.
+func ctxError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if cause == err {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
+
+// Retryable reports whether an error may pass by itself: a closed connection, a
+// timeout, a refused dial, a busy or flow-controlled broker, a broker without
+// an address, a heartbeat not yet seen. A wrong request, a missing permission or
+// a missing topic is not, nor is a call that its caller cancelled or a client
+// that was closed.
+func Retryable(err error) bool {
+	if errors.Is(err, context.Canceled) || errors.Is(err, errClientClosed) {
+		return false
+	}
+	if e, ok := errors.AsType[*CodeError](err); ok {
+		return retryableCode(e.Code)
+	}
+	if _, ok := errors.AsType[*NoRouteError](err); ok {
+		return false
+	}
+	if _, ok := errors.AsType[*net.AddrError](err); ok {
+		return false // "host" without ":port" stays wrong
+	}
+	if _, ok := errors.AsType[*DialError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*UnreachableError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*NoBrokerError](err); ok {
+		return true
+	}
+	return errors.Is(err, ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+func retryableCode(code protocol.ResponseCode) bool {
+	switch code {
+	case protocol.SystemBusy, protocol.FlowControl, protocol.ServiceNotAvailable, protocol.GoAway, protocol.ConsumeMsgTimeout,
+		protocol.SubscriptionNotExist, protocol.SubscriptionNotLatest, protocol.FilterDataNotExist, protocol.FilterDataNotLatest:
+		return true
+	}
+	return false
+}

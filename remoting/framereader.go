@@ -1,0 +1,96 @@
+package remoting
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"eyeq/remoting/protocol"
+)
+
+const (
+	// readBufferSize is what one read may bring: several answers of a busy
+	// connection at a time.
+	readBufferSize = 256 << 10
+	// directFrame is the length from which the rest of a frame is read into its
+	// own buffer: one more read costs less than copying so much.
+	directFrame = 64 << 10
+	// lengthSize is the field before each frame; minFrame is the header word,
+	// which every frame has.
+	lengthSize, minFrame = 4, 4
+)
+
+// frameReader cuts the frames out of a stream. It reads ahead into one buffer,
+// but each frame it returns has a buffer of its own, exactly as long as the
+// frame and never used again: the messages decoded in place keep it.
+type frameReader struct {
+	src        io.Reader
+	buf        []byte
+	start, end int // buf[start:end] is read and not yet returned
+}
+
+func newFrameReader(src io.Reader) *frameReader {
+	return &frameReader{src: src, buf: make([]byte, readBufferSize)}
+}
+
+// next returns the next frame without its length field. The error is io.EOF
+// when the stream ends between two frames.
+func (f *frameReader) next() ([]byte, error) {
+	if err := f.fill(lengthSize); err != nil {
+		return nil, err
+	}
+	// Unsigned, so that a length of -1 is a large one.
+	length := binary.BigEndian.Uint32(f.buf[f.start:])
+	if length < minFrame || length > protocol.MaxFrameLength-lengthSize {
+		return nil, fmt.Errorf("frame length %d is not within %d and %d", int32(length), minFrame, protocol.MaxFrameLength-lengthSize)
+	}
+	f.start += lengthSize
+	n := int(length)
+	if n > f.end-f.start && n >= directFrame {
+		return f.direct(n)
+	}
+	if err := f.fill(n); err != nil {
+		return nil, unexpected(err)
+	}
+	view := f.buf[f.start : f.start+n]
+	f.start += n
+	frame := make([]byte, len(view)) // this form is compiled without zeroing first
+	copy(frame, view)
+	return frame, nil
+}
+
+// direct returns a frame of n bytes whose end has not been read yet.
+func (f *frameReader) direct(n int) ([]byte, error) {
+	frame := make([]byte, n)
+	have := copy(frame, f.buf[f.start:f.end])
+	f.start, f.end = 0, 0
+	if _, err := io.ReadFull(f.src, frame[have:]); err != nil {
+		return nil, unexpected(err)
+	}
+	return frame, nil
+}
+
+// fill reads until n bytes, which the buffer must be able to hold, are there.
+func (f *frameReader) fill(n int) error {
+	if f.end-f.start >= n {
+		return nil
+	}
+	if f.start == f.end {
+		f.start, f.end = 0, 0
+	}
+	if len(f.buf)-f.start < n {
+		f.end = copy(f.buf, f.buf[f.start:f.end])
+		f.start = 0
+	}
+	m, err := io.ReadAtLeast(f.src, f.buf[f.end:], n-(f.end-f.start))
+	f.end += m
+	return err
+}
+
+// unexpected turns an end within a frame into io.ErrUnexpectedEOF.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
