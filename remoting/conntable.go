@@ -1,0 +1,195 @@
+package remoting
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// The back-off after failed dials.
+const (
+	firstBackoff = 100 * time.Millisecond
+	maxBackoff   = 5 * time.Second
+)
+
+// connTable keeps one connection an address. A dial runs on a goroutine of its
+// own, for all who want the address: a caller that leaves does not end it for
+// the others, so it has a deadline of its own and is ended by close only.
+type connTable struct {
+	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
+	dialTimeout time.Duration
+	options     ConnOptions
+	log         *slog.Logger
+	running     sync.WaitGroup // dials and connections; none is added once closed is set
+
+	mu        sync.Mutex // guards what follows
+	closed    bool
+	endpoints map[string]*endpoint
+}
+
+// endpoint is what is known of an address. Its fields are guarded by the table's mutex.
+type endpoint struct {
+	conn     *Conn    // nil when there is none; may have ended
+	dialling *dialled // nil when none is under way
+	failures int      // dials failed in a row
+	retryAt  time.Time
+	err      error // why the last dial failed
+}
+
+// dialled is one dial; conn and err are set before done is closed.
+type dialled struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+	conn   *Conn
+	err    error
+}
+
+func newConnTable(o Options) *connTable {
+	return &connTable{
+		dial:        o.Dial,
+		dialTimeout: o.DialTimeout,
+		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize},
+		log:         o.Log,
+		endpoints:   map[string]*endpoint{},
+	}
+}
+
+// get returns the live connection to addr or waits for the dial to it.
+func (t *connTable) get(ctx context.Context, addr string) (*Conn, error) {
+	for {
+		conn, dial, err := t.lookup(ctx, addr)
+		switch {
+		case err != nil:
+			return nil, err
+		case dial != nil:
+			return dial.wait(ctx, addr)
+		case conn.Err() == nil:
+			return conn, nil
+		}
+		t.forget(addr, conn)
+	}
+}
+
+// lookup returns the connection in the table, or the dial under way, which it
+// begins if need be, or why there is neither.
+func (t *connTable) lookup(ctx context.Context, addr string) (*Conn, *dialled, error) {
+	if ctx.Err() != nil {
+		return nil, nil, fmt.Errorf("connect to %s: %w", addr, ctxError(ctx))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, nil, &closedError{addr: addr, cause: errClientClosed}
+	}
+	ep := t.endpoints[addr]
+	if ep == nil {
+		ep = &endpoint{}
+		t.endpoints[addr] = ep
+	}
+	switch {
+	case ep.conn != nil:
+		return ep.conn, nil, nil
+	case ep.dialling != nil:
+		return nil, ep.dialling, nil
+	case time.Now().Before(ep.retryAt):
+		return nil, nil, ep.err
+	}
+	dialCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), t.dialTimeout)
+	d := &dialled{cancel: cancel, done: make(chan struct{})}
+	ep.dialling = d
+	t.running.Go(func() { t.run(dialCtx, addr, d) })
+	return nil, d, nil
+}
+
+// run dials and tells those who wait.
+func (t *connTable) run(ctx context.Context, addr string, d *dialled) {
+	defer d.cancel()
+	defer close(d.done)
+	nc, err := t.dial(ctx, "tcp", addr)
+	if err == nil {
+		t.running.Add(1)
+		d.conn = newConn(nc, t.options, addr, func(c *Conn) { t.onEnd(addr, c) })
+	}
+	d.err = t.settle(addr, d.conn, err)
+	if d.err != nil && d.conn != nil {
+		d.conn.CloseAsync(errClientClosed)
+		d.conn = nil
+	}
+	t.log.Debug("dialled", "addr", addr, "err", d.err)
+}
+
+// settle records how a dial ended and returns what its callers are told.
+func (t *connTable) settle(addr string, conn *Conn, err error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return &closedError{addr: addr, cause: errClientClosed}
+	}
+	ep := t.endpoints[addr]
+	ep.dialling = nil
+	if err != nil {
+		ep.err = &DialError{Addr: addr, Err: err}
+		ep.retryAt = time.Now().Add(backoff(ep.failures))
+		ep.failures++
+		return ep.err
+	}
+	ep.conn, ep.failures, ep.err = conn, 0, nil
+	return nil
+}
+
+// backoff is the wait after one more failure than the given number.
+func backoff(failures int) time.Duration {
+	if failures > 10 {
+		return maxBackoff
+	}
+	return min(firstBackoff<<failures, maxBackoff)
+}
+
+func (d *dialled) wait(ctx context.Context, addr string) (*Conn, error) {
+	select {
+	case <-d.done:
+		return d.conn, d.err
+	case <-ctx.Done():
+		return nil, fmt.Errorf("connect to %s: %w", addr, ctxError(ctx))
+	}
+}
+
+// forget takes an ended connection out of the table, unless another has its place.
+func (t *connTable) forget(addr string, conn *Conn) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if ep := t.endpoints[addr]; ep != nil && ep.conn == conn {
+		delete(t.endpoints, addr)
+	}
+}
+
+// onEnd is called on the last goroutine of a connection. One that ends before
+// settle has stored it is found dead, and forgotten, by the next get.
+func (t *connTable) onEnd(addr string, conn *Conn) {
+	t.forget(addr, conn)
+	t.log.Debug("connection ended", "addr", addr, "err", conn.Err())
+	t.running.Done()
+}
+
+// close ends dials and connections and waits for them.
+func (t *connTable) close() {
+	t.mu.Lock()
+	t.closed = true
+	endpoints := t.endpoints
+	t.endpoints = map[string]*endpoint{}
+	t.mu.Unlock()
+	for _, ep := range endpoints {
+		// Nobody else changes them now: with closed set, lookup, settle and
+		// forget keep away from the endpoints that were in the table.
+		if ep.dialling != nil {
+			ep.dialling.cancel()
+		}
+		if ep.conn != nil {
+			ep.conn.end(errClientClosed, true)
+		}
+	}
+	t.running.Wait()
+}

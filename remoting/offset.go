@@ -1,0 +1,104 @@
+package remoting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// QueryConsumerOffset asks the master for a group's committed offset. Only code
+// 22 is "none": found is false and err nil.
+func (c *Client) QueryConsumerOffset(ctx context.Context, group string, mq protocol.MessageQueue) (offset int64, found bool, err error) {
+	h := protocol.QueryConsumerOffsetRequestHeader{ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, BrokerName: mq.BrokerName}
+	offset, err = c.askOffset(ctx, mq, newRequest(protocol.QueryConsumerOffset, h.Fields(), nil))
+	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.QueryNotFound {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("committed offset of %s at %v: %w", group, mq, err)
+	}
+	return offset, true, nil
+}
+
+// UpdateConsumerOffset commits at the master and waits for SUCCESS.
+func (c *Client) UpdateConsumerOffset(ctx context.Context, group string, mq protocol.MessageQueue, offset int64) error {
+	addr, err := c.MasterOf(ctx, mq)
+	if err == nil {
+		_, err = c.Invoke(ctx, addr, updateOffsetRequest(group, mq, offset))
+	}
+	if err != nil {
+		return fmt.Errorf("commit %d of %s at %v: %w", offset, group, mq, err)
+	}
+	return nil
+}
+
+// UpdateConsumerOffsetOneway commits at the master without waiting.
+func (c *Client) UpdateConsumerOffsetOneway(ctx context.Context, group string, mq protocol.MessageQueue, offset int64) error {
+	addr, err := c.MasterOf(ctx, mq)
+	if err == nil {
+		err = c.InvokeOneway(ctx, addr, updateOffsetRequest(group, mq, offset))
+	}
+	if err != nil {
+		return fmt.Errorf("commit %d of %s at %v: %w", offset, group, mq, err)
+	}
+	return nil
+}
+
+func updateOffsetRequest(group string, mq protocol.MessageQueue, offset int64) *protocol.Command {
+	h := protocol.UpdateConsumerOffsetRequestHeader{
+		ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, CommitOffset: offset, BrokerName: mq.BrokerName,
+	}
+	return newRequest(protocol.UpdateConsumerOffset, h.Fields(), nil)
+}
+
+// MaxOffset is the offset the queue's next message will get.
+func (c *Client) MaxOffset(ctx context.Context, mq protocol.MessageQueue) (int64, error) {
+	return c.boundary(ctx, protocol.GetMaxOffset, mq)
+}
+
+// MinOffset is the offset of the queue's oldest message.
+func (c *Client) MinOffset(ctx context.Context, mq protocol.MessageQueue) (int64, error) {
+	return c.boundary(ctx, protocol.GetMinOffset, mq)
+}
+
+func (c *Client) boundary(ctx context.Context, code protocol.RequestCode, mq protocol.MessageQueue) (int64, error) {
+	h := protocol.QueueOffsetRequestHeader{Topic: mq.Topic, QueueID: mq.QueueID, BrokerName: mq.BrokerName}
+	offset, err := c.askOffset(ctx, mq, newRequest(code, h.Fields(), nil))
+	if err != nil {
+		return 0, fmt.Errorf("bounds of %v: %w", mq, err)
+	}
+	return offset, nil
+}
+
+// SearchOffset asks for the first message stored at or after t. 4.9 brokers
+// answer the message nearest to t (spec/remoting.md 7.3).
+func (c *Client) SearchOffset(ctx context.Context, mq protocol.MessageQueue, t time.Time) (int64, error) {
+	h := protocol.SearchOffsetRequestHeader{
+		Topic: mq.Topic, QueueID: mq.QueueID, Timestamp: t, BoundaryType: "lower", BrokerName: mq.BrokerName,
+	}
+	offset, err := c.askOffset(ctx, mq, newRequest(protocol.SearchOffsetByTimestamp, h.Fields(), nil))
+	if err != nil {
+		return 0, fmt.Errorf("offset of %v at %v: %w", mq, t.Format(time.RFC3339Nano), err)
+	}
+	return offset, nil
+}
+
+// askOffset sends req to the master of mq's broker; the answer is one offset.
+func (c *Client) askOffset(ctx context.Context, mq protocol.MessageQueue, req *protocol.Command) (int64, error) {
+	addr, err := c.MasterOf(ctx, mq)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := c.Invoke(ctx, addr, req)
+	if err != nil {
+		return 0, err
+	}
+	var h protocol.OffsetResponseHeader
+	if err := h.Parse(answer.ExtFields); err != nil {
+		return 0, badAnswer(protocol.RequestCode(req.Code), addr, err)
+	}
+	return h.Offset, nil
+}

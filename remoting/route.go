@@ -1,0 +1,303 @@
+package remoting
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// RouteMaxAge is how old a cached route may be (Java: pollNameServerInterval).
+const RouteMaxAge = 30 * time.Second
+
+// maxRouteQueues bounds the queues of one topic: their numbers come from the
+// wire and each queue is allocated.
+const maxRouteQueues = 1 << 16
+
+// TopicRoute is where a topic lives. It is immutable and shared.
+type TopicRoute struct {
+	Topic   string
+	Data    protocol.TopicRouteData // brokers and queues sorted by broker name
+	Fetched time.Time
+	// Queues are those with read permission, sorted by CompareMessageQueues.
+	Queues []protocol.MessageQueue
+	// PublishQueues are those with write permission and a live master, sorted.
+	PublishQueues []protocol.MessageQueue
+}
+
+// newTopicRoute takes over data and sorts it.
+func newTopicRoute(topic string, data protocol.TopicRouteData, fetched time.Time) (*TopicRoute, error) {
+	slices.SortFunc(data.BrokerDatas, func(a, b protocol.BrokerData) int {
+		return protocol.CompareUTF16(a.BrokerName, b.BrokerName)
+	})
+	slices.SortFunc(data.QueueDatas, func(a, b protocol.QueueData) int {
+		return protocol.CompareUTF16(a.BrokerName, b.BrokerName)
+	})
+	r := &TopicRoute{Topic: topic, Data: data, Fetched: fetched}
+	var err error
+	for _, q := range data.QueueDatas {
+		if q.Perm&protocol.PermRead != 0 {
+			r.Queues, err = appendQueues(r.Queues, topic, q.BrokerName, q.ReadQueueNums)
+		}
+		if err == nil && q.Perm&protocol.PermWrite != 0 && r.hasMaster(q.BrokerName) {
+			r.PublishQueues, err = appendQueues(r.PublishQueues, topic, q.BrokerName, q.WriteQueueNums)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	r.Queues = sortedSet(r.Queues)
+	r.PublishQueues = sortedSet(r.PublishQueues)
+	return r, nil
+}
+
+func appendQueues(queues []protocol.MessageQueue, topic, brokerName string, n int32) ([]protocol.MessageQueue, error) {
+	if n < 0 || len(queues)+int(n) > maxRouteQueues {
+		return nil, fmt.Errorf("route of %s: %d queues on %s, more than %d in all", topic, n, brokerName, maxRouteQueues)
+	}
+	queues = slices.Grow(queues, int(n))
+	for id := range n {
+		queues = append(queues, protocol.MessageQueue{Topic: topic, BrokerName: brokerName, QueueID: id})
+	}
+	return queues, nil
+}
+
+// sortedSet drops what is there twice: Java keeps the queues in a set.
+func sortedSet(queues []protocol.MessageQueue) []protocol.MessageQueue {
+	slices.SortFunc(queues, protocol.CompareMessageQueues)
+	return slices.Compact(queues)
+}
+
+func (r *TopicRoute) hasMaster(brokerName string) bool {
+	return slices.ContainsFunc(r.Data.BrokerDatas, func(b protocol.BrokerData) bool {
+		return b.BrokerName == brokerName && b.BrokerAddrs[MasterID] != ""
+	})
+}
+
+// differs reports whether queues or broker addresses do; order has no say, since
+// both are sorted.
+func (r *TopicRoute) differs(old *TopicRoute) bool {
+	return old == nil || !slices.Equal(r.Queues, old.Queues) || !slices.Equal(r.PublishQueues, old.PublishQueues) ||
+		!slices.EqualFunc(r.Data.BrokerDatas, old.Data.BrokerDatas, func(a, b protocol.BrokerData) bool {
+			return a.Cluster == b.Cluster && a.BrokerName == b.BrokerName && maps.Equal(a.BrokerAddrs, b.BrokerAddrs)
+		})
+}
+
+// routeTable keeps the routes asked for so far and the broker addresses in them.
+type routeTable struct {
+	flying sync.WaitGroup // requests under way; none is added once closed is set
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	routes  map[string]*TopicRoute
+	brokers map[string]map[int64]string // by broker name; the inner maps belong to routes and never change
+	flights map[string]*routeFlight
+}
+
+// routeFlight is one request for a route, shared by all who want it. Its results
+// are set before done is closed.
+type routeFlight struct {
+	done    chan struct{}
+	route   *TopicRoute
+	changed bool
+	err     error
+}
+
+func newRouteTable() *routeTable {
+	return &routeTable{
+		routes:  map[string]*TopicRoute{},
+		brokers: map[string]map[int64]string{},
+		flights: map[string]*routeFlight{},
+	}
+}
+
+func (t *routeTable) get(topic string) *TopicRoute {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.routes[topic]
+}
+
+// fly returns the request for topic that is under way, or begins one with fetch.
+func (t *routeTable) fly(topic string, fetch func() (*TopicRoute, error)) (*routeFlight, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, &closedError{addr: "the name servers", cause: errClientClosed}
+	}
+	if f := t.flights[topic]; f != nil {
+		return f, nil
+	}
+	f := &routeFlight{done: make(chan struct{})}
+	t.flights[topic] = f
+	t.flying.Go(func() {
+		defer close(f.done)
+		route, err := fetch()
+		t.land(topic, f, route, err)
+	})
+	return f, nil
+}
+
+// land stores the result of a request. After an error the older route stays, as
+// it does in the Java client: its brokers are still worth a try.
+func (t *routeTable) land(topic string, f *routeFlight, route *TopicRoute, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.flights, topic)
+	old := t.routes[topic]
+	if err != nil {
+		f.err = err
+		if _, gone := errors.AsType[*NoRouteError](err); !gone {
+			f.route = old
+		}
+		return
+	}
+	f.route, f.changed = route, route.differs(old)
+	t.routes[topic] = route
+	for _, b := range route.Data.BrokerDatas {
+		t.brokers[b.BrokerName] = b.BrokerAddrs
+	}
+	if f.changed {
+		t.dropUnrouted()
+	}
+}
+
+// dropUnrouted forgets the brokers that no known route names any more. It is
+// called with mu held.
+func (t *routeTable) dropUnrouted() {
+	named := map[string]bool{}
+	for _, r := range t.routes {
+		for _, b := range r.Data.BrokerDatas {
+			named[b.BrokerName] = true
+		}
+	}
+	maps.DeleteFunc(t.brokers, func(name string, _ map[int64]string) bool { return !named[name] })
+}
+
+// addrs returns the addresses of a broker name by broker id, not to be changed.
+func (t *routeTable) addrs(brokerName string) map[int64]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.brokers[brokerName]
+}
+
+func (t *routeTable) allAddrs() map[string]map[int64]string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.brokers)
+}
+
+// close refuses further requests; the caller then waits for flying.
+func (t *routeTable) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+}
+
+// Route returns the topic's route, at most RouteMaxAge old. A topic that no name
+// server knows is a *NoRouteError. When the name servers cannot be reached but
+// an older route is known, that is returned together with the error.
+func (c *Client) Route(ctx context.Context, topic string) (*TopicRoute, error) {
+	if r := c.routes.get(topic); r != nil && time.Since(r.Fetched) <= RouteMaxAge {
+		return r, nil
+	}
+	r, _, err := c.RefreshRoute(ctx, topic)
+	return r, err
+}
+
+// RefreshRoute asks the name servers now; changed reports whether queues or
+// broker addresses differ from what was cached. Concurrent callers for the same
+// topic share one request and its result. With an error it returns what Route
+// does.
+func (c *Client) RefreshRoute(ctx context.Context, topic string) (route *TopicRoute, changed bool, err error) {
+	// The request serves all who come meanwhile, so it does not end with the
+	// first of them: the time a name server may take bounds it.
+	shared := context.WithoutCancel(ctx)
+	f, err := c.routes.fly(topic, func() (*TopicRoute, error) { return c.fetchRoute(shared, topic) })
+	if err != nil {
+		return c.routes.get(topic), false, fmt.Errorf("route of %s: %w", topic, err)
+	}
+	select {
+	case <-f.done:
+		return f.route, f.changed, f.err
+	case <-ctx.Done():
+		return c.routes.get(topic), false, fmt.Errorf("route of %s: %w", topic, ctxError(ctx))
+	}
+}
+
+func (c *Client) fetchRoute(ctx context.Context, topic string) (*TopicRoute, error) {
+	h := protocol.TopicRequestHeader{Topic: topic}
+	fields := append(h.Fields(), protocol.ExtField{Key: "acceptStandardJsonOnly", Value: "true"})
+	answer, err := c.InvokeNamesrv(ctx, newRequest(protocol.GetRouteInfoByTopic, fields, nil))
+	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.TopicNotExist {
+		return nil, &NoRouteError{Topic: topic}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("route of %s: %w", topic, err)
+	}
+	data, err := protocol.DecodeTopicRouteData(answer.Body)
+	if err != nil {
+		return nil, fmt.Errorf("route of %s: %w", topic, err)
+	}
+	return newTopicRoute(topic, data, time.Now())
+}
+
+// MasterID is the broker id of a master.
+const MasterID = 0
+
+// BrokerAddr returns the address of exactly this broker id, from the routes
+// known so far.
+func (c *Client) BrokerAddr(brokerName string, brokerID int64) (addr string, ok bool) {
+	addr = c.routes.addrs(brokerName)[brokerID]
+	return addr, addr != ""
+}
+
+// PullAddr chooses where to pull from: the suggested id, else the next one, else
+// any (spec/consumer.md 4.5).
+func (c *Client) PullAddr(brokerName string, suggested int64) (addr string, brokerID int64, ok bool) {
+	return pullAddr(c.routes.addrs(brokerName), suggested)
+}
+
+// pullAddr takes the lowest id where the Java client takes any: the master, when there is one.
+func pullAddr(addrs map[int64]string, suggested int64) (addr string, brokerID int64, ok bool) {
+	if addr := addrs[suggested]; addr != "" {
+		return addr, suggested, true
+	}
+	if addr := addrs[suggested+1]; suggested != MasterID && addr != "" {
+		return addr, suggested + 1, true
+	}
+	for _, id := range slices.Sorted(maps.Keys(addrs)) {
+		if addrs[id] != "" {
+			return addrs[id], id, true
+		}
+	}
+	return "", 0, false
+}
+
+// Brokers returns every broker address that occurs in a known route.
+func (c *Client) Brokers() map[string]map[int64]string {
+	all := c.routes.allAddrs()
+	for name, addrs := range all {
+		all[name] = maps.Clone(addrs)
+	}
+	return all
+}
+
+// MasterOf returns the master of mq's broker, refreshing the route of mq's topic
+// when it is unknown. *NoBrokerError when there is none.
+func (c *Client) MasterOf(ctx context.Context, mq protocol.MessageQueue) (string, error) {
+	if addr, ok := c.BrokerAddr(mq.BrokerName, MasterID); ok {
+		return addr, nil
+	}
+	if _, _, err := c.RefreshRoute(ctx, mq.Topic); err != nil {
+		return "", fmt.Errorf("master of %s: %w", mq.BrokerName, err)
+	}
+	if addr, ok := c.BrokerAddr(mq.BrokerName, MasterID); ok {
+		return addr, nil
+	}
+	return "", &NoBrokerError{BrokerName: mq.BrokerName}
+}
