@@ -80,10 +80,14 @@ func (s *scanner) int32(n *int32) error {
 
 // languageOf takes a name or an ordinal.
 func languageOf(text string) LanguageCode {
-	if n, err := strconv.ParseUint(text, 10, 8); err == nil {
-		return LanguageCode(n)
+	if text == "" || !isDigit(text[0]) {
+		return parseLanguage(text) // as nearly always; a failed parse would allocate
 	}
-	return parseLanguage(text)
+	n, err := strconv.ParseUint(text, 10, 8)
+	if err != nil {
+		return LanguageOther
+	}
+	return LanguageCode(n)
 }
 
 // readExtFields reads the custom header. A null value is left out: Java treats

@@ -155,7 +155,7 @@ func readBounded(r io.Reader, compressed, limit int) ([]byte, error) {
 			return nil, tooLong(limit)
 		}
 		if len(buf) == cap(buf) {
-			buf = append(buf, 0)[:len(buf)]
+			buf = append(make([]byte, 0, min(4*cap(buf), limit+1)), buf...)
 		}
 		n, err := r.Read(buf[len(buf):min(cap(buf), limit+1)])
 		buf = buf[:len(buf)+n]
@@ -196,7 +196,7 @@ func Compress(sysFlag SysFlag, body []byte) ([]byte, error) {
 	case SysFlagLZ4:
 		w = lz4.NewWriter(&out)
 	case SysFlagZSTD:
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1))
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithZeroFrames(true))
 		if err != nil {
 			return nil, err
 		}

@@ -56,11 +56,11 @@ func AppendMessages(dst []MessageExt, body []byte, source *MessageSource) ([]Mes
 	}
 	dst = slices.Grow(dst, CountMessages(body))
 	for at := 0; at < len(body); {
-		m := MessageExt{source: source}
+		dst = append(dst, MessageExt{source: source})
+		m := &dst[len(dst)-1]
 		if err := m.decode(body[at:]); err != nil {
-			return dst, fmt.Errorf("message at byte %d of %d: %w", at, len(body), err)
+			return dst[:len(dst)-1], fmt.Errorf("message at byte %d of %d: %w", at, len(body), err)
 		}
-		dst = append(dst, m)
 		at += len(m.record)
 	}
 	return dst, nil

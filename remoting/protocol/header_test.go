@@ -1,0 +1,324 @@
+package protocol
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+type header interface {
+	Fields() ExtFields
+	Parse(ExtFields) error
+}
+
+// sendV2 is SendMessageRequestHeader with its short names.
+type sendV2 struct{ SendMessageRequestHeader }
+
+func (h *sendV2) Fields() ExtFields       { return h.FieldsV2() }
+func (h *sendV2) Parse(f ExtFields) error { return h.ParseV2(f) }
+func newOf[T any, P interface {
+	*T
+	header
+}]() header {
+	return P(new(T))
+}
+
+// requestHeaders and responseHeaders make the typed header of a code.
+var requestHeaders = map[RequestCode]func() header{
+	SendMessage:                 newOf[SendMessageRequestHeader],
+	SendMessageV2:               newOf[sendV2],
+	SendBatchMessage:            newOf[sendV2],
+	PullMessage:                 newOf[PullMessageRequestHeader],
+	QueryConsumerOffset:         newOf[QueryConsumerOffsetRequestHeader],
+	UpdateConsumerOffset:        newOf[UpdateConsumerOffsetRequestHeader],
+	UpdateAndCreateTopic:        newOf[CreateTopicRequestHeader],
+	SearchOffsetByTimestamp:     newOf[SearchOffsetRequestHeader],
+	GetMaxOffset:                newOf[QueueOffsetRequestHeader],
+	GetMinOffset:                newOf[QueueOffsetRequestHeader],
+	UnregisterClient:            newOf[UnregisterClientRequestHeader],
+	ConsumerSendMsgBack:         newOf[ConsumerSendMsgBackRequestHeader],
+	GetConsumerListByGroup:      newOf[ConsumerGroupRequestHeader],
+	NotifyConsumerIDsChanged:    newOf[ConsumerGroupRequestHeader],
+	GetRouteInfoByTopic:         newOf[TopicRequestHeader],
+	GetTopicStatsInfo:           newOf[TopicRequestHeader],
+	GetConsumerConnectionList:   newOf[ConsumerGroupRequestHeader],
+	DeleteSubscriptionGroup:     newOf[GroupNameRequestHeader],
+	GetConsumeStats:             newOf[ConsumerGroupRequestHeader],
+	DeleteTopicInBroker:         newOf[TopicRequestHeader],
+	DeleteTopicInNamesrv:        newOf[TopicRequestHeader],
+	ResetConsumerClientOffset:   newOf[ResetOffsetRequestHeader],
+	GetConsumerStatusFromClient: newOf[ConsumerStatusRequestHeader],
+	GetConsumerRunningInfo:      newOf[ConsumerRunningInfoRequestHeader],
+	ConsumeMessageDirectly:      newOf[ConsumeMessageDirectlyRequestHeader],
+}
+
+var responseHeaders = map[RequestCode]func() header{
+	SendMessage:             newOf[SendMessageResponseHeader],
+	SendMessageV2:           newOf[SendMessageResponseHeader],
+	SendBatchMessage:        newOf[SendMessageResponseHeader],
+	PullMessage:             newOf[PullMessageResponseHeader],
+	QueryConsumerOffset:     newOf[OffsetResponseHeader],
+	SearchOffsetByTimestamp: newOf[OffsetResponseHeader],
+	GetMaxOffset:            newOf[OffsetResponseHeader],
+	GetMinOffset:            newOf[OffsetResponseHeader],
+}
+
+// What a header gives back is what the frame has, for each field it knows; and
+// nothing the peer sent is unknown but what the list says.
+func TestRecordedHeaders(t *testing.T) {
+	// Fields that eyeq has no use for, and those of access control.
+	unknown := []string{
+		"AccessKey", "Signature", // added to any header
+		"MSG_REGION", "TRACE_ON", // of every answer to a send
+		"committed",   // 30, 5.x
+		"clusterName", // 216
+		"queueId",     // 220, 5.x
+		"topic",       // 309, 5.x
+	}
+	parsed, seen := 0, map[string]bool{}
+	for _, f := range recordedFrames(t) {
+		table := requestHeaders
+		if f.isResponse() {
+			table = responseHeaders
+		}
+		make, ok := table[f.requestCode()]
+		if !ok || f.isResponse() && !hasHeader(&f) {
+			continue
+		}
+		c := f.command(t)
+		h := make()
+		if err := h.Parse(c.ExtFields); len(c.ExtFields) == 0 {
+			if err == nil {
+				t.Errorf("%s: no field is missing, but it has none", f.File)
+			}
+			continue
+		} else if err != nil {
+			t.Errorf("%s: %v", f.File, err)
+			continue
+		}
+		parsed++
+		again := make()
+		fields := h.Fields()
+		if err := again.Parse(fields); err != nil || !cmp.Equal(h, again) {
+			t.Errorf("%s: parsed again, %v: %+v, want %+v", f.File, err, again, h)
+		}
+		for _, field := range fields {
+			if want, ok := c.ExtFields.Get(field.Key); ok && want != field.Value {
+				t.Errorf("%s: field %s = %q, want %q", f.File, field.Key, field.Value, want)
+			}
+		}
+		for _, field := range c.ExtFields {
+			if _, ok := fields.Get(field.Key); ok || field.Value == "" || field.Value == "0" {
+				continue
+			}
+			if seen[field.Key] = true; !slices.Contains(unknown, field.Key) {
+				t.Errorf("%s: field %s=%s is lost", f.File, field.Key, field.Value)
+			}
+		}
+	}
+	for _, name := range unknown {
+		if !seen[name] {
+			t.Errorf("field %s is in the list for nothing", name)
+		}
+	}
+	if parsed < 100 {
+		t.Errorf("%d headers parsed, want 100 and more", parsed)
+	}
+}
+
+// hasHeader reports whether a response is one that comes with a typed header.
+func hasHeader(f *recordedFrame) bool {
+	switch ResponseCode(f.Code) {
+	case Success:
+		return true
+	case PullNotFound, PullRetryImmediately, PullOffsetMoved:
+		return f.requestCode() == PullMessage
+	}
+	return false
+}
+
+// fullHeaders holds each header with every field set, and its ext fields.
+func fullHeaders() map[string]struct {
+	header header
+	fields string
+} {
+	at := time.UnixMilli(1_700_000_000_123)
+	send := SendMessageRequestHeader{
+		ProducerGroup: "PG", Topic: "T", DefaultTopic: "TBW102", DefaultTopicQueueNums: 4, QueueID: -1, SysFlag: 1, Born: at,
+		Flag: 7, Properties: "a\x01b", ReconsumeTimes: 2, UnitMode: true, MaxReconsumeTimes: 16, Batch: true, BrokerName: "b",
+	}
+	return map[string]struct {
+		header header
+		fields string
+	}{
+		"pull": {&PullMessageRequestHeader{
+			ConsumerGroup: "G", Topic: "T", QueueID: 3, QueueOffset: 5, MaxMsgNums: 32, SysFlag: PullCommitOffset | PullSuspend,
+			CommitOffset: 4, SuspendTimeout: 15 * time.Second, Subscription: "*", SubVersion: 9, ExpressionType: "TAG",
+			MaxMsgBytes: 262144, BrokerName: "b",
+		}, "consumerGroup=G topic=T queueId=3 maxMsgNums=32 suspendTimeoutMillis=15000 subscription=* subVersion=9 " +
+			"expressionType=TAG maxMsgBytes=262144 bname=b queueOffset=5 commitOffset=4 sysFlag=3"},
+		"pull answer": {&PullMessageResponseHeader{SuggestWhichBrokerID: 1, NextBeginOffset: 2, MinOffset: 3, MaxOffset: 4, OffsetDelta: 5},
+			"suggestWhichBrokerId=1 nextBeginOffset=2 minOffset=3 maxOffset=4 offsetDelta=5"},
+		"min and max offset": {&QueueOffsetRequestHeader{Topic: "T", QueueID: 1, BrokerName: "b"}, "topic=T queueId=1 bname=b"},
+		"search offset": {&SearchOffsetRequestHeader{Topic: "T", QueueID: 1, Timestamp: at, BoundaryType: "lower", BrokerName: "b"},
+			"topic=T queueId=1 timestamp=1700000000123 boundaryType=lower bname=b"},
+		"offset answer": {&OffsetResponseHeader{Offset: -1}, "offset=-1"},
+		"query offset": {&QueryConsumerOffsetRequestHeader{ConsumerGroup: "G", Topic: "T", QueueID: 1, BrokerName: "b"},
+			"consumerGroup=G topic=T queueId=1 setZeroIfNotFound=false bname=b"},
+		"update offset": {&UpdateConsumerOffsetRequestHeader{ConsumerGroup: "G", Topic: "T", QueueID: 1, CommitOffset: 8, BrokerName: "b"},
+			"consumerGroup=G topic=T queueId=1 commitOffset=8 bname=b"},
+		"unregister": {&UnregisterClientRequestHeader{ClientID: "c", ProducerGroup: "P", ConsumerGroup: "G"},
+			"clientID=c producerGroup=P consumerGroup=G"},
+		"group":        {&ConsumerGroupRequestHeader{ConsumerGroup: "G", Topic: "T"}, "consumerGroup=G topic=T"},
+		"topic":        {&TopicRequestHeader{Topic: "T"}, "topic=T"},
+		"delete group": {&GroupNameRequestHeader{GroupName: "G"}, "groupName=G removeOffset=true cleanOffset=true"},
+		"create topic": {&CreateTopicRequestHeader{Topic: "T", DefaultTopic: "TBW102", ReadQueueNums: 8, WriteQueueNums: 4, Perm: 6, Order: true},
+			"topic=T defaultTopic=TBW102 readQueueNums=8 writeQueueNums=4 perm=6 topicFilterType=SINGLE_TAG topicSysFlag=0 order=true"},
+		"send back": {&ConsumerSendMsgBackRequestHeader{Offset: 1, Group: "G", DelayLevel: -1, OriginMsgID: "id", OriginTopic: "T",
+			UnitMode: true, MaxReconsumeTimes: 16, BrokerName: "b"},
+			"offset=1 group=G delayLevel=-1 originMsgId=id originTopic=T unitMode=true maxReconsumeTimes=16 bname=b"},
+		"send": {&send, "producerGroup=PG topic=T defaultTopic=TBW102 defaultTopicQueueNums=4 queueId=-1 sysFlag=1 " +
+			"bornTimestamp=1700000000123 flag=7 properties=a\x01b reconsumeTimes=2 unitMode=true maxReconsumeTimes=16 batch=true bname=b"},
+		"send, short names": {&sendV2{send}, "a=PG b=T c=TBW102 d=4 e=-1 f=1 g=1700000000123 h=7 i=a\x01b j=2 k=true l=16 m=true n=b"},
+		"send answer": {&SendMessageResponseHeader{MsgID: "id", QueueID: 1, QueueOffset: 2, TransactionID: "tx"},
+			"msgId=id queueId=1 queueOffset=2 transactionId=tx"},
+		"reset":  {&ResetOffsetRequestHeader{Topic: "T", Group: "G", Timestamp: 5, IsForce: true}, "topic=T group=G timestamp=5 isForce=true"},
+		"status": {&ConsumerStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
+		"running info": {&ConsumerRunningInfoRequestHeader{ConsumerGroup: "G", ClientID: "c", JstackEnable: true},
+			"consumerGroup=G clientId=c jstackEnable=true"},
+		"consume directly": {&ConsumeMessageDirectlyRequestHeader{ConsumerGroup: "G", ClientID: "c", MsgID: "id", BrokerName: "b"},
+			"consumerGroup=G clientId=c msgId=id brokerName=b"},
+	}
+}
+
+func text(f ExtFields) string {
+	var parts []string
+	for _, field := range f {
+		parts = append(parts, field.Key+"="+field.Value)
+	}
+	return strings.Join(parts, " ")
+}
+
+func TestHeaderFields(t *testing.T) {
+	for name, tt := range fullHeaders() {
+		t.Run(name, func(t *testing.T) {
+			fields := tt.header.Fields()
+			if got := text(fields); got != tt.fields {
+				t.Errorf("fields\n got %q\nwant %q", got, tt.fields)
+			}
+			if len(fields) != cap(fields) && name != "topic" {
+				t.Errorf("room for %d fields, %d used", cap(fields), len(fields))
+			}
+		})
+	}
+}
+
+// optionalFields may be absent; the rest of fullHeaders' fields may not.
+var optionalFields = []string{
+	"suspendTimeoutMillis", "subscription", "expressionType", "maxMsgBytes", "bname", "offsetDelta", "boundaryType",
+	"setZeroIfNotFound", "producerGroup/unregister", "consumerGroup/unregister", "topic/group", "removeOffset", "cleanOffset",
+	"topicFilterType", "topicSysFlag", "order", "originMsgId", "originTopic", "unitMode", "maxReconsumeTimes", "properties",
+	"reconsumeTimes", "batch", "i", "j", "k", "l", "m", "n", "transactionId", "isForce", "topic/status", "jstackEnable",
+	"clientId/consume directly", "msgId/consume directly", "brokerName", "commitOffset/pull",
+}
+
+func TestHeaderParse(t *testing.T) {
+	for name, tt := range fullHeaders() {
+		for i, field := range tt.header.Fields() {
+			optional := slices.Contains(optionalFields, field.Key) || slices.Contains(optionalFields, field.Key+"/"+name)
+			t.Run(fmt.Sprintf("%s/without %s", name, field.Key), func(t *testing.T) {
+				fields := tt.header.Fields()
+				err := tt.header.Parse(slices.Delete(fields, i, i+1))
+				if optional != (err == nil) {
+					t.Errorf("error %v, optional %t", err, optional)
+				}
+				if err != nil && !strings.Contains(err.Error(), " "+field.Key+" ") {
+					t.Errorf("error %q does not name %s", err, field.Key)
+				}
+				// Parsed into the full struct: what is absent keeps its value.
+				if got := text(tt.header.Fields()); got != tt.fields {
+					t.Errorf("absent field changed the header:\n got %q\nwant %q", got, tt.fields)
+				}
+			})
+			if field.Value != "" && strings.Trim(field.Value, "-0123456789") == "" {
+				t.Run(fmt.Sprintf("%s/%s=abc", name, field.Key), func(t *testing.T) {
+					fields := tt.header.Fields()
+					fields[i].Value = "abc"
+					if err := tt.header.Parse(fields); optional != (err == nil) {
+						t.Errorf("error %v, optional %t", err, optional)
+					}
+					if got := text(tt.header.Fields()); got != tt.fields {
+						t.Errorf("bad field changed the header:\n got %q\nwant %q", got, tt.fields)
+					}
+				})
+			}
+		}
+	}
+}
+
+func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
+	tests := map[string]struct {
+		header header
+		want   string
+	}{
+		"pull": {&PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"},
+			"consumerGroup=G topic=T queueId=0 maxMsgNums=0 suspendTimeoutMillis=0 subVersion=0 queueOffset=0 commitOffset=0 sysFlag=0"},
+		"pull answer": {&PullMessageResponseHeader{}, "suggestWhichBrokerId=0 nextBeginOffset=0 minOffset=0 maxOffset=0"},
+		"search":      {&SearchOffsetRequestHeader{Topic: "T"}, "topic=T queueId=0 timestamp=0"},
+		"group":       {&ConsumerGroupRequestHeader{ConsumerGroup: "G"}, "consumerGroup=G"},
+		"unregister":  {&UnregisterClientRequestHeader{ClientID: "c"}, "clientID=c"},
+		"status":      {&ConsumerStatusRequestHeader{Group: "G"}, "group=G"},
+		"send": {&sendV2{SendMessageRequestHeader{ProducerGroup: "P", Topic: "T"}},
+			"a=P b=T c= d=0 e=0 f=0 g=0 h=0 j=0 k=false m=false"},
+		"send back": {&ConsumerSendMsgBackRequestHeader{Group: "G"}, "offset=0 group=G delayLevel=0 unitMode=false maxReconsumeTimes=0"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := text(tt.header.Fields()); got != tt.want {
+				t.Errorf("fields\n got %q\nwant %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestPullSuspendTimeoutIsBounded(t *testing.T) {
+	h := PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"}
+	fields := h.Fields()
+	for i := range fields {
+		if fields[i].Key == "suspendTimeoutMillis" {
+			fields[i].Value = "9223372036854775807"
+		}
+	}
+	if err := h.Parse(fields); err != nil || h.SuspendTimeout != 24*time.Hour {
+		t.Errorf("suspend timeout %v, %v, want a day", h.SuspendTimeout, err)
+	}
+}
+
+func TestPullRequestEncoder(t *testing.T) {
+	full := PullMessageRequestHeader{
+		ConsumerGroup: `G"`, Topic: "%RETRY%G", QueueID: 3, MaxMsgNums: 32, SuspendTimeout: 15 * time.Second,
+		Subscription: "TagA || 值", SubVersion: 1795967180231, ExpressionType: "TAG", MaxMsgBytes: 1, BrokerName: "broker-a",
+	}
+	for name, h := range map[string]PullMessageRequestHeader{"full": full, "empty": {}} {
+		t.Run(name, func(t *testing.T) {
+			e := NewPullRequestEncoder(h)
+			for _, n := range []int64{0, 7, -1, 1 << 62} {
+				h.QueueOffset, h.CommitOffset, h.SysFlag = n, n+1, PullSysFlag(int32(n&0x1F))
+				want := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: int32(n), ExtFields: h.Fields()}
+				frame := e.AppendFrame([]byte("before"), want.Opaque, h.QueueOffset, h.CommitOffset, h.SysFlag)
+				frame = frame[len("before"):]
+				got, err := DecodeCommand(frame[4:])
+				if diff := cmp.Diff(want, got); diff != "" || err != nil {
+					t.Errorf("request, %v (-want +got):\n%s", err, diff)
+				}
+				if whole, err := AppendFrame(nil, &want, SerializeJSON); err != nil || len(whole) != len(frame) {
+					t.Errorf("%d bytes, AppendFrame makes %d, %v", len(frame), len(whole), err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package protocol
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestNewSubscriptionData(t *testing.T) {
+	tests := map[string]struct {
+		expression string
+		want       SubscriptionData
+	}{
+		"nothing":          {"", SubscriptionData{SubString: "*", TagsSet: []string{}, CodeSet: []int32{}}},
+		"star":             {"*", SubscriptionData{SubString: "*", TagsSet: []string{}, CodeSet: []int32{}}},
+		"one":              {"TagA", SubscriptionData{SubString: "TagA", TagsSet: []string{"TagA"}, CodeSet: []int32{2598919}}},
+		"two with blanks":  {" TagA ||\tTagB", SubscriptionData{SubString: " TagA ||\tTagB", TagsSet: []string{"TagA", "TagB"}, CodeSet: []int32{2598919, 2598920}}},
+		"empty parts":      {"||TagA||||", SubscriptionData{SubString: "||TagA||||", TagsSet: []string{"TagA"}, CodeSet: []int32{2598919}}},
+		"one bar is a tag": {"a|b", SubscriptionData{SubString: "a|b", TagsSet: []string{"a|b"}, CodeSet: []int32{TagsCode("a|b")}}},
+		"repeated":         {"Z||Z", SubscriptionData{SubString: "Z||Z", TagsSet: []string{"Z"}, CodeSet: []int32{90}}},
+		"equal codes":      {"Aa||BB", SubscriptionData{SubString: "Aa||BB", TagsSet: []string{"Aa", "BB"}, CodeSet: []int32{2112}}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.want.Topic, tt.want.ExpressionType = "H1", "TAG"
+			got, err := NewSubscriptionData("H1", tt.expression)
+			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+	for _, expression := range []string{"||", " || ", " "} {
+		if got, err := NewSubscriptionData("H1", expression); err == nil {
+			t.Errorf("expression %q: %+v, want an error", expression, got)
+		}
+	}
+}
+
+func TestTagsCode(t *testing.T) {
+	tests := map[string]int32{
+		"": 0, "Z": 90, "TagA": 2598919, "TagB": 2598920,
+		"polygenelubricants": -2147483648, // a word known to wrap around
+		"é":                  233,
+		"🚀":                  0xD83D*31 + 0xDE80, // two UTF-16 units
+	}
+	for tags, want := range tests {
+		if got := TagsCode(tags); got != want {
+			t.Errorf("TagsCode(%q) = %d, want %d", tags, got, want)
+		}
+	}
+}
+
+func TestEnumNames(t *testing.T) {
+	models := map[string]MessageModel{"CLUSTERING": Clustering, "BROADCASTING": Broadcasting}
+	positions := map[string]ConsumeFromWhere{
+		"CONSUME_FROM_LAST_OFFSET": ConsumeFromLastOffset, "CONSUME_FROM_FIRST_OFFSET": ConsumeFromFirstOffset,
+		"CONSUME_FROM_TIMESTAMP": ConsumeFromTimestamp,
+	}
+	types := map[string]ConsumeType{"CONSUME_ACTIVELY": ConsumeActively, "CONSUME_PASSIVELY": ConsumePassively, "CONSUME_POP": ConsumePop}
+	checkEnum(t, models, ParseMessageModel)
+	checkEnum(t, positions, ParseConsumeFromWhere)
+	checkEnum(t, types, ParseConsumeType)
+	if got := MessageModel(0).String() + ConsumeFromWhere(9).String() + ConsumeType(0).String(); got != "MessageModel(0)ConsumeFromWhere(9)ConsumeType(0)" {
+		t.Errorf("unknown values are %s", got)
+	}
+}
+
+func checkEnum[E interface {
+	comparable
+	fmt.Stringer
+}](t *testing.T, names map[string]E, parse func(string) (E, error)) {
+	t.Helper()
+	for name, value := range names {
+		if got := value.String(); got != name {
+			t.Errorf("%T is %s, want %s", value, got, name)
+		}
+		if got, err := parse(name); got != value || err != nil {
+			t.Errorf("%s parsed as %v, %v", name, got, err)
+		}
+		text, err := json.Marshal(value)
+		if err != nil || string(text) != `"`+name+`"` {
+			t.Errorf("%s marshalled as %s, %v", name, text, err)
+		}
+		var back E
+		if err := json.Unmarshal(text, &back); err != nil || back != value {
+			t.Errorf("%s unmarshalled as %v, %v", text, back, err)
+		}
+	}
+	if got, err := parse("clustering"); err == nil {
+		t.Errorf("parsed as %v, want an error", got)
+	}
+	var zero E
+	if got, err := parse(""); got != zero || err != nil {
+		t.Errorf("nothing parsed as %v, %v, want the zero value", got, err)
+	}
+}
