@@ -3,17 +3,35 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 )
 
 // ErrEnded is what controls and subscriptions return when the engine has ended.
 var ErrEnded = errors.New("the consumer has ended")
 
-// Deps are what an engine works with. Client is made by the caller with
-// Engine.Handler as its Options.Handler: see NewInbound.
+// PanicError is a panic of one of the engine's goroutines or of the listener.
+// It ends the engine; Run returns it, so that the program can restore its
+// terminal and print the stack before it ends.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// Deps are what an engine works with.
 type Deps struct {
+	// Client is made by the caller with Inbound as its Options.Handler. The engine
+	// does not close it.
 	Client   *remoting.Client
 	Inbound  *Inbound
 	Store    OffsetStore
@@ -21,31 +39,221 @@ type Deps struct {
 	Log      *slog.Logger // nil discards
 }
 
-// Inbound receives the brokers' requests of one client connection set and hands
-// them to the engine. It exists before the client, which needs it as Handler.
-type Inbound struct{}
-
-// NewInbound makes the handler to be given to remoting.NewClient and to New.
-func NewInbound() *Inbound { panic("todo") }
-
 // Engine is one push consumer: one member of one group. New makes it, Run runs
 // it, and it cannot be run again.
-type Engine struct{}
+type Engine struct {
+	o        Options
+	d        Deps
+	log      *slog.Logger
+	clientID string
+	subs     []protocol.SubscriptionData // subscribed topics in order, the retry topic last
+
+	inbox        *mailbox[command]
+	events       hub
+	totals       counters
+	stats        map[string]*topicStats // by topic; the map never changes
+	pool         *pool
+	decompressor protocol.Decompressor
+	generations  atomic.Uint64
+	shared       atomic.Bool // the group has other members
+	base         atomic.Pointer[base]
+	observed     atomic.Pointer[observed]
+	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
+	lastPersist  atomic.Int64
+
+	turnsMu sync.Mutex // guards turns
+	turns   map[string]chan struct{}
+
+	runMu   sync.Mutex // guards started
+	started bool
+	ended   chan struct{}
+	cancel  context.CancelCauseFunc // of the engine's own goroutines; set by Run
+	wg      sync.WaitGroup
+}
 
 // New checks the options (a *ConfigError names the first violation) and makes an
 // engine in the state CREATE_JUST. Nothing is sent.
-func New(o Options, d Deps) (*Engine, error) { panic("todo") }
+func New(o Options, d Deps) (*Engine, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	if d.Listener == nil {
+		return nil, &ConfigError{"messageListener", "none", "must be given"}
+	}
+	if d.Client == nil || d.Store == nil || d.Inbound == nil {
+		return nil, errors.New("an engine needs a client, its inbound handler and an offset store")
+	}
+	now := time.Now()
+	seed := o.Seed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}}
+	if e.log == nil {
+		e.log = slog.New(slog.DiscardHandler)
+	}
+	e.clientID = makeClientID(&o, now, rand.New(rand.NewPCG(seed, 0)))
+	e.log = e.log.With("group", o.Group, "client_id", e.clientID)
+	for _, s := range o.Subscriptions {
+		sub, err := protocol.NewSubscriptionData(s.Topic, s.Expression)
+		if err != nil {
+			return nil, err
+		}
+		sub.SubVersion = now.UnixMilli()
+		e.subs = append(e.subs, sub)
+	}
+	if o.MessageModel == protocol.Clustering {
+		retry, err := protocol.NewSubscriptionData(protocol.RetryTopic(o.Group), "*")
+		if err != nil {
+			return nil, err
+		}
+		retry.SubVersion = now.UnixMilli()
+		e.subs = append(e.subs, retry)
+	}
+	for _, s := range e.subs {
+		e.stats[s.Topic] = &topicStats{}
+	}
+	e.pool = newPool(e, o.ConsumeThreadMin)
+	e.base.Store(&base{state: CreateJust, topics: nil})
+	d.Inbound.engine.Store(e)
+	return e, nil
+}
+
+// ClientID is what this member is called in its group.
+func (e *Engine) ClientID() string { return e.clientID }
+
+func (e *Engine) statsOf(topic string) *topicStats { return e.stats[topic] }
+
+func (e *Engine) eachStats(f func(topic string, s *topicStats)) {
+	for topic, s := range e.stats {
+		f(topic, s)
+	}
+}
+
+// start runs f on a goroutine that Run waits for. A panic in it ends the engine.
+func (e *Engine) start(f func()) { e.guard(&e.wg, f) }
+
+// guard is start for a group of the caller's own.
+func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
+	wg.Go(func() {
+		defer func() {
+			if v := recover(); v != nil {
+				e.cancel(&PanicError{v, debug.Stack()})
+			}
+		}()
+		f()
+	})
+}
 
 // Run joins the group and consumes until ctx ends, then leaves in order: stop
 // handing out, wait for running listeners up to AwaitTermination, persist
 // synchronously, unlock, unregister. leaveCtx bounds the leaving; when it ends
 // first, what is left undone is returned. Run returns nil after an orderly
-// leave. A start that fails (corrupt offset file) returns the reason.
-func (e *Engine) Run(ctx, leaveCtx context.Context) error { panic("todo") }
+// leave, a *PanicError after a panic, and an error naming the state when it is
+// called a second time.
+func (e *Engine) Run(ctx, leaveCtx context.Context) error {
+	e.runMu.Lock()
+	again := e.started
+	e.started = true
+	e.runMu.Unlock()
+	if again {
+		return fmt.Errorf("the consumer of group %s was started before (state %v)", e.o.Group, e.base.Load().state)
+	}
+	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cancel(nil)
+	e.cancel = cancel
+	listeners, stopListeners := context.WithCancel(own)
+	defer stopListeners()
 
-// Snapshot returns what the engine looks like now (at most some 100 ms old). It
-// never waits for the engine.
-func (e *Engine) Snapshot() *Snapshot { panic("todo") }
+	c := e.newCoordinator()
+	c.setState(StartFailed, "starting") // first, so that a failure cannot be taken for a start
+	for i := range e.pool.workers {
+		w := &e.pool.workers[i]
+		e.start(func() { w.run(listeners) })
+	}
+	e.start(func() { e.persister(own) })
+	e.start(func() { e.observer(own) })
 
-// Subscribe opens a subscription to all events from now on; buffer is the size of its ring.
-func (e *Engine) Subscribe(buffer int) *EventSubscription { panic("todo") }
+	c.setState(Running, "")
+	c.begin(own)
+	c.loop(own, ctx)
+	var err error
+	if own.Err() == nil {
+		bound, release := boundBy(own, leaveCtx)
+		// A listener that outlives its wait is interrupted.
+		interrupt := time.AfterFunc(e.o.AwaitTermination, stopListeners)
+		err = c.leave(bound)
+		interrupt.Stop()
+		release()
+	}
+	c.setState(ShutdownAlready, "")
+	c.publish()
+	if cause := context.Cause(own); cause != nil {
+		err = cause
+	}
+	cancel(nil)
+	e.wg.Wait()
+	e.d.Inbound.engine.Store(nil)
+	close(e.ended)
+	e.events.end()
+	return err
+}
+
+// boundBy is a context that ends with either of two.
+func boundBy(a, b context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(a)
+	stop := context.AfterFunc(b, func() { cancel(context.Cause(b)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+func (e *Engine) newCoordinator() *coordinator {
+	c := &coordinator{
+		e: e, state: CreateJust, queues: map[MessageQueue]*queue{}, pauses: map[MessageQueue]*PauseState{},
+		brokers: map[string]*brokerState{}, locking: map[string]bool{},
+	}
+	for _, s := range e.subs {
+		c.topics = append(c.topics, &topicState{sub: s, retry: s.Topic == protocol.RetryTopic(e.o.Group)})
+	}
+	for _, t := range c.topics {
+		c.setLimits(t.sub.Topic)
+	}
+	return c
+}
+
+// begin takes the steps after RUNNING (spec/consumer.md 2.3): routes, a heartbeat
+// to every broker, and at once a rebalance.
+func (c *coordinator) begin(ctx context.Context) {
+	now := time.Now()
+	c.nextHeartbeat = now.Add(c.e.o.HeartbeatInterval)
+	c.nextRebalance = now.Add(c.e.o.RebalanceInterval)
+	c.nextRenewal = now.Add(time.Second)
+	c.nextSample = now.Add(10 * time.Second)
+	c.publish()
+	e := c.e
+	c.rebalancing = true // none before the heartbeat
+	topics := make([]string, len(c.topics))
+	for i, t := range c.topics {
+		topics[i] = t.sub.Topic
+	}
+	e.start(func() {
+		for _, t := range topics {
+			rctx, cancel := context.WithTimeout(ctx, callTimeout)
+			_, _ = e.d.Client.Route(rctx, t) // a failure shows in the first pass
+			cancel()
+		}
+		e.inbox.put(routesKnown{})
+	})
+}
+
+// routesKnown comes when the start has asked for all routes.
+type routesKnown struct{}
+
+func (routesKnown) apply(ctx context.Context, c *coordinator) { c.heartbeat(ctx, firstPass{}) }
+
+// firstPass comes when the first heartbeats are answered.
+type firstPass struct{}
+
+func (firstPass) apply(_ context.Context, c *coordinator) {
+	c.rebalancing = false
+	c.wake("start", 0)
+}

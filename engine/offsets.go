@@ -3,7 +3,8 @@ package engine
 import "context"
 
 // OffsetStore keeps a group's offsets durable. Package store has the two kinds.
-// One goroutine calls Save at a time; Load may run beside it.
+// The engine calls both from several goroutines at once, but
+// never two Saves for one broker.
 type OffsetStore interface {
 	// Load returns the stored offset of a queue; found is false only when the store
 	// is sure that there is none.

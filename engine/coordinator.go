@@ -1,0 +1,451 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// coordinator owns everything about the group's membership: subscriptions,
+// members, the assignment, pauses, the state of brokers. Its goroutine is
+// Engine.Run. Others put commands into the engine's inbox.
+type coordinator struct {
+	e      *Engine
+	state  ServiceState
+	cause  string
+	topics []*topicState
+	queues map[MessageQueue]*queue
+
+	whole  *PauseState
+	pauses map[MessageQueue]*PauseState
+
+	namesrvError string
+	namesrvSince time.Time
+	brokers      map[string]*brokerState // by address
+
+	// rebalancing: a pass is being gathered; wanted: the trigger of one to follow.
+	rebalancing   bool
+	wanted        string
+	rebalanceSeq  int64
+	lastRebalance time.Time
+	nextRebalance time.Time
+	passBegan     time.Time
+	settleAt      time.Time // not before this, so that wake-ups come together
+
+	heartbeating  bool
+	heartbeatSoon bool
+	nextHeartbeat time.Time
+	locking       map[string]bool // broker names whose lock request is under way
+	nextRenewal   time.Time
+	nextLock      time.Time // of queues that are not locked
+	lockTries     int
+	nextSample    time.Time
+	lastRefresh   time.Time
+
+	leaving  bool
+	drained  chan struct{} // closed when the last queue has drained while leaving
+	operator string
+	operAt   time.Time
+	lastErr  string
+	lastErrA time.Time
+	dirty    bool
+}
+
+// topicState is one subscribed topic.
+type topicState struct {
+	sub     protocol.SubscriptionData
+	retry   bool
+	view    core.MembersView
+	route   *remoting.TopicRoute
+	missing string
+	// the last allocation
+	members     []string
+	allocation  map[string][]MessageQueue
+	membersFrom string
+	membersAt   time.Time
+	membersErr  string
+	since       map[string]time.Time
+	lastMine    []MessageQueue
+	skipped     string // the cause told last
+	limits      core.Limits
+}
+
+// command is what others ask of the coordinator.
+type command interface {
+	apply(ctx context.Context, c *coordinator)
+}
+
+// loop runs the coordinator until stop ends, or the engine is cancelled.
+func (c *coordinator) loop(ctx, stop context.Context) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for {
+		timer.Reset(max(time.Until(c.nextDue()), 0))
+		select {
+		case <-c.e.inbox.wake:
+			c.drainInbox(ctx)
+		case <-timer.C:
+		case <-stop.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+		c.due(ctx, time.Now())
+		if c.dirty {
+			c.publish()
+		}
+	}
+}
+
+func (c *coordinator) drainInbox(ctx context.Context) {
+	for _, cmd := range c.e.inbox.all() {
+		cmd.apply(ctx, c)
+		c.dirty = true
+	}
+}
+
+func (c *coordinator) nextDue() time.Time {
+	next := c.nextHeartbeat
+	for _, t := range []time.Time{c.rebalanceDue(), c.nextSample, c.lockDue(), c.resumeDue()} {
+		if !t.IsZero() && t.Before(next) {
+			next = t
+		}
+	}
+	return next
+}
+
+func (c *coordinator) rebalanceDue() time.Time {
+	switch {
+	case c.rebalancing:
+		return time.Time{}
+	case c.wanted != "":
+		return c.settleAt
+	}
+	return c.nextRebalance
+}
+
+func (c *coordinator) resumeDue() (due time.Time) {
+	see := func(p *PauseState) {
+		if p != nil && !p.ResumeAt.IsZero() && (due.IsZero() || p.ResumeAt.Before(due)) {
+			due = p.ResumeAt
+		}
+	}
+	see(c.whole)
+	for _, p := range c.pauses {
+		see(p)
+	}
+	return due
+}
+
+// due does what the clock asks for.
+func (c *coordinator) due(ctx context.Context, now time.Time) {
+	if !now.Before(c.nextHeartbeat) {
+		c.heartbeat(ctx, nil)
+	}
+	if t := c.rebalanceDue(); !t.IsZero() && !now.Before(t) {
+		trigger := c.wanted
+		if trigger == "" {
+			trigger = "periodic"
+		}
+		c.rebalance(ctx, trigger)
+	}
+	if t := c.lockDue(); !t.IsZero() && !now.Before(t) {
+		c.lock(ctx, now)
+	}
+	if !now.Before(c.nextSample) {
+		c.nextSample = now.Add(10 * time.Second)
+		c.e.eachStats(func(_ string, s *topicStats) { s.sample(now) })
+	}
+	if t := c.resumeDue(); !t.IsZero() && !now.Before(t) {
+		c.autoResume(now)
+	}
+}
+
+// wake asks for a rebalance soon; wake-ups that come together make one pass.
+func (c *coordinator) wake(trigger string, after time.Duration) {
+	at := time.Now().Add(after)
+	if c.wanted == "" || at.Before(c.settleAt) {
+		c.wanted, c.settleAt = trigger, at
+	}
+	if quiet := c.lastRebalance.Add(rebalanceMinInterval); c.settleAt.Before(quiet) {
+		c.settleAt = quiet
+	}
+}
+
+// rebalanceMinInterval keeps a storm of wake-ups from becoming one of passes.
+// Java waits 1 s; a shorter time hands queues over sooner and costs one member
+// list a pass.
+const rebalanceMinInterval = 200 * time.Millisecond
+
+// note remembers the last thing that went wrong, for the status line.
+func (c *coordinator) note(err string) {
+	c.lastErr, c.lastErrA = err, time.Now()
+	c.dirty = true
+}
+
+// own returns the queues held, sorted.
+func (c *coordinator) own() []*queue {
+	qs := make([]*queue, 0, len(c.queues))
+	for _, q := range c.queues {
+		qs = append(qs, q)
+	}
+	slices.SortFunc(qs, func(a, b *queue) int { return protocol.CompareMessageQueues(a.mq, b.mq) })
+	return qs
+}
+
+// queueDrained says that a queue's goroutine has ended; what is left is to make
+// its offset durable and to give its lock back.
+type queueDrained struct{ q *queue }
+
+func (d queueDrained) apply(ctx context.Context, c *coordinator) {
+	q, e := d.q, c.e
+	if c.leaving {
+		// The leave persists all queues at once and unlocks afterwards.
+		delete(c.queues, q.mq)
+		if len(c.queues) == 0 {
+			close(c.drained)
+		}
+		return
+	}
+	unlock := q.orderly && q.clustering && q.lockedUntil.Load() != 0
+	e.start(func() {
+		sctx, scancel := context.WithTimeout(ctx, saveLimit)
+		_ = e.persist(sctx, []*queue{q}) // told as an event; there is nothing else to be done for it
+		scancel()
+		if unlock {
+			uctx, cancel := context.WithTimeout(ctx, lockTimeout)
+			defer cancel()
+			err := e.d.Client.UnlockBatch(uctx, q.mq.BrokerName, e.lockBody([]MessageQueue{q.mq}))
+			if err != nil {
+				e.events.publish(LockRequestFailed{q.at(), q.mq.BrokerName, err.Error()})
+			}
+		}
+		e.inbox.put(queueRemoved{q, unlock})
+	})
+}
+
+// queueRemoved ends the life of a queue here.
+type queueRemoved struct {
+	q        *queue
+	unlocked bool
+}
+
+func (r queueRemoved) apply(_ context.Context, c *coordinator) {
+	if c.queues[r.q.mq] != r.q {
+		return
+	}
+	delete(c.queues, r.q.mq)
+	c.e.events.publish(QueueRemoved{r.q.at(), r.unlocked, ms(time.Since(r.q.dropBegan))})
+	c.setLimits(r.q.mq.Topic)
+	for _, t := range c.topics {
+		if t.sub.Topic == r.q.mq.Topic && slices.Contains(t.lastMine, r.q.mq) {
+			c.wake("retry", 0) // it was given back to us while it was being given away (trap T05)
+		}
+	}
+}
+
+// startQueue takes a queue: its goroutine waits for lock and offset by itself.
+func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQueue) {
+	q := c.e.newQueue(mq, t.sub, t.limits)
+	q.pause, q.whole = c.pauses[mq], c.whole
+	c.queues[mq] = q
+	q.publish(time.Now())
+	c.e.start(func() { q.run(ctx) })
+	q.inbox.put(nudge{})
+}
+
+// nudge wakes a queue that has nothing to wait for yet.
+type nudge struct{}
+
+func (nudge) applyTo(context.Context, *queue) {}
+
+// setLimits divides the per-topic thresholds by the topic's queues held here
+// (trap T32: by that topic's, not by all).
+func (c *coordinator) setLimits(topic string) {
+	o := &c.e.o
+	n := int64(0)
+	for mq := range c.queues {
+		if mq.Topic == topic {
+			n++
+		}
+	}
+	limits := core.Limits{Count: o.PullThresholdForQueue, SizeMiB: o.PullThresholdSizeForQueue, Span: o.ConsumeConcurrentlyMaxSpan}
+	if n > 0 && o.PullThresholdForTopic != -1 {
+		limits.Count = max(1, o.PullThresholdForTopic/n)
+	}
+	if n > 0 && o.PullThresholdSizeForTopic != -1 {
+		limits.SizeMiB = max(1, o.PullThresholdSizeForTopic/n)
+	}
+	for _, t := range c.topics {
+		if t.sub.Topic != topic || t.limits == limits {
+			continue
+		}
+		t.limits = limits
+		for mq, q := range c.queues {
+			if mq.Topic == topic {
+				q.inbox.put(setLimits{limits})
+			}
+		}
+	}
+}
+
+// brokerTrouble says that a pull failed in a way the coordinator can help with.
+type brokerTrouble struct {
+	mq        MessageQueue
+	addr      string
+	err       error
+	heartbeat bool
+	refresh   bool
+}
+
+// refreshPause keeps failing pulls from asking for a route each.
+const refreshPause = 2 * time.Second
+
+func (b brokerTrouble) apply(ctx context.Context, c *coordinator) {
+	now := time.Now()
+	if b.err != nil && b.addr != "" {
+		c.brokerDown(b.mq.BrokerName, b.addr, b.err)
+	}
+	if b.heartbeat {
+		c.heartbeatSoon = true
+		c.nextHeartbeat = earlier(c.nextHeartbeat, now.Add(100*time.Millisecond))
+	}
+	if b.refresh && now.Sub(c.lastRefresh) >= refreshPause {
+		c.lastRefresh = now
+		c.refreshRoutes(ctx)
+	}
+}
+
+// persistSoon makes a queue's present offset durable while it is being given away.
+type persistSoon struct{ q *queue }
+
+func (p persistSoon) apply(ctx context.Context, c *coordinator) {
+	c.e.start(func() {
+		sctx, cancel := context.WithTimeout(ctx, saveLimit)
+		defer cancel()
+		_ = c.e.persist(sctx, []*queue{p.q}) // tried again when the queue has drained
+	})
+}
+
+// leave gives up membership in order (trap T09): stop the workers, persist
+// synchronously, unlock, unregister. What could not be done is returned.
+func (c *coordinator) leave(ctx context.Context) error {
+	c.setState(ShuttingDown, "leaving")
+	c.leaving, c.drained = true, make(chan struct{})
+	own := c.own()
+	if len(own) == 0 {
+		close(c.drained)
+	}
+	began := time.Now()
+	for _, q := range own {
+		q.inbox.put(dropQueue{core.DropShutdown, c.e.o.AwaitTermination})
+	}
+	c.publish()
+	err := c.awaitDrained(ctx)
+	c.step("stop_workers", began, err)
+
+	began = time.Now()
+	perr := c.e.persist(ctx, own)
+	c.step("persist", began, perr)
+
+	began = time.Now()
+	uerr := c.unlockAll(ctx, own)
+	if c.e.o.Orderly {
+		c.step("unlock", began, uerr)
+	}
+	began = time.Now()
+	rerr := c.unregister(ctx)
+	c.step("unregister", began, rerr)
+	for _, e := range []error{err, perr, rerr} {
+		if e != nil {
+			return fmt.Errorf("leave group %s: %w", c.e.o.Group, e)
+		}
+	}
+	return nil
+}
+
+func (c *coordinator) step(name string, began time.Time, err error) {
+	s := ShutdownStep{At: At{Time: time.Now()}, Step: name, DurationMS: ms(time.Since(began))}
+	if err != nil {
+		s.Error = err.Error()
+	}
+	c.e.events.publish(s)
+}
+
+// awaitDrained waits until every queue's listeners have returned; each queue
+// bounds that by itself, ctx bounds the whole.
+func (c *coordinator) awaitDrained(ctx context.Context) error {
+	for {
+		select {
+		case <-c.drained:
+			return nil
+		case <-c.e.inbox.wake:
+			c.drainInbox(ctx)
+			c.publish()
+		case <-ctx.Done():
+			return fmt.Errorf("%d queues still had running listeners: %w", len(c.queues), context.Cause(ctx))
+		}
+	}
+}
+
+func (c *coordinator) unlockAll(ctx context.Context, own []*queue) error {
+	byBroker := map[string][]MessageQueue{}
+	for _, q := range own {
+		if q.orderly && q.clustering && q.lockedUntil.Load() != 0 {
+			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q.mq)
+		}
+	}
+	var first error
+	for broker, mqs := range byBroker {
+		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
+		if err := c.e.d.Client.UnlockBatch(uctx, broker, c.e.lockBody(mqs)); err != nil && first == nil {
+			first = err
+		}
+		cancel()
+	}
+	return first
+}
+
+// unregister takes this client out of the group at every broker address, side by side.
+func (c *coordinator) unregister(ctx context.Context) error {
+	h := protocol.UnregisterClientRequestHeader{ClientID: c.e.clientID, ConsumerGroup: c.e.o.Group}
+	var wg sync.WaitGroup
+	var mu sync.Mutex // guards failed
+	var failed []string
+	for _, addrs := range c.e.d.Client.Brokers() {
+		for _, addr := range addrs {
+			wg.Go(func() {
+				uctx, cancel := context.WithTimeout(ctx, callTimeout)
+				defer cancel()
+				if err := c.e.d.Client.Unregister(uctx, addr, h); err != nil {
+					mu.Lock()
+					failed = append(failed, err.Error())
+					mu.Unlock()
+				}
+			})
+		}
+	}
+	wg.Wait()
+	if len(failed) > 0 {
+		return fmt.Errorf("unregister: %s", strings.Join(failed, "; "))
+	}
+	return nil
+}
+
+// callTimeout bounds most calls (Java: mqClientApiTimeout); lockTimeout those for locks.
+const (
+	callTimeout = 3 * time.Second
+	lockTimeout = time.Second
+)
+
+func (c *coordinator) setState(to ServiceState, cause string) {
+	c.e.events.publish(ConsumerState{At{Time: time.Now()}, c.state.String(), to.String(), cause})
+	c.state, c.cause, c.dirty = to, cause, true
+}

@@ -1,0 +1,218 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// brokerStore is the plainest OffsetStore: the broker's own offsets.
+type brokerStore struct {
+	client *remoting.Client
+	group  string
+}
+
+func (s brokerStore) Load(ctx context.Context, mq engine.MessageQueue) (int64, bool, error) {
+	return s.client.QueryConsumerOffset(ctx, s.group, mq)
+}
+
+func (s brokerStore) Save(ctx context.Context, offsets map[engine.MessageQueue]int64, wait bool) map[engine.MessageQueue]error {
+	failed := map[engine.MessageQueue]error{}
+	for mq, o := range offsets {
+		if err := s.client.UpdateConsumerOffset(ctx, s.group, mq, o); err != nil {
+			failed[mq] = err
+		}
+	}
+	return failed
+}
+
+// at names one delivered message.
+type at struct {
+	mq     engine.MessageQueue
+	offset int64
+}
+
+// member is one running engine of a test.
+type member struct {
+	*engine.Engine
+	t      testing.TB
+	client *remoting.Client
+	stop   context.CancelCauseFunc
+	done   chan error
+
+	mu     sync.Mutex // guards what follows
+	seen   map[at]int
+	order  map[engine.MessageQueue][]int64
+	keys   map[string]int
+	events []engine.Event
+	change chan struct{} // closed and replaced at each delivery and event
+}
+
+// options of a member: what differs from the defaults.
+type change func(*engine.Options)
+
+func orderly(o *engine.Options)   { o.Orderly = true }
+func fromFirst(o *engine.Options) { o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset }
+
+// join starts a member of group on topic whose messages go through listen after
+// they were counted; nil accepts all.
+func join(t testing.TB, tg *sandboxtest.Target, group, topic string, listen engine.ListenerFunc, changes ...change) *member {
+	t.Helper()
+	o := engine.DefaultOptions()
+	o.Group = group
+	o.Subscriptions = []engine.Subscription{{Topic: topic}}
+	o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
+	for _, c := range changes {
+		c(&o)
+	}
+	inbound := engine.NewInbound()
+	m := &member{t: t, client: tg.Client(t, inbound), done: make(chan error, 1), change: make(chan struct{}),
+		seen: map[at]int{}, order: map[engine.MessageQueue][]int64{}, keys: map[string]int{}}
+	e, err := engine.New(o, engine.Deps{Client: m.client, Inbound: inbound, Store: brokerStore{m.client, group},
+		Listener: engine.ListenerFunc(func(ctx context.Context, msgs []engine.Message, cc *engine.ConsumeContext) (engine.Status, error) {
+			m.deliver(msgs)
+			if listen == nil {
+				return engine.ConsumeSuccess, nil
+			}
+			return listen(ctx, msgs, cc)
+		})})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Engine = e
+	sub := e.Subscribe(1 << 16)
+	ctx, stop := context.WithCancelCause(t.Context())
+	m.stop = stop
+	leaveCtx := context.WithoutCancel(t.Context())
+	go func() { m.done <- e.Run(ctx, leaveCtx) }()
+	collected := make(chan struct{})
+	go func() {
+		defer close(collected)
+		for {
+			events, dropped, err := sub.Next(leaveCtx)
+			if err != nil {
+				return
+			}
+			if dropped > 0 {
+				t.Errorf("%d events dropped", dropped)
+			}
+			m.mu.Lock()
+			m.events = append(m.events, events...)
+			m.changed()
+			m.mu.Unlock()
+		}
+	}()
+	t.Cleanup(func() {
+		m.leave()
+		<-collected
+	})
+	return m
+}
+
+// changed is called under mu.
+func (m *member) changed() {
+	close(m.change)
+	m.change = make(chan struct{})
+}
+
+func (m *member) deliver(msgs []engine.Message) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range msgs {
+		mq := msgs[i].MessageQueue()
+		m.seen[at{mq, msgs[i].QueueOffset()}]++
+		m.order[mq] = append(m.order[mq], msgs[i].QueueOffset())
+		for _, k := range msgs[i].Keys() {
+			m.keys[k]++
+		}
+	}
+	m.changed()
+}
+
+// leave ends the member in order, once.
+func (m *member) leave() {
+	m.stop(errors.New("the test leaves"))
+	select {
+	case err := <-m.done:
+		m.done <- err
+		if err != nil {
+			m.t.Errorf("leave: %v", err)
+		}
+	case <-time.After(time.Minute):
+		m.t.Error("the engine did not end within a minute")
+	}
+}
+
+// until waits for a condition on what was delivered and told, looked at after
+// each delivery and event.
+func (m *member) until(what string, cond func() bool) {
+	m.t.Helper()
+	limit := time.After(2 * time.Minute)
+	for {
+		m.mu.Lock()
+		ok, change := cond(), m.change
+		m.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-change:
+		case <-limit:
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			for i := max(0, len(m.events)-30); i < len(m.events); i++ {
+				m.t.Logf("%s %+v", m.events[i].EventName(), m.events[i])
+			}
+			m.t.Fatalf("waited in vain until %s (%d messages, %d events)", what, len(m.seen), len(m.events))
+		case <-m.t.Context().Done():
+			m.t.Fatalf("ended before %s", what)
+		}
+	}
+}
+
+// untilEvent waits for an event of type E for which ok holds.
+func untilEvent[E engine.Event](m *member, what string, ok func(E) bool) (found E) {
+	m.t.Helper()
+	m.until(what, func() bool {
+		for _, e := range m.events {
+			if x, is := e.(E); is && (ok == nil || ok(x)) {
+				found = x
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}
+
+// count counts the events of type E for which ok holds.
+func count[E engine.Event](m *member, ok func(E) bool) (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.events {
+		if x, is := e.(E); is && (ok == nil || ok(x)) {
+			n++
+		}
+	}
+	return n
+}
+
+// distinct is how many messages were delivered at least once. Called under mu or in until.
+func (m *member) distinct() int { return len(m.seen) }
+
+// duplicates counts deliveries of a message after its first.
+func (m *member) duplicates() (n int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.seen {
+		n += k - 1
+	}
+	return n
+}

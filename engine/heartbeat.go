@@ -1,0 +1,259 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// brokerState is what the coordinator knows of one broker address.
+type brokerState struct {
+	BrokerSnapshot
+	failing bool
+}
+
+// heartbeatRetry is the period of heartbeats while some broker does not answer.
+const heartbeatRetry = time.Second
+
+// heartbeat announces this client to every known address. done, when not nil,
+// is put into the inbox after the last answer. One round runs at a time; one
+// asked for meanwhile follows (trap T33).
+func (c *coordinator) heartbeat(ctx context.Context, done command) {
+	if c.heartbeating {
+		c.heartbeatSoon = true
+		c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
+		if done != nil {
+			c.e.inbox.put(done)
+		}
+		return
+	}
+	c.heartbeating, c.heartbeatSoon = true, false
+	c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
+	e := c.e
+	data := e.heartbeatData()
+	brokers := e.d.Client.Brokers()
+	e.start(func() {
+		beats := heartbeatsAnswered{done: done}
+		var wg sync.WaitGroup
+		var mu sync.Mutex // guards beats
+		for name, addrs := range brokers {
+			for id, addr := range addrs {
+				e.guard(&wg, func() {
+					b := beat{BrokerSnapshot: BrokerSnapshot{Name: name, ID: id, Address: addr}, at: time.Now()}
+					hctx, cancel := context.WithTimeout(ctx, callTimeout)
+					b.Version, b.err = e.d.Client.Heartbeat(hctx, addr, data)
+					cancel()
+					b.RTT = time.Since(b.at)
+					mu.Lock()
+					beats.beats = append(beats.beats, b)
+					mu.Unlock()
+				})
+			}
+		}
+		wg.Wait()
+		e.inbox.put(beats)
+	})
+}
+
+func (e *Engine) heartbeatData() *protocol.HeartbeatData {
+	return &protocol.HeartbeatData{
+		ClientID: e.clientID,
+		ConsumerDataSet: []protocol.ConsumerData{{
+			GroupName: e.o.Group, ConsumeType: protocol.ConsumePassively, MessageModel: e.o.MessageModel,
+			ConsumeFromWhere: e.o.ConsumeFromWhere, SubscriptionDataSet: e.subs,
+		}},
+		ProducerDataSet: []protocol.ProducerData{{GroupName: innerProducer}},
+	}
+}
+
+type beat struct {
+	BrokerSnapshot
+	at  time.Time
+	err error
+}
+
+// heartbeatsAnswered ends a round of heartbeats.
+type heartbeatsAnswered struct {
+	beats []beat
+	done  command
+}
+
+func (h heartbeatsAnswered) apply(ctx context.Context, c *coordinator) {
+	c.heartbeating = false
+	now := time.Now()
+	known := map[string]bool{}
+	failing := false
+	for _, b := range h.beats {
+		known[b.Address] = true
+		ev := HeartbeatSent{At: At{Time: now}, Address: b.Address, RTTMS: ms(b.RTT)}
+		if b.err != nil {
+			ev.Error = b.err.Error()
+			failing = true
+			c.brokerDown(b.Name, b.Address, b.err)
+			c.brokers[b.Address].ID = b.ID
+		} else {
+			c.brokerUp(b)
+		}
+		c.e.events.publish(ev)
+	}
+	for addr := range c.brokers {
+		if !known[addr] {
+			delete(c.brokers, addr) // in no route any more
+		}
+	}
+	if failing {
+		c.nextHeartbeat = earlier(c.nextHeartbeat, now.Add(heartbeatRetry))
+	}
+	if c.heartbeatSoon {
+		c.nextHeartbeat = now
+	}
+	if h.done != nil {
+		h.done.apply(ctx, c)
+	}
+}
+
+func (c *coordinator) brokerUp(b beat) {
+	s := c.brokers[b.Address]
+	if s == nil {
+		s = &brokerState{}
+		c.brokers[b.Address] = s
+		c.e.events.publish(BrokerOnline{At{Time: time.Now()}, b.Name, b.Address, 0})
+	} else if s.failing {
+		c.e.events.publish(BrokerOnline{At{Time: time.Now()}, b.Name, b.Address, time.Since(s.ErrorSince).Milliseconds()})
+		// A broker that was away has forgotten its members and locks.
+		c.wake("members", 0)
+		c.nextLock = time.Now()
+	}
+	*s = brokerState{BrokerSnapshot: b.BrokerSnapshot}
+	s.Connected, s.LastHeartbeat = true, b.at.Add(b.RTT)
+}
+
+// brokerDown notes that an address does not answer, and tells it once.
+func (c *coordinator) brokerDown(name, addr string, err error) {
+	s := c.brokers[addr]
+	if s == nil {
+		s = &brokerState{BrokerSnapshot: BrokerSnapshot{Name: name, Address: addr}}
+		c.brokers[addr] = s
+	}
+	s.Connected, s.Error = false, err.Error()
+	if s.failing {
+		return
+	}
+	s.failing, s.ErrorSince = true, time.Now()
+	c.e.events.publish(BrokerOffline{At{Time: s.ErrorSince}, name, addr, err.Error()})
+	c.note("broker " + name + " at " + addr + ": " + err.Error())
+	c.nextHeartbeat = earlier(c.nextHeartbeat, s.ErrorSince.Add(heartbeatRetry))
+}
+
+// lockWanted says that a queue has lost its lock.
+type lockWanted struct{}
+
+func (lockWanted) apply(_ context.Context, c *coordinator) {
+	c.nextLock = time.Now().Add(10 * time.Millisecond)
+	c.lockTries = 0
+}
+
+// lockDue is when locks have to be asked for next: the renewal of those held
+// (20 s), or those wanted.
+func (c *coordinator) lockDue() time.Time {
+	if !c.e.o.Orderly || c.e.o.MessageModel != protocol.Clustering || len(c.queues) == 0 {
+		return time.Time{}
+	}
+	due := c.nextRenewal
+	if c.anyUnlocked() {
+		due = earlier(due, c.nextLock)
+	}
+	return due
+}
+
+func (c *coordinator) anyUnlocked() bool {
+	for _, q := range c.queues {
+		if q.lockedUntil.Load() == 0 && !q.dropping {
+			return true
+		}
+	}
+	return false
+}
+
+// lock asks each broker for the locks of its queues in one request: those that
+// are wanted, and at the time of renewal those held too.
+func (c *coordinator) lock(ctx context.Context, now time.Time) {
+	all := !now.Before(c.nextRenewal)
+	if all {
+		c.nextRenewal = now.Add(core.LockRenewal)
+	}
+	// 500 ms after the first refusal, as in 5.x; then more slowly, up to 3 s.
+	c.lockTries++
+	c.nextLock = now.Add(min(time.Duration(c.lockTries)*500*time.Millisecond, core.LockRetry))
+	byBroker := map[string][]*queue{}
+	for _, q := range c.queues {
+		held := q.lockedUntil.Load() != 0
+		// A queue that is being given away still runs its last call under the lock.
+		if held && all || !held && !q.dropping {
+			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q)
+		}
+	}
+	for broker, qs := range byBroker {
+		if c.locking[broker] {
+			continue
+		}
+		c.locking[broker] = true
+		c.e.requestLocks(ctx, broker, qs)
+	}
+}
+
+func (e *Engine) lockBody(mqs []MessageQueue) *protocol.LockBatchBody {
+	return &protocol.LockBatchBody{ConsumerGroup: e.o.Group, ClientID: e.clientID, MQSet: mqs}
+}
+
+func (e *Engine) requestLocks(ctx context.Context, broker string, qs []*queue) {
+	mqs := make([]MessageQueue, len(qs))
+	for i, q := range qs {
+		mqs[i] = q.mq
+	}
+	e.start(func() {
+		lctx, cancel := context.WithTimeout(ctx, lockTimeout)
+		defer cancel()
+		asked := time.Now() // the lease begins no later than the broker's answer: count from the question
+		granted, err := e.d.Client.LockBatch(lctx, broker, e.lockBody(mqs))
+		e.inbox.put(locksAnswered{broker, qs, granted, asked, err})
+	})
+}
+
+// locksAnswered is a broker's answer to a request for locks.
+type locksAnswered struct {
+	broker  string
+	qs      []*queue
+	granted []MessageQueue
+	asked   time.Time
+	err     error
+}
+
+func (l locksAnswered) apply(_ context.Context, c *coordinator) {
+	delete(c.locking, l.broker)
+	if l.err != nil {
+		// Nothing changes until the lock expires on this side.
+		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, l.err.Error()})
+		return
+	}
+	ok := map[MessageQueue]bool{}
+	for _, mq := range l.granted {
+		ok[mq] = true
+	}
+	refused := 0
+	for _, q := range l.qs {
+		q.inbox.put(lockAnswer{ok[q.mq], l.asked})
+		if !ok[q.mq] {
+			refused++
+			if c.lockTries == 1 {
+				c.e.events.publish(QueueAddFailed{q.at(), "lock", "held by another member"})
+			}
+		}
+	}
+	if refused == 0 {
+		c.lockTries = 0
+	}
+}

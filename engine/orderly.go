@@ -1,0 +1,278 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// runResult is how a run of an orderly queue ended: done messages in a row were
+// accepted and acknowledged, then at most one batch had another verdict, and the
+// rest was not touched.
+type runResult struct {
+	done       int
+	verdict    core.OrderlyVerdict // 0: none, all that was handed out is in done
+	size       int                 // of the batch with the verdict
+	autoCommit bool
+	exhausted  bool // each message of it was sent to the dead letters
+	away       []int64
+	suspend    time.Duration
+}
+
+// orderlyRun is how many messages a worker takes at once. A run ends early when
+// its listener is slow, so a run never holds a commit back for long.
+const orderlyRun = 64
+
+// dispatchOrderly gives the pool the next run, unless one is out, the queue is
+// suspended, or its lock is not held. The queue's goroutine dispatches one at a
+// time: that is the second of the three locks (spec/consumer-orderly.md 1); the
+// first is the broker's, and the third is stepDropping's wait for a run to end.
+func (q *queue) dispatchOrderly(now time.Time) {
+	if q.dispatched || q.halt.Load() || now.Before(q.suspendTill) {
+		return
+	}
+	switch core.DecideOrderly(core.OrderlyState{
+		Dropped: q.phase != phaseActive, Clustering: q.clustering, Locked: q.locked, LockedAt: q.lockedAt,
+		Began: now, Now: now,
+	}) {
+	case core.OrderlyTake:
+	case core.OrderlyRelock:
+		if q.locked {
+			q.lockLost("expired", now)
+		}
+		return
+	default:
+		return
+	}
+	if !q.known && q.clustering {
+		return // the offset is being read again after a loss of the lock
+	}
+	taken := q.pq.Take(max(orderlyRun, q.batchMax))
+	if len(taken) == 0 {
+		return
+	}
+	b := &batch{q: q, gen: q.gen.Load(), msgs: make([]protocol.MessageExt, len(taken))}
+	for i, m := range taken {
+		b.msgs[i] = *m
+	}
+	if len(q.suspends) > 0 {
+		b.retries, b.away = make([]int32, len(taken)), make([]bool, len(taken))
+		for i, m := range taken {
+			b.retries[i] = q.suspends[m.QueueOffset()]
+			b.away[i] = q.sentAway[m.QueueOffset()]
+		}
+	}
+	q.dispatched = true
+	q.e.pool.push(b)
+}
+
+// orderly works on a run, batch by batch, in order.
+func (w *worker) orderly(ctx context.Context, b *batch) {
+	e, q, size := w.p.e, b.q, b.q.batchMax
+	b.next.Store(int64(len(b.msgs)))
+	r := result{b: b, run: &runResult{autoCommit: true}}
+	run := r.run
+	now := time.Now()
+	since := now
+	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(now); {
+		j := min(i+size, len(b.msgs))
+		began := now
+		w.on.Store(q)
+		w.holding.Store(int32(j - i))
+		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
+		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
+		now = time.Now()
+		rt := now.Sub(began)
+		w.rt[rtBucket(rt)]++
+		r.calls++
+		r.took += rt
+		if b.gen != q.gen.Load() {
+			q.discarded("after", b.msgs[i:j])
+			break
+		}
+		verdict := orderlyVerdict(status, err)
+		if verdict == core.OrderlySuccess && w.cc.AutoCommit {
+			run.done = j
+			r.ok += int64(j - i)
+			i = j
+			if now.Sub(since) >= reportAfter {
+				break
+			}
+			continue
+		}
+		run.verdict, run.size, run.autoCommit, run.suspend = verdict, j-i, w.cc.AutoCommit, w.cc.SuspendCurrentQueueTime
+		if verdict == core.OrderlySuspend {
+			q.refused(status, err, rt, b.msgs[i:j])
+			r.failed += int64(j - i)
+			run.exhausted, run.away = w.sendAway(ctx, b, i, j)
+		} else {
+			r.ok += int64(j - i)
+		}
+		break
+	}
+	q.report(&r)
+}
+
+// mayRun reports whether the broker's lock is held and has not expired here.
+func (q *queue) mayRun(now time.Time) bool {
+	return !q.clustering || now.UnixNano() < q.lockedUntil.Load()
+}
+
+func orderlyVerdict(status Status, err error) core.OrderlyVerdict {
+	switch {
+	case err != nil:
+		return core.OrderlySuspend
+	case status == ConsumeSuccess:
+		return core.OrderlySuccess
+	case status == Commit:
+		return core.OrderlyCommit
+	case status == Rollback:
+		return core.OrderlyRollback
+	}
+	return core.OrderlySuspend
+}
+
+// sendAway sends those messages of a suspended batch whose retries are used up
+// to the dead letters, through the retry topic as the reference does
+// (spec/consumer-orderly.md 5.1, 5.2). exhausted: none is left to be tried again.
+func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhausted bool, away []int64) {
+	e, q := w.p.e, b.q
+	limit := core.EffectiveMaxReconsume(e.o.MaxReconsumeTimes, true)
+	exhausted = true
+	for k := from; k < to; k++ {
+		if b.away != nil && b.away[k] {
+			continue // sent before; it waits for the fresh ones of its batch
+		}
+		m := &b.msgs[k]
+		times := m.ReconsumeTimes()
+		if b.retries != nil {
+			times += b.retries[k]
+		}
+		if times < limit {
+			exhausted = false
+			continue
+		}
+		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendBackTimeout)
+		// One more than the limit: both broker lines then store it with the dead letters.
+		err := e.sendCopy(sctx, m, protocol.RetryTopic(e.o.Group), times+1, limit, 3+times)
+		cancel()
+		if err != nil {
+			q.emit(SendBackFailed{q.at(), m.QueueOffset(), m.MessageID(), err.Error()})
+			exhausted = false
+			continue
+		}
+		e.totals.deadLettered.Add(1)
+		q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), 3 + times, times + 1, "dlq"})
+		away = append(away, m.QueueOffset())
+	}
+	return exhausted, away
+}
+
+// onRun applies the end of a run to the ProcessQueue.
+func (q *queue) onRun(b *batch, run *runResult) {
+	q.dispatched = false
+	handed := run.done + run.size
+	if rest := len(b.msgs) - handed; rest > 0 {
+		q.pq.ConsumeAgain(rest)
+	}
+	for _, o := range run.away {
+		if q.sentAway == nil {
+			q.sentAway = map[int64]bool{}
+		}
+		q.sentAway[o] = true
+	}
+	if run.verdict == 0 {
+		q.commitRun(run.done > 0)
+		return
+	}
+	if run.done > 0 { // what was acknowledged before the batch with the verdict
+		q.pq.ConsumeAgain(run.size)
+		q.commitRun(true)
+		q.pq.Take(run.size)
+	}
+	a := core.ApplyOrderly(run.verdict, run.autoCommit, run.exhausted)
+	switch {
+	case a.Commit:
+		q.commitRun(true)
+	case a.Rollback:
+		q.pq.Rollback()
+	case a.Again:
+		q.pq.ConsumeAgain(run.size)
+	}
+	if !a.Suspend {
+		return
+	}
+	pause := core.SuspendTime(run.suspend, q.e.o.SuspendCurrentQueueTime)
+	q.suspendTill = time.Now().Add(pause)
+	tries := int32(0)
+	if a.Again {
+		tries = q.countSuspends(b.msgs[run.done:handed])
+	}
+	q.emit(RetrySuspend{q.at(), b.msgs[run.done].QueueOffset(), pause.Milliseconds(), tries})
+}
+
+func (q *queue) commitRun(any bool) {
+	if !any {
+		return
+	}
+	offset, ok := q.pq.Commit()
+	if !ok {
+		return
+	}
+	q.setCommit(offset, false)
+	for o := range q.suspends {
+		if o < offset {
+			delete(q.suspends, o)
+			delete(q.sentAway, o)
+		}
+	}
+}
+
+// countSuspends counts another local try of each message (memory only, as in
+// the reference) and returns that of the first.
+func (q *queue) countSuspends(msgs []protocol.MessageExt) int32 {
+	if q.suspends == nil {
+		q.suspends = map[int64]int32{}
+	}
+	for i := range msgs {
+		q.suspends[msgs[i].QueueOffset()]++
+	}
+	return msgs[0].ReconsumeTimes() + q.suspends[msgs[0].QueueOffset()]
+}
+
+// lockAnswer is what the broker said about this queue's lock.
+type lockAnswer struct {
+	granted bool
+	at      time.Time
+}
+
+func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
+	q.touch()
+	if !l.granted {
+		if q.locked {
+			q.lockLost("refused", l.at)
+		}
+		return
+	}
+	if !q.locked {
+		q.emit(LockGained{At{l.at, q.mq}})
+	}
+	q.locked, q.lockedAt = true, l.at
+	q.lockedUntil.Store(l.at.Add(core.LockMaxLive).UnixNano())
+	if q.phase == phaseActive && q.resetting == nil && !q.inFlight && !q.dialing && !q.reading {
+		q.nextPull = time.Now()
+	}
+}
+
+// lockLost stops the queue until the lock is held again. The cache is kept, but
+// when the lock comes back the store is asked whether somebody else has moved
+// the offset meanwhile (onStart decides).
+func (q *queue) lockLost(cause string, now time.Time) {
+	q.emit(LockLost{At{now, q.mq}, cause, now.Sub(q.lockedAt).Milliseconds()})
+	q.locked, q.known = false, false
+	q.lockedUntil.Store(0)
+	q.e.inbox.put(lockWanted{})
+	q.touch()
+}

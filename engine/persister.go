@@ -1,0 +1,131 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// saveLimit bounds one write of offsets.
+const saveLimit = 10 * time.Second
+
+// persister writes the committed offsets that have changed every
+// PersistInterval. It waits for the store's answer (trap T11: a lost one-way
+// commit is noticed by nobody), so a slow broker delays the next round, but
+// nothing else.
+func (e *Engine) persister(ctx context.Context) {
+	tick := time.NewTicker(e.o.PersistInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			e.persistChanged(ctx)
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (e *Engine) persistChanged(ctx context.Context) {
+	sctx, cancel := context.WithTimeout(ctx, saveLimit)
+	defer cancel()
+	_ = e.persist(sctx, e.base.Load().own) // each failure has been told; the next round tries again
+	e.lastPersist.Store(time.Now().UnixNano())
+}
+
+// persist makes the committed offsets of queues durable where they have changed,
+// tells each failure as an event, and returns the first one.
+func (e *Engine) persist(ctx context.Context, queues []*queue) error {
+	byBroker := map[string][]*queue{}
+	for _, q := range queues {
+		byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q)
+	}
+	var first firstError
+	e.eachBroker(ctx, byBroker, func(part []*queue, err error) {
+		// Read in turn, so that an older value never comes last.
+		offsets := map[MessageQueue]int64{}
+		for _, q := range part {
+			if o := q.memory.Load(); o != Unknown && o != q.persisted.Load() {
+				offsets[q.mq] = o
+			}
+		}
+		var failed map[MessageQueue]error
+		if len(offsets) > 0 && err == nil {
+			failed = e.d.Store.Save(ctx, offsets, true)
+		}
+		for _, q := range part {
+			o, ok := offsets[q.mq]
+			if !ok {
+				continue
+			}
+			if qerr := cmp.Or(err, failed[q.mq]); qerr != nil {
+				e.events.publish(OffsetPersistFailed{q.at(), o, qerr.Error()})
+				first.set(fmt.Errorf("commit %d of %v: %w", o, q.mq, qerr))
+				continue
+			}
+			q.notePersisted(o)
+		}
+	})
+	return first.err
+}
+
+// save writes one offset as given and waits until it is durable.
+func (e *Engine) save(ctx context.Context, mq MessageQueue, offset int64) error {
+	var result error
+	one := map[string][]*queue{mq.BrokerName: nil}
+	e.eachBroker(ctx, one, func(_ []*queue, err error) {
+		if err == nil {
+			err = e.d.Store.Save(ctx, map[MessageQueue]int64{mq: offset}, true)[mq]
+		}
+		result = err
+	})
+	return result
+}
+
+// eachBroker calls f for each broker's part, side by side, so that a broker that
+// does not answer delays nobody else; writers to one broker follow each other.
+// f gets the reason when the turn did not come before ctx ended.
+func (e *Engine) eachBroker(ctx context.Context, parts map[string][]*queue, f func(part []*queue, err error)) {
+	var wg sync.WaitGroup
+	for broker, part := range parts {
+		e.guard(&wg, func() {
+			turn := e.saveTurn(broker)
+			select {
+			case turn <- struct{}{}:
+				f(part, nil)
+				<-turn
+			case <-ctx.Done():
+				f(part, context.Cause(ctx))
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// firstError keeps the first of several errors.
+type firstError struct {
+	mu  sync.Mutex // guards err
+	err error
+}
+
+func (f *firstError) set(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+// saveTurn is the one place for a writer to a broker's offsets.
+func (e *Engine) saveTurn(broker string) chan struct{} {
+	e.turnsMu.Lock()
+	defer e.turnsMu.Unlock()
+	turn := e.turns[broker]
+	if turn == nil {
+		turn = make(chan struct{}, 1)
+		e.turns[broker] = turn
+	}
+	return turn
+}

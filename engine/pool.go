@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// batch is work for the pool: the messages of one pull answer (concurrent), of
+// one local retry, or one run of an orderly queue. Workers share a concurrent
+// batch: next hands out its messages, so that no channel send a message is needed.
+type batch struct {
+	q     *queue
+	gen   uint64 // of the queue when it was made; older than the queue's: void
+	msgs  []protocol.MessageExt
+	first uint64 // sequence number of msgs[0] in the ProcessQueue
+	// started holds, a message, when its listener was called (unix nanoseconds; 0:
+	// not yet). Written by the worker that has the message.
+	started []atomic.Int64
+	next    atomic.Int64 // concurrent: the next message to hand out
+	// retries counts, a message, how often it was tried here before; nil: never.
+	retries []int32
+	// away marks, an orderly message, that it was sent to the dead letters already.
+	away []bool
+}
+
+// left reports whether there are messages to hand out.
+func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && b.gen == b.q.gen.Load() }
+
+// void reports whether the queue was dropped, reset or halted since b was made,
+// so that nothing more of b may be handed out.
+func (b *batch) void() bool { return b.q.halt.Load() || b.gen != b.q.gen.Load() }
+
+// pool is the consumer's worker pool: a first-in-first-out list of batches and
+// ConsumeThreadMin workers. Pushing never waits: what the list holds is bounded
+// by the flow control of the queues.
+type pool struct {
+	e       *Engine
+	wake    chan struct{} // one token wakes one idle worker
+	workers []worker
+
+	mu   sync.Mutex // guards what follows
+	list []*batch   // list[head:] is waiting
+	head int
+	idle int
+}
+
+func newPool(e *Engine, n int) *pool {
+	p := &pool{e: e, wake: make(chan struct{}, n), workers: make([]worker, n)}
+	for i := range p.workers {
+		p.workers[i].p = p
+	}
+	return p
+}
+
+// push appends work.
+func (p *pool) push(b *batch) {
+	p.mu.Lock()
+	p.list = append(p.list, b)
+	wake := p.claimIdle()
+	p.mu.Unlock()
+	if wake {
+		p.wake <- struct{}{}
+	}
+}
+
+// claimIdle takes one worker out of the idle ones; the caller wakes it after
+// unlocking. The token always has room: there are at most as many as workers.
+func (p *pool) claimIdle() bool {
+	if p.idle == 0 {
+		return false
+	}
+	p.idle--
+	return true
+}
+
+// take returns the batch at the head that has work left, or nil after counting
+// the caller as idle. A concurrent batch stays at the head until its last
+// message is handed out; one more worker is woken while there is work for it.
+func (p *pool) take() *batch {
+	p.mu.Lock()
+	for p.head < len(p.list) {
+		b := p.list[p.head]
+		if b.left() {
+			wake := false
+			if b.q.orderly {
+				p.pop() // one worker alone has an orderly run
+				wake = p.head < len(p.list) && p.claimIdle()
+			} else if int(b.next.Load())+b.q.batchMax < len(b.msgs) || p.head+1 < len(p.list) {
+				wake = p.claimIdle()
+			}
+			p.mu.Unlock()
+			if wake {
+				p.wake <- struct{}{}
+			}
+			return b
+		}
+		p.pop()
+	}
+	p.idle++
+	p.mu.Unlock()
+	return nil
+}
+
+func (p *pool) pop() {
+	p.list[p.head] = nil
+	p.head++
+	if p.head == len(p.list) {
+		p.list, p.head = p.list[:0], 0
+	} else if p.head >= 64 && p.head*2 >= len(p.list) {
+		p.list = append(p.list[:0], p.list[p.head:]...)
+		p.head = 0
+	}
+}
+
+// worker runs listeners on one goroutine.
+type worker struct {
+	p *pool
+	// on is the queue whose listener runs now, for the screen; holding how many
+	// messages it was given.
+	on      atomic.Pointer[queue]
+	holding atomic.Int32
+
+	cc ConsumeContext
+	rt [len(RTBounds) + 1]uint64 // flushed once a share
+}
+
+// run works until ctx ends.
+func (w *worker) run(ctx context.Context) {
+	for {
+		b := w.p.take()
+		if b == nil {
+			select {
+			case <-w.p.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		// Counted before the queue's state is looked at, so that a queue that was
+		// halted and then finds running at zero knows that no listener will start.
+		b.q.running.Add(1)
+		if b.q.orderly {
+			w.orderly(ctx, b)
+		} else {
+			w.concurrent(ctx, b)
+		}
+		w.flushRT()
+		w.on.Store(nil)
+		if b.q.running.Add(-1) == 0 {
+			b.q.quietNow()
+		}
+	}
+}
+
+func (w *worker) flushRT() {
+	for i, n := range w.rt {
+		if n > 0 {
+			w.p.e.totals.rt[i].Add(n)
+			w.rt[i] = 0
+		}
+	}
+}
+
+// busy counts the workers that run a listener.
+func (p *pool) busy() (n int) {
+	for i := range p.workers {
+		if p.workers[i].on.Load() != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// inProcess counts the messages of q that are in a listener now.
+func (p *pool) inProcess(q *queue) (n int64) {
+	for i := range p.workers {
+		if p.workers[i].on.Load() == q {
+			n += int64(p.workers[i].holding.Load())
+		}
+	}
+	return n
+}
+
+// reportAfter is how long a worker keeps results to itself while it works on.
+const reportAfter = 2 * time.Millisecond

@@ -1,0 +1,392 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// phase is where a queue is in its life at this client
+// (spec/consumer-rebalance.md 8).
+type phase uint8
+
+const (
+	phaseTaking   phase = iota // waits for its lock and its start offset
+	phaseActive                // pulls and consumes
+	phaseDropping              // waits for running listeners
+	phaseGone
+)
+
+// queue is one owned queue. Its goroutine (run) owns every field below the line;
+// above it are what never changes and what workers, the persister and Snapshot
+// share by atomics and channels.
+type queue struct {
+	e          *Engine
+	mq         MessageQueue
+	sub        protocol.SubscriptionData
+	orderly    bool
+	clustering bool
+	retry      bool // a queue of the group's retry topic
+	batchMax   int
+	source     *protocol.MessageSource
+	stats      *topicStats
+	tags       map[string]bool // client-side tag check; nil: everything passes
+
+	gen     atomic.Uint64 // results and batches of an older one are void
+	halt    atomic.Bool   // hand nothing more out
+	running atomic.Int32  // workers that look at or run a batch of this queue
+	quiet   chan struct{} // capacity 1: running came to zero
+	results chan result
+	gone    chan struct{} // closed when the goroutine has ended
+	inbox   *mailbox[queueCommand]
+	// lockedUntil is when the broker's lock expires on this side, in unix
+	// nanoseconds; 0: not locked (orderly).
+	lockedUntil atomic.Int64
+	snap        atomic.Pointer[QueueSnapshot]
+	// memory is the committed offset to be persisted, -1: none. persisted is what
+	// the store holds as far as we know.
+	memory      atomic.Int64
+	persisted   atomic.Int64
+	persistedAt atomic.Int64 // unix nanoseconds
+	// dropping is the coordinator's: it has told the queue to end.
+	dropping bool
+
+	// ---- owned by run ----
+	pq    core.ProcessQueue
+	phase phase
+	live  []*batch // concurrent batches with messages in the cache, by sequence
+	limit core.Limits
+
+	nextOffset  int64
+	commit      int64 // the committed offset in memory; -1: none
+	min, max    int64
+	offsetsAt   time.Time
+	known       bool // the start offset was read (again) since the lock was gained
+	reading     bool
+	readAgainAt time.Time
+
+	conn      *remoting.Conn
+	connAddr  string
+	brokerID  int64
+	suggested int64
+	dialing   bool
+	enc       *protocol.PullRequestEncoder
+	encode    func(dst []byte, opaque int32) ([]byte, error)
+	replies   chan remoting.Reply
+	inFlight  bool
+	opaque    int32
+	asked     int64 // offset of the pull in flight
+	pullStart time.Time
+	rtt       time.Duration
+	status    string
+	nextPull  time.Time // zero while a pull is in flight
+	lastPull  time.Time
+
+	flow       core.FlowTracker
+	errors     int64 // in a row
+	errorSince time.Time
+	lastError  string
+	lastErrAt  time.Time
+
+	locked      bool
+	lockedAt    time.Time
+	dispatched  bool // an orderly run is with the pool
+	suspendTill time.Time
+	suspends    map[int64]int32 // orderly: local tries by queue offset
+	sentAway    map[int64]bool
+
+	again []retry // local retries, by time
+	pause *PauseState
+	whole *PauseState // the consumer's pause
+
+	dropCause  core.DropCause
+	drainUntil time.Time
+	dropBegan  time.Time
+	resetting  *resetting
+
+	lastConsume                        time.Time
+	pulled, consumed, failed, sentBack uint64
+	detail                             string
+	state                              QueueState
+	stateSince                         time.Time
+	publishAt                          time.Time
+	armed                              time.Time
+}
+
+// retry is a message to be handed out again here.
+type retry struct {
+	at    time.Time
+	b     *batch
+	index int32
+	tries int32
+}
+
+// queueCommand is what the coordinator and helpers send to a queue's goroutine.
+type queueCommand interface {
+	applyTo(ctx context.Context, q *queue)
+}
+
+func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit core.Limits) *queue {
+	q := &queue{
+		e: e, mq: mq, sub: sub, limit: limit,
+		orderly:    e.o.Orderly,
+		clustering: e.o.MessageModel == protocol.Clustering,
+		retry:      mq.Topic == protocol.RetryTopic(e.o.Group),
+		batchMax:   e.o.ConsumeMessageBatchMaxSize,
+		source:     &protocol.MessageSource{BrokerName: mq.BrokerName, Topic: mq.Topic, Decompressor: &e.decompressor},
+		stats:      e.statsOf(mq.Topic),
+		quiet:      make(chan struct{}, 1),
+		results:    make(chan result, 32),
+		gone:       make(chan struct{}),
+		inbox:      newMailbox[queueCommand](),
+		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown,
+		replies: make(chan remoting.Reply, 1),
+	}
+	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
+		q.tags = map[string]bool{}
+		for _, t := range sub.TagsSet {
+			q.tags[t] = true
+		}
+	}
+	q.gen.Store(e.generations.Add(1))
+	q.memory.Store(Unknown)
+	q.persisted.Store(Unknown)
+	q.enc = protocol.NewPullRequestEncoder(protocol.PullMessageRequestHeader{
+		ConsumerGroup: e.o.Group, Topic: mq.Topic, QueueID: mq.QueueID, MaxMsgNums: int32(e.o.PullBatchSize),
+		SuspendTimeout: brokerSuspend, SubVersion: sub.SubVersion, ExpressionType: sub.ExpressionType,
+		MaxMsgBytes: pullBatchBytes(e.o.PullBatchSize), BrokerName: mq.BrokerName,
+	})
+	q.encode = func(dst []byte, opaque int32) ([]byte, error) {
+		// The commit offset does not ride on the pull, as the reference lets it: a
+		// broker serves pulls and commits on different threads, so a pull sent just
+		// before a commit could move the group back behind it (seen on 4.9.7), and
+		// nobody would notice, since unchanged offsets are not written again.
+		return q.enc.AppendFrame(dst, opaque, q.asked, 0, protocol.PullSuspend), nil
+	}
+	return q
+}
+
+// pullBatchBytes is maxMsgBytes: Java's 256 KiB for the default batch, and in
+// proportion for a larger one, so that it does not undo pullBatchSize.
+func pullBatchBytes(pullBatchSize int) int32 {
+	return int32(max(256<<10, min(pullBatchSize*(8<<10), 4<<20)))
+}
+
+func (q *queue) at() At { return At{Time: time.Now(), MQ: q.mq} }
+
+func (q *queue) emit(e Event) { q.e.events.publish(e) }
+
+// run owns the queue until it is gone or ctx ends.
+func (q *queue) run(ctx context.Context) {
+	defer close(q.gone)
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for q.phase != phaseGone {
+		q.arm(timer)
+		select {
+		case r := <-q.replies:
+			q.onReply(ctx, r)
+		case r := <-q.results:
+			q.onResult(r)
+		case <-q.inbox.wake:
+			for _, c := range q.inbox.all() {
+				c.applyTo(ctx, q)
+			}
+		case <-q.quiet:
+		case <-timer.C:
+			q.armed = time.Time{}
+		case <-ctx.Done():
+			q.cancelPull()
+			return
+		}
+		q.step(ctx)
+	}
+}
+
+// step does what is due now.
+func (q *queue) step(ctx context.Context) {
+	now := time.Now()
+	switch q.phase {
+	case phaseTaking:
+		q.stepTaking(ctx, now)
+	case phaseActive:
+		switch {
+		case q.resetting != nil:
+			q.stepReset(ctx, now)
+		default:
+			q.stepActive(ctx, now)
+		}
+	case phaseDropping:
+		q.stepDropping(now)
+	}
+	if ended := q.flow.Tick(now); ended != nil {
+		q.flowEnded(*ended)
+	}
+	q.publishIfDue(now)
+}
+
+func (q *queue) stepActive(ctx context.Context, now time.Time) {
+	if q.inFlight && now.Sub(q.pullStart) >= pullTimeout {
+		q.pullTimedOut(ctx)
+	}
+	if !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
+		q.pull(ctx, now)
+	}
+	if q.orderly {
+		q.dispatchOrderly(now)
+	} else {
+		q.retryDue(now)
+	}
+}
+
+// arm sets the timer to the earliest thing that is due. A timer that is armed
+// earlier is left: waking once too often is cheaper than setting it at each event.
+func (q *queue) arm(timer *time.Timer) {
+	var due time.Time
+	earliest := func(t time.Time) {
+		if !t.IsZero() && (due.IsZero() || t.Before(due)) {
+			due = t
+		}
+	}
+	earliest(q.publishAt)
+	earliest(q.flow.EndsAt())
+	switch q.phase {
+	case phaseTaking:
+		earliest(q.readAgainAt)
+	case phaseActive:
+		if q.resetting != nil {
+			earliest(q.resetting.until)
+			break
+		}
+		if q.inFlight {
+			earliest(q.pullStart.Add(pullTimeout))
+		} else if !q.dialing {
+			earliest(q.nextPull)
+		}
+		if len(q.again) > 0 {
+			earliest(q.again[0].at)
+		}
+		if q.orderly && !q.dispatched {
+			earliest(q.suspendTill)
+		}
+	case phaseDropping:
+		earliest(q.drainUntil)
+	}
+	if due.IsZero() || (!q.armed.IsZero() && !due.Before(q.armed)) {
+		return
+	}
+	q.armed = due
+	timer.Reset(max(time.Until(due), 0))
+}
+
+// report hands a worker's results to the queue's goroutine, if it still lives.
+func (q *queue) report(r *result) {
+	if r.empty() && r.run == nil {
+		return
+	}
+	select {
+	case q.results <- *r:
+	case <-q.gone:
+		for _, s := range r.done[:r.n] {
+			q.discarded("after", r.b.msgs[s.from:s.to])
+		}
+	}
+}
+
+func (q *queue) quietNow() {
+	select {
+	case q.quiet <- struct{}{}:
+	default:
+	}
+}
+
+// discarded tells that messages were handed out (or about to be) when the queue
+// was no longer ours.
+func (q *queue) discarded(phase string, msgs []protocol.MessageExt) {
+	if len(msgs) == 0 {
+		return
+	}
+	q.emit(ConsumeDiscarded{q.at(), phase, len(msgs), msgs[0].QueueOffset(), msgs[len(msgs)-1].QueueOffset()})
+}
+
+// refused tells that a listener did not accept messages.
+func (q *queue) refused(status Status, err error, rt time.Duration, msgs []protocol.MessageExt) {
+	ev := ConsumeFailed{At: q.at(), Count: len(msgs), First: msgs[0].QueueOffset(), RTMS: ms(rt),
+		ReturnType: core.ClassifyReturn(status != 0, err != nil, true, rt, q.e.o.ConsumeTimeout).String()}
+	if err != nil {
+		ev.Error = err.Error()
+	}
+	q.emit(ev)
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// setCommit moves the committed offset in memory.
+func (q *queue) setCommit(offset int64, increaseOnly bool) {
+	if increaseOnly && offset <= q.commit {
+		return
+	}
+	q.commit = offset
+	q.memory.Store(offset)
+}
+
+// touch notes that something the screen shows has changed.
+func (q *queue) touch() {
+	if q.publishAt.IsZero() {
+		q.publishAt = time.Now().Add(publishEvery)
+	}
+}
+
+// publishEvery is how often at most a queue publishes its snapshot.
+const publishEvery = 100 * time.Millisecond
+
+func (q *queue) publishIfDue(now time.Time) {
+	if q.publishAt.IsZero() || now.Before(q.publishAt) {
+		return
+	}
+	q.publishAt = time.Time{}
+	q.publish(now)
+}
+
+// paused is the pause in force, the queue's own or the consumer's.
+func (q *queue) paused() *PauseState {
+	if q.pause != nil {
+		return q.pause
+	}
+	return q.whole
+}
+
+// noteError remembers an error and tells it once a run of equal ones.
+func (q *queue) noteError(offset int64, err error, delay time.Duration) {
+	now := time.Now()
+	if q.errors == 0 {
+		q.errorSince = now
+	}
+	q.errors++
+	q.lastErrAt = now
+	q.touch()
+	text := err.Error()
+	if q.errors > 1 && text == q.lastError {
+		return
+	}
+	q.lastError = text
+	ev := PullError{At: q.at(), Offset: offset, Error: text, DelayMS: delay.Milliseconds()}
+	if ce, ok := errors.AsType[*remoting.CodeError](err); ok {
+		ev.Code = int32(ce.Code)
+	}
+	q.emit(ev)
+}
+
+func (q *queue) recovered() {
+	if q.errors == 0 {
+		return
+	}
+	q.emit(PullRecovered{q.at(), q.errors, time.Since(q.errorSince).Milliseconds()})
+	q.errors = 0
+	q.touch()
+}

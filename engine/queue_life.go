@@ -1,0 +1,382 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// stepTaking brings a new queue into service: the lock first (orderly), then
+// the start offset.
+func (q *queue) stepTaking(ctx context.Context, now time.Time) {
+	if q.orderly && q.clustering && !q.locked {
+		return // the coordinator asks for it
+	}
+	if !q.reading && !now.Before(q.readAgainAt) {
+		q.readOffset(ctx)
+	}
+}
+
+// handOver is how long a queue that others may have had just now is given
+// between two readings of its committed offset: its old owner persists at once.
+const handOver = 150 * time.Millisecond
+
+// readOffset asks the store where to start, on a goroutine of its own.
+func (q *queue) readOffset(ctx context.Context) {
+	q.reading = true
+	e, mq, retry := q.e, q.mq, q.retry
+	shared := q.clustering && q.phase == phaseTaking && e.shared.Load()
+	e.start(func() {
+		s := startOffset{}
+		s.offset, s.source, s.err = e.startFrom(ctx, mq, retry)
+		if shared && s.err == nil && s.source == core.StartStored {
+			wait := time.NewTimer(handOver)
+			defer wait.Stop()
+			select {
+			case <-wait.C:
+				s.offset, s.source, s.err = e.startFrom(ctx, mq, retry)
+			case <-ctx.Done():
+				s.err = context.Cause(ctx)
+			}
+		}
+		q.inbox.put(s)
+	})
+}
+
+// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). A computed
+// start is persisted at once: a member restarted before its first commit must
+// not compute another, later one.
+func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool) (int64, core.StartSource, error) {
+	stored, found, err := e.d.Store.Load(ctx, mq)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read the committed offset: %w", err)
+	}
+	source := core.StartFrom(e.o.ConsumeFromWhere, found, retry)
+	offset := stored
+	switch source {
+	case core.StartStored:
+		return offset, source, nil
+	case core.StartMin:
+		offset, err = e.d.Client.MinOffset(ctx, mq)
+	case core.StartMax:
+		offset, err = e.d.Client.MaxOffset(ctx, mq)
+	case core.StartTimestamp:
+		offset, err = e.d.Client.SearchOffset(ctx, mq, e.o.ConsumeTimestamp)
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("compute the start offset: %w", err)
+	}
+	if offset < 0 {
+		return 0, 0, fmt.Errorf("compute the start offset: the broker answered %d", offset)
+	}
+	if err := e.save(ctx, mq, offset); err != nil {
+		return 0, 0, fmt.Errorf("persist the computed start offset: %w", err)
+	}
+	return offset, source, nil
+}
+
+// startOffset is the answer to readOffset.
+type startOffset struct {
+	offset int64
+	source core.StartSource
+	err    error
+}
+
+const readAgain = time.Second
+
+func (s startOffset) applyTo(ctx context.Context, q *queue) {
+	q.reading = false
+	q.touch()
+	now := time.Now()
+	switch {
+	case q.phase > phaseActive || q.resetting != nil:
+		return
+	case s.err != nil:
+		q.readAgainAt, q.nextPull = now.Add(readAgain), now.Add(readAgain)
+		if q.phase == phaseTaking {
+			q.detail = s.err.Error()
+			q.emit(QueueAddFailed{q.at(), "offset query", s.err.Error()})
+			return
+		}
+		q.noteError(q.nextOffset, s.err, readAgain)
+		return
+	case q.phase == phaseTaking:
+		q.phase, q.known, q.detail = phaseActive, true, ""
+		q.adopt(s.offset)
+		q.notePersisted(s.offset)
+		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})
+	default: // the lock came back
+		q.known = true
+		if s.offset != q.persisted.Load() {
+			// Somebody else has consumed from here meanwhile: what is cached is stale.
+			q.newGeneration()
+			q.adopt(s.offset)
+			q.notePersisted(s.offset)
+		}
+	}
+	q.nextPull = now
+}
+
+func (q *queue) adopt(offset int64) {
+	q.nextOffset, q.commit = offset, offset
+	q.memory.Store(offset)
+}
+
+// notePersisted remembers what the store holds. The queue's goroutine and the
+// persister call it.
+func (q *queue) notePersisted(offset int64) {
+	q.persisted.Store(offset)
+	q.persistedAt.Store(time.Now().UnixNano())
+}
+
+// newGeneration empties the queue and voids everything handed out.
+func (q *queue) newGeneration() {
+	q.gen.Store(q.e.generations.Add(1))
+	q.pq.Clear()
+	q.live, q.again, q.suspends, q.sentAway = nil, nil, nil, nil
+	q.dispatched, q.suspendTill = false, time.Time{}
+}
+
+// dropQueue gives the queue away.
+type dropQueue struct {
+	cause core.DropCause
+	wait  time.Duration // for running listeners
+}
+
+// dropWait bounds the wait for running listeners when a concurrent queue moves
+// to another member: longer, and the other one would only deliver more of the
+// same messages meanwhile.
+const dropWait = time.Second
+
+func (d dropQueue) applyTo(ctx context.Context, q *queue) {
+	if q.phase >= phaseDropping {
+		q.drainUntil = earlier(q.drainUntil, time.Now().Add(d.wait))
+		return
+	}
+	taking := q.phase == phaseTaking
+	q.phase, q.dropCause, q.dropBegan = phaseDropping, d.cause, time.Now()
+	q.halt.Store(true)
+	q.cancelPull()
+	if q.resetting != nil {
+		q.resetting.fail(ctx, q, errors.New("the queue was given to another member meanwhile"))
+	}
+	if !taking {
+		q.emit(QueueDropped{q.at(), d.cause.String(), q.pq.Stats().Count, q.commit})
+	}
+	q.drainUntil = q.dropBegan.Add(d.wait)
+	if q.orderly && d.cause != core.DropShutdown {
+		// Order is kept only when the running call has ended, however long it takes;
+		// the lock is renewed meanwhile.
+		q.drainUntil = time.Time{}
+	}
+	if q.running.Load() > 0 {
+		q.e.inbox.put(persistSoon{q})
+	}
+	q.touch()
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// stepDropping ends the queue when its listeners have returned, or the wait is
+// over: results that come later are void.
+func (q *queue) stepDropping(now time.Time) {
+	if q.running.Load() > 0 && (q.drainUntil.IsZero() || now.Before(q.drainUntil)) {
+		return
+	}
+	// Results that were sent before running came to zero count.
+	for {
+		select {
+		case r := <-q.results:
+			q.onResult(r)
+			continue
+		default:
+		}
+		break
+	}
+	if n := q.pq.Stats().Count; n > 0 && q.running.Load() > 0 {
+		s := q.pq.Stats()
+		q.emit(ConsumeDiscarded{q.at(), "before", int(n), s.Min, s.Max})
+	}
+	if ended, ok := q.flow.Current(); ok {
+		q.flowEnded(ended)
+	}
+	q.gen.Store(q.e.generations.Add(1))
+	q.phase = phaseGone
+	q.publish(now)
+	q.e.inbox.put(queueDrained{q})
+}
+
+// resetting is a reset under way: the operator's, or the broker's.
+type resetting struct {
+	to    int64
+	by    string
+	reply chan<- ResetRow // nil: the broker's
+	row   ResetRow
+	from  int64
+	until time.Time // of waiting for running listeners; zero: the offset is being written
+	saved bool      // being written
+}
+
+// resetWait bounds the wait for running listeners before a reset goes on.
+const resetWait = 3 * time.Second
+
+func (q *queue) beginReset(r *resetting) {
+	q.cancelPull()
+	q.halt.Store(true)
+	r.from, r.until = q.commit, time.Now().Add(resetWait)
+	q.resetting = r
+	q.emit(ResetBegin{q.at(), r.by, r.from, r.to})
+	q.touch()
+}
+
+// stepReset goes on once running listeners have ended: everything handed out is
+// void from then on, the cache is cleared, and the target written and read back.
+func (q *queue) stepReset(ctx context.Context, now time.Time) {
+	r := q.resetting
+	if r.saved || (q.running.Load() > 0 && now.Before(r.until)) {
+		return
+	}
+	q.newGeneration()
+	q.adopt(r.to)
+	q.memory.Store(Unknown) // frozen: the persister must not write beside us
+	r.saved, r.until = true, time.Time{}
+	e, mq, to := q.e, q.mq, r.to
+	e.start(func() {
+		w := resetWritten{}
+		if w.err = e.save(ctx, mq, to); w.err == nil {
+			w.stored, w.found, w.err = e.d.Store.Load(ctx, mq)
+		}
+		q.inbox.put(w)
+	})
+}
+
+// resetWritten says that the target was written, and what was read back.
+type resetWritten struct {
+	stored int64
+	found  bool
+	err    error
+}
+
+func (w resetWritten) applyTo(ctx context.Context, q *queue) {
+	r := q.resetting
+	if r == nil || q.phase != phaseActive {
+		return
+	}
+	r.row.After, r.row.Verified = w.stored, w.err == nil && w.found && w.stored == r.to
+	if w.err == nil {
+		q.notePersisted(w.stored)
+	}
+	if w.err == nil && !r.row.Verified {
+		w.err = fmt.Errorf("the store holds %d after the reset to %d", w.stored, r.to)
+	}
+	q.endReset(ctx, w.err)
+}
+
+func (r *resetting) fail(_ context.Context, q *queue, err error) {
+	r.row.Err = err
+	q.emit(ResetEnd{q.at(), r.by, r.from, r.to, false, err.Error()})
+	if r.reply != nil {
+		r.reply <- r.row // capacity 1
+	}
+	q.resetting = nil
+}
+
+func (q *queue) endReset(_ context.Context, err error) {
+	r := q.resetting
+	r.row.Err = err
+	end := ResetEnd{q.at(), r.by, r.from, r.to, r.row.Verified, ""}
+	if err != nil {
+		end.Error = err.Error()
+	}
+	q.emit(end)
+	if r.reply != nil {
+		r.reply <- r.row // capacity 1
+	}
+	q.resetting = nil
+	q.memory.Store(q.commit)
+	q.halt.Store(false)
+	q.nextPull = time.Now()
+	q.touch()
+}
+
+// resetQueue asks for the reset of one queue.
+type resetQueue struct {
+	row   ResetRow
+	by    string
+	reply chan<- ResetRow
+	// expect is the committed offset of the preview; Unknown: no check.
+	expect int64
+}
+
+func (c resetQueue) applyTo(ctx context.Context, q *queue) {
+	refuse := func(err error) {
+		c.row.Err = err
+		if c.reply != nil {
+			c.reply <- c.row
+		}
+	}
+	switch {
+	case q.phase != phaseActive:
+		refuse(errors.New("this member does not hold the queue (any more)"))
+	case q.resetting != nil:
+		refuse(errors.New("another reset of the queue is under way"))
+	case c.expect != Unknown && q.commit < c.expect:
+		refuse(fmt.Errorf("the offset moved back from %d to %d since the preview", c.expect, q.commit))
+	default:
+		c.row.Before = q.commit
+		q.beginReset(&resetting{to: c.row.After, by: c.by, reply: c.reply, row: c.row})
+	}
+}
+
+// setPause tells a queue which pauses are in force.
+type setPause struct{ own, whole *PauseState }
+
+func (s setPause) applyTo(_ context.Context, q *queue) {
+	was := q.paused() != nil
+	q.pause, q.whole = s.own, s.whole
+	if was && q.paused() == nil && !q.inFlight && !q.dialing && !q.nextPull.IsZero() {
+		q.nextPull = time.Now()
+	}
+	q.touch()
+}
+
+// setLimits gives a queue new thresholds.
+type setLimits struct{ limits core.Limits }
+
+func (s setLimits) applyTo(_ context.Context, q *queue) { q.limit = s.limits }
+
+// heldQuery asks for the first cached messages.
+type heldQuery struct {
+	n     int
+	reply chan<- []HeldMessage // capacity 1
+}
+
+func (h heldQuery) applyTo(_ context.Context, q *queue) {
+	var held []HeldMessage
+	q.pq.Head(h.n, func(seq uint64, m *protocol.MessageExt, stage core.Stage) {
+		x := HeldMessage{Message: m, Stage: stage}
+		if b, i, ok := q.batchOf(seq); ok && stage != core.StageDone {
+			if at := b.started[i].Load(); at != 0 {
+				x.Started, x.Stage = time.Unix(0, at), core.StageTaken
+			}
+		}
+		for _, r := range q.again {
+			if r.b.first+uint64(r.index) == seq {
+				x.Retries = int(r.tries)
+				x.Stage, x.Started = core.StageCached, time.Time{}
+			}
+		}
+		x.Retries += int(q.suspends[m.QueueOffset()])
+		held = append(held, x)
+	})
+	h.reply <- held
+}

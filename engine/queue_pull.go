@@ -1,0 +1,308 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// The times of a long poll (spec/consumer-pull.md 4).
+const (
+	brokerSuspend = 15 * time.Second
+	pullTimeout   = 30 * time.Second
+)
+
+// pull applies the pre-checks and, when all pass, sends the next pull request.
+func (q *queue) pull(ctx context.Context, now time.Time) {
+	q.lastPull = now
+	q.touch()
+	if q.orderly && q.clustering && q.locked && core.LockExpired(q.lockedAt, now) {
+		q.lockLost("expired", now)
+	}
+	d := core.DecidePull(core.PullState{
+		Dropped: q.phase != phaseActive, Running: true, Paused: q.paused() != nil,
+		Orderly: q.orderly, Clustering: q.clustering, Locked: q.locked, OffsetKnown: q.known,
+		Subscribed: true, Cache: q.pq.Stats(),
+	}, q.limit)
+	q.nextPull = now.Add(d.After)
+	switch d.Reason {
+	case core.PullNow:
+		q.startPull(ctx, now)
+	case core.PullFlow:
+		q.hit(now, d.Cause, d.Limit, d.Value)
+	case core.PullReadOffset:
+		q.nextPull = time.Time{} // set again when the offset has been read
+		q.readOffset(ctx)
+	}
+}
+
+// hit notes that a limit stopped a pull.
+func (q *queue) hit(now time.Time, cause core.FlowCause, limit, value int64) {
+	q.e.totals.flow[cause].Add(1)
+	began, ended := q.flow.Hit(now, cause, limit, value)
+	if ended != nil {
+		q.flowEnded(*ended)
+	}
+	if began != nil {
+		q.emit(FlowBegin{At{now, q.mq}, began.Cause, began.Limit, began.Value})
+	}
+}
+
+func (q *queue) flowEnded(c core.FlowCondition) {
+	q.emit(FlowEnd{q.at(), c.Cause, c.Limit, c.Value, c.Times, c.Last.Sub(c.Since).Milliseconds()})
+	q.touch()
+}
+
+func (q *queue) startPull(ctx context.Context, now time.Time) {
+	if q.conn == nil || isDone(q.conn) {
+		q.dial(ctx)
+		return
+	}
+	q.asked = q.nextOffset
+	opaque, err := q.conn.Start(q.encode, q.replies)
+	if err != nil {
+		q.pullFailed(ctx, err)
+		return
+	}
+	q.inFlight, q.opaque, q.pullStart = true, opaque, now
+	q.nextPull = time.Time{}
+}
+
+func isDone(c *remoting.Conn) bool {
+	select {
+	case <-c.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// dial gets the connection to pull from, on a goroutine of its own.
+func (q *queue) dial(ctx context.Context) {
+	q.dialing = true
+	suggested, mq, e := q.suggested, q.mq, q.e
+	e.start(func() {
+		d := dialed{}
+		var ok bool
+		if d.addr, d.brokerID, ok = e.d.Client.PullAddr(mq.BrokerName, suggested); !ok {
+			d.addr, d.err = e.d.Client.MasterOf(ctx, mq)
+		}
+		if d.err == nil {
+			d.conn, d.err = e.d.Client.Conn(ctx, d.addr)
+		}
+		q.inbox.put(d)
+	})
+}
+
+// dialed ends a dial.
+type dialed struct {
+	conn     *remoting.Conn
+	addr     string
+	brokerID int64
+	err      error
+}
+
+func (d dialed) applyTo(ctx context.Context, q *queue) {
+	q.dialing = false
+	if d.err != nil {
+		q.pullFailed(ctx, d.err)
+		return
+	}
+	q.conn, q.connAddr, q.brokerID = d.conn, d.addr, d.brokerID
+	if q.phase == phaseActive && q.resetting == nil && !q.inFlight {
+		q.nextPull = time.Now()
+	}
+}
+
+func (q *queue) pullFailed(ctx context.Context, err error) {
+	a := core.ApplyPull(core.PullAnswer{Err: true, Requested: q.nextOffset, Next: q.nextOffset})
+	q.noteError(q.nextOffset, fmt.Errorf("pull %v at %d: %w", q.mq, q.nextOffset, err), a.After)
+	q.conn = nil
+	q.nextPull = time.Now().Add(a.After)
+	q.e.inbox.put(brokerTrouble{q.mq, q.connAddr, err, a.Heartbeat, a.RefreshRoute})
+}
+
+func (q *queue) pullTimedOut(ctx context.Context) {
+	conn, silent := q.conn, q.conn.LastRead().Before(q.pullStart)
+	q.cancelPull()
+	err := fmt.Errorf("no answer from %s within %v", q.connAddr, pullTimeout)
+	if silent {
+		conn.CloseAsync(err) // half open: every call on it would wait in vain
+	}
+	q.pullFailed(ctx, err)
+}
+
+// cancelPull gives up the pull in flight; its answer will be ignored.
+func (q *queue) cancelPull() {
+	if !q.inFlight {
+		return
+	}
+	if !q.conn.Cancel(q.opaque) {
+		select { // the answer is there already, or about to be: make room for the next
+		case <-q.replies:
+		default:
+		}
+	}
+	q.inFlight = false
+}
+
+// onReply deals with the answer to a pull (spec/consumer-pull.md 5).
+func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
+	if !q.inFlight || r.Opaque != q.opaque {
+		return // of a pull that was given up
+	}
+	q.inFlight = false
+	if q.phase != phaseActive || q.resetting != nil {
+		return
+	}
+	if r.Err != nil {
+		q.pullFailed(ctx, r.Err)
+		return
+	}
+	q.rtt = r.At.Sub(q.pullStart)
+	q.e.totals.pulls.Add(1)
+	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
+	var code protocol.ResponseCode
+	var msgs []protocol.MessageExt
+	if err != nil {
+		code = protocol.ResponseCode(r.Command.Code)
+		q.status = code.String()
+	} else {
+		code = protocol.ResponseCode(r.Command.Code)
+		q.status = statusName(res.Status)
+		q.suggest(res.SuggestWhichBrokerID)
+		q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, r.At
+		if res.Status == remoting.PullFound {
+			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, protocol.CountMessages(res.Body)), res.Body, q.source)
+			if err != nil {
+				q.undecodable(res, msgs, err)
+			}
+			q.stats.pullRT.add(1, q.rtt.Milliseconds())
+		}
+	}
+	raw := len(msgs)
+	msgs = q.filter(msgs)
+	a := core.ApplyPull(core.PullAnswer{
+		Err: err != nil && r.Command.Code == int32(protocol.Success), Code: code, Requested: q.asked, Next: res.NextBeginOffset,
+		Min: res.MinOffset, Max: res.MaxOffset, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
+		PullInterval: q.e.o.PullInterval,
+	})
+	now := r.At
+	switch {
+	case a.Cause == core.FlowBroker:
+		q.hit(now, core.FlowBroker, 0, 0)
+	case a.Illegal:
+		q.illegal(ctx, res)
+		return
+	case err != nil:
+		q.noteError(q.asked, fmt.Errorf("pull %v at %d: %w", q.mq, q.asked, err), a.After)
+		if code == protocol.Success { // the answer breaks the protocol: so may all that follows
+			q.conn.CloseAsync(err)
+			q.conn = nil
+		}
+		if a.Heartbeat || a.RefreshRoute {
+			q.e.inbox.put(brokerTrouble{q.mq, q.connAddr, nil, a.Heartbeat, a.RefreshRoute})
+		}
+	default:
+		q.recovered()
+		q.nextOffset = a.Next
+	}
+	if a.Correct {
+		q.setCommit(a.Next, true)
+	}
+	var b *batch
+	if a.Put {
+		b = q.put(msgs, len(res.Body), raw)
+	}
+	// The next pull goes out before the messages are handed over, so that the
+	// broker works while the listeners do.
+	q.nextPull = now.Add(a.After)
+	if a.After == 0 {
+		q.pull(ctx, now)
+	}
+	if b != nil {
+		q.e.pool.push(b)
+	}
+	q.touch()
+}
+
+func statusName(s remoting.PullStatus) string {
+	switch s {
+	case remoting.PullFound:
+		return "FOUND"
+	case remoting.PullNoNewMessage:
+		return "NO_NEW_MSG"
+	case remoting.PullNoMatchedMessage:
+		return "NO_MATCHED_MSG"
+	default:
+		return "OFFSET_ILLEGAL"
+	}
+}
+
+// suggest follows the broker's word on where to pull next.
+func (q *queue) suggest(id int64) {
+	if id == q.suggested {
+		return
+	}
+	q.suggested = id
+	q.conn = nil // the next pull dials the suggested one
+}
+
+// filter drops messages whose tag is not subscribed: the broker compared only
+// hash codes.
+func (q *queue) filter(msgs []protocol.MessageExt) []protocol.MessageExt {
+	if q.tags == nil {
+		return msgs
+	}
+	kept := msgs[:0]
+	for i := range msgs {
+		if q.tags[msgs[i].Tags()] {
+			kept = append(kept, msgs[i])
+		}
+	}
+	return kept
+}
+
+// put caches the messages of an answer and returns the batch for the workers;
+// nil when orderly (the run is dispatched by step) or when nothing was new.
+func (q *queue) put(msgs []protocol.MessageExt, pinned, raw int) *batch {
+	first, skipped := q.pq.Put(msgs, pinned)
+	msgs = msgs[skipped:]
+	n := uint64(len(msgs))
+	q.pulled += n
+	q.e.totals.pulled.Add(n)
+	q.e.totals.pulledBytes.Add(uint64(pinned))
+	q.stats.pulled.add(1, int64(raw))
+	if n == 0 {
+		return nil
+	}
+	if q.orderly {
+		return nil
+	}
+	b := &batch{q: q, gen: q.gen.Load(), msgs: msgs, first: first, started: make([]atomic.Int64, n)}
+	q.live = append(q.live, b)
+	return b
+}
+
+// undecodable tells of a record that breaks the format. What came before it is
+// kept; the pull offset stays there, so that nothing is passed over unseen.
+func (q *queue) undecodable(res remoting.PullResult, good []protocol.MessageExt, err error) {
+	at := q.asked
+	if len(good) > 0 {
+		at = good[len(good)-1].QueueOffset() + 1
+	}
+	q.emit(MessageUndecodable{q.at(), at, err.Error()})
+}
+
+// illegal adopts the offset that the broker gave: too small, too large, or a
+// reset on the broker's side.
+func (q *queue) illegal(ctx context.Context, res remoting.PullResult) {
+	q.emit(OffsetIllegal{q.at(), q.asked, res.NextBeginOffset, res.MinOffset, res.MaxOffset})
+	q.beginReset(&resetting{to: res.NextBeginOffset, by: "broker"})
+	q.stepReset(ctx, time.Now())
+}

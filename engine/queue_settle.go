@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// onResult books what workers have done with messages of this queue.
+func (q *queue) onResult(r result) {
+	q.touch()
+	q.countCalls(&r)
+	if r.b.gen != q.gen.Load() {
+		for _, s := range r.done[:r.n] {
+			q.discarded("after", r.b.msgs[s.from:s.to])
+		}
+		return
+	}
+	q.lastConsume = time.Now()
+	if r.run != nil {
+		q.onRun(r.b, r.run)
+		return
+	}
+	for _, s := range r.done[:r.n] {
+		q.setCommit(q.pq.Settle(r.b.first+uint64(s.from), int(s.to-s.from)), true)
+	}
+	for _, i := range r.again {
+		q.retryLater(r.b, i)
+	}
+	q.forgetSettled()
+	if q.phase == phaseActive && q.flowInForce() {
+		// A limit may have gone: look again now instead of after the rest of 50 ms.
+		q.recheck()
+	}
+}
+
+func (q *queue) countCalls(r *result) {
+	q.consumed += uint64(r.ok)
+	q.failed += uint64(r.failed)
+	q.sentBack += uint64(r.back)
+	q.e.totals.consumed.Add(uint64(r.ok))
+	q.e.totals.failed.Add(uint64(r.failed))
+	if r.calls > 0 {
+		q.stats.consumeRT.add(r.calls, r.took.Milliseconds())
+	}
+	if r.ok > 0 {
+		q.stats.ok.add(r.calls, r.ok)
+	}
+	if r.failed > 0 {
+		q.stats.failed.add(1, r.failed)
+	}
+}
+
+func (q *queue) flowInForce() bool {
+	_, ok := q.flow.Current()
+	return ok
+}
+
+// recheck brings the next pre-check forward when the limits that stopped the
+// pull are passed no more.
+func (q *queue) recheck() {
+	if q.inFlight || q.dialing || q.nextPull.IsZero() {
+		return
+	}
+	c, _ := q.flow.Current()
+	s := q.pq.Stats()
+	// Half of the limit, so that a pull is worth its round trip.
+	if (c.Cause == core.FlowCount && s.Count <= q.limit.Count/2) || (c.Cause == core.FlowSpan && s.Span <= q.limit.Span/2) {
+		q.nextPull = time.Now()
+	}
+}
+
+// forgetSettled drops the batches whose messages have all left the cache.
+func (q *queue) forgetSettled() {
+	if len(q.live) == 0 {
+		return
+	}
+	head, ok := uint64(0), false
+	q.pq.Head(1, func(seq uint64, _ *protocol.MessageExt, _ core.Stage) { head, ok = seq, true })
+	i := 0
+	for ; i < len(q.live); i++ {
+		b := q.live[i]
+		if ok && b.first+uint64(len(b.msgs)) > head {
+			break
+		}
+	}
+	if i > 0 {
+		q.live = append(q.live[:0], q.live[i:]...)
+	}
+}
+
+// retryLater keeps a message whose send-back failed: it is handed to the
+// listener again after 5 s and stays cached, so the committed offset cannot
+// pass it.
+func (q *queue) retryLater(b *batch, i int32) {
+	r := retry{at: time.Now().Add(core.LocalRetryDelay), b: b, index: i, tries: 1}
+	if b.retries != nil {
+		r.tries = b.retries[i] + 1
+	}
+	q.e.totals.localRetry.Add(1)
+	q.emit(RetryLocal{q.at(), 1, b.msgs[i].QueueOffset(), core.LocalRetryDelay.Milliseconds()})
+	q.again = append(q.again, r)
+}
+
+// retryDue hands out the local retries whose time has come.
+func (q *queue) retryDue(now time.Time) {
+	n := 0
+	for ; n < len(q.again) && !now.Before(q.again[n].at); n++ {
+		r := q.again[n]
+		b := &batch{q: q, gen: q.gen.Load(), msgs: r.b.msgs[r.index : r.index+1], first: r.b.first + uint64(r.index),
+			started: r.b.started[r.index : r.index+1], retries: []int32{r.tries}}
+		b.started[0].Store(0)
+		q.e.pool.push(b)
+	}
+	q.again = slices.Delete(q.again, 0, n)
+}
+
+// batchOf finds the batch that holds a sequence number.
+func (q *queue) batchOf(seq uint64) (b *batch, index int, ok bool) {
+	i, _ := slices.BinarySearchFunc(q.live, seq, func(b *batch, seq uint64) int {
+		switch {
+		case b.first+uint64(len(b.msgs)) <= seq:
+			return -1
+		case b.first > seq:
+			return 1
+		}
+		return 0
+	})
+	if i >= len(q.live) || q.live[i].first > seq {
+		return nil, 0, false
+	}
+	return q.live[i], int(seq - q.live[i].first), true
+}

@@ -1,0 +1,322 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// rebalance begins a pass: routes and members are gathered on a goroutine, and
+// the answer decides in the coordinator.
+func (c *coordinator) rebalance(ctx context.Context, trigger string) {
+	c.rebalancing, c.wanted = true, ""
+	c.rebalanceSeq++
+	c.passBegan = time.Now()
+	c.nextRebalance = c.passBegan.Add(c.e.o.RebalanceInterval)
+	e := c.e
+	e.events.publish(RebalanceBegin{At{Time: c.passBegan}, c.rebalanceSeq, trigger})
+	topics := make([]string, len(c.topics))
+	for i, t := range c.topics {
+		topics[i] = t.sub.Topic
+	}
+	e.start(func() {
+		g := gathered{trigger: trigger, topics: make([]topicGathered, len(topics))}
+		for i, topic := range topics {
+			g.topics[i] = e.gather(ctx, topic)
+		}
+		e.inbox.put(g)
+	})
+}
+
+// topicGathered is what is known of one topic at the beginning of a pass.
+type topicGathered struct {
+	route      *remoting.TopicRoute
+	changed    bool
+	routeErr   error
+	members    []string
+	from       string
+	at         time.Time
+	membersErr error
+}
+
+func (e *Engine) gather(ctx context.Context, topic string) (g topicGathered) {
+	g.route, g.routeErr = e.d.Client.Route(ctx, topic)
+	if g.route == nil || e.o.MessageModel == protocol.Broadcasting {
+		return g
+	}
+	g.members, g.from, g.membersErr = e.d.Client.ConsumerIDs(ctx, topic, e.o.Group)
+	g.at = time.Now()
+	return g
+}
+
+// gathered ends the gathering of a pass.
+type gathered struct {
+	trigger string
+	topics  []topicGathered
+}
+
+func (g gathered) apply(ctx context.Context, c *coordinator) {
+	c.rebalancing = false
+	if c.leaving {
+		return
+	}
+	now := time.Now()
+	end := RebalanceEnd{At: At{Time: now}, Seq: c.rebalanceSeq, Trigger: g.trigger, Balanced: true}
+	c.noteNamesrv(g.topics)
+	for i, t := range c.topics {
+		end.Topics = append(end.Topics, t.sub.Topic)
+		c.rebalanceTopic(ctx, t, g.topics[i], now, &end)
+	}
+	c.lastRebalance = now
+	end.DurationMS = ms(now.Sub(c.passBegan))
+	c.e.events.publish(end)
+	if end.Added > 0 && c.e.o.Orderly {
+		c.nextLock, c.lockTries = now, 0
+	}
+	if !end.Balanced {
+		c.wake("retry", time.Second)
+	}
+	if c.wanted != "" { // asked for while the pass ran
+		c.wake(c.wanted, 0)
+	}
+}
+
+// noteNamesrv tells when the name servers stop and begin to answer.
+func (c *coordinator) noteNamesrv(topics []topicGathered) {
+	var unreachable *remoting.UnreachableError
+	for _, t := range topics {
+		if u, ok := errors.AsType[*remoting.UnreachableError](t.routeErr); ok {
+			unreachable = u
+		}
+	}
+	now := time.Now()
+	switch {
+	case unreachable != nil && c.namesrvError == "":
+		c.namesrvError, c.namesrvSince = unreachable.Error(), now
+		c.e.events.publish(NamesrvUnreachable{At{Time: now}, unreachable.Addrs, c.namesrvError})
+		c.note(c.namesrvError)
+	case unreachable == nil && c.namesrvError != "":
+		_, current := c.e.d.Client.Namesrv()
+		c.e.events.publish(NamesrvRecovered{At{Time: now}, current, now.Sub(c.namesrvSince).Milliseconds()})
+		c.namesrvError = ""
+	}
+}
+
+// rebalanceTopic takes in one topic's route and members and starts and drops
+// queues accordingly (spec/consumer-rebalance.md 2).
+func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topicGathered, now time.Time, end *RebalanceEnd) {
+	c.takeRoute(t, g, now)
+	if t.route == nil {
+		// The group's retry topic appears with the first heartbeat; not worth an event.
+		c.skip(t, "no route", g.routeErr, now)
+		if !t.retry {
+			end.Balanced = end.Balanced && isNoRoute(g.routeErr)
+		} else {
+			end.Balanced = false
+		}
+		return
+	}
+	want, err := c.allocate(t, g, now)
+	if err != nil {
+		var s skipError
+		if errors.As(err, &s) {
+			c.skip(t, s.cause, s.err, now)
+		} else {
+			c.skip(t, "strategy error", err, now)
+		}
+		end.Balanced = false
+		return
+	}
+	t.skipped = ""
+	var have []core.Holding
+	for mq, q := range c.queues {
+		if mq.Topic == t.sub.Topic {
+			h := core.Holding{MQ: mq, Dropped: q.dropping, LastPull: now}
+			if snap := q.snap.Load(); snap.State != QueueTaking {
+				h.LastPull = snap.LastPull
+			}
+			have = append(have, h)
+		}
+	}
+	plan := core.PlanRebalance(have, want, now)
+	for _, d := range plan.Drop {
+		c.queues[d.MQ].dropping = true
+		c.queues[d.MQ].inbox.put(dropQueue{d.Cause, dropWait})
+	}
+	t.lastMine = want
+	added := plan.Add
+	end.Kept += len(plan.Keep)
+	end.Dropped += len(plan.Drop)
+	end.Added += len(added)
+	if len(added) > 0 {
+		for _, mq := range added {
+			c.startQueue(ctx, t, mq)
+		}
+		c.setLimits(t.sub.Topic)
+	}
+}
+
+func isNoRoute(err error) bool {
+	_, ok := errors.AsType[*remoting.NoRouteError](err)
+	return ok
+}
+
+// takeRoute stores a route and tells what changed.
+func (c *coordinator) takeRoute(t *topicState, g topicGathered, now time.Time) {
+	if g.route == nil {
+		if isNoRoute(g.routeErr) {
+			t.missing = "no name server knows the topic (yet)"
+		} else if g.routeErr != nil {
+			t.missing = g.routeErr.Error()
+		}
+		return
+	}
+	t.missing = ""
+	old := 0
+	if t.route != nil {
+		old = len(t.route.Queues)
+		if slices.Equal(t.route.Queues, g.route.Queues) {
+			t.route = g.route
+			return
+		}
+	}
+	t.route = g.route
+	c.e.events.publish(RouteChanged{At{Time: now}, t.sub.Topic, brokerNames(g.route), len(g.route.Queues), old})
+	// A new broker wants to know this client before it is asked for messages.
+	c.nextHeartbeat = now
+}
+
+func brokerNames(r *remoting.TopicRoute) (names []string) {
+	for _, b := range r.Data.BrokerDatas {
+		names = append(names, b.BrokerName)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// skipError says why a topic keeps what it has.
+type skipError struct {
+	cause string
+	err   error
+}
+
+func (s skipError) Error() string { return fmt.Sprintf("%s: %v", s.cause, s.err) }
+
+// skip tells once a cause that a topic is passed over.
+func (c *coordinator) skip(t *topicState, cause string, err error, now time.Time) {
+	if t.skipped == cause {
+		return
+	}
+	t.skipped = cause
+	if cause == "no route" && isNoRoute(err) {
+		if !t.retry {
+			c.e.events.publish(RouteMissing{At{Time: now}, t.sub.Topic})
+		}
+		return
+	}
+	ev := RebalanceSkipped{At: At{Time: now}, Topic: t.sub.Topic, Cause: cause}
+	if err != nil {
+		ev.Error = err.Error()
+	}
+	c.e.events.publish(ev)
+}
+
+// allocate computes who gets what. A topic without a believable member list
+// keeps what it has.
+func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([]MessageQueue, error) {
+	if c.e.o.MessageModel == protocol.Broadcasting {
+		t.setMembers([]string{c.e.clientID}, map[string][]MessageQueue{c.e.clientID: t.route.Queues}, now)
+		return t.route.Queues, nil
+	}
+	if g.membersErr != nil {
+		t.membersErr = g.membersErr.Error()
+		return nil, skipError{"no members", g.membersErr}
+	}
+	members := slices.Clone(g.members)
+	slices.SortFunc(members, protocol.CompareUTF16)
+	members = slices.Compact(members)
+	if len(members) == 0 || !t.view.Believe(members, c.e.clientID) {
+		// A broker that has just restarted does not know its members yet (trap T40).
+		c.heartbeatSoon, c.nextHeartbeat = true, now
+		t.membersErr = "this client is not in the broker's member list (yet)"
+		return nil, skipError{"self missing", fmt.Errorf("%s names %d members without this client", g.from, len(members))}
+	}
+	allocation := map[string][]MessageQueue{}
+	for _, m := range members {
+		mqs, err := c.e.o.Strategy.Allocate(c.e.o.Group, m, t.route.Queues, members)
+		if err != nil {
+			if m == c.e.clientID {
+				t.membersErr = err.Error()
+				return nil, err
+			}
+			continue
+		}
+		allocation[m] = mqs
+	}
+	t.membersErr, t.membersFrom, t.membersAt = "", g.from, g.at
+	c.e.shared.Store(len(members) > 1)
+	joined, left := t.setMembers(members, allocation, now)
+	mine := allocation[c.e.clientID]
+	if len(joined)+len(left) > 0 || !slices.Equal(mine, t.lastMine) {
+		short := make([]string, len(mine))
+		for i, mq := range mine {
+			short[i] = mq.Short()
+		}
+		c.e.events.publish(RebalanceTopic{At{Time: now}, t.sub.Topic, c.e.o.Strategy.Name(), len(t.route.Queues), members, joined, left, short})
+	}
+	return mine, nil
+}
+
+// setMembers stores an allocation and tells who joined and who left since the last one.
+func (t *topicState) setMembers(members []string, allocation map[string][]MessageQueue, now time.Time) (joined, left []string) {
+	if t.since == nil {
+		t.since = map[string]time.Time{}
+	}
+	for _, m := range members {
+		if _, ok := t.since[m]; !ok {
+			t.since[m] = now
+			joined = append(joined, m)
+		}
+	}
+	for m := range t.since {
+		if !slices.Contains(members, m) {
+			delete(t.since, m)
+			left = append(left, m)
+		}
+	}
+	slices.Sort(left)
+	t.members, t.allocation = members, allocation
+	return joined, left
+}
+
+// refreshRoutes asks the name servers for all topics, and rebalances when something changed.
+func (c *coordinator) refreshRoutes(ctx context.Context) {
+	e := c.e
+	topics := make([]string, len(c.topics))
+	for i, t := range c.topics {
+		topics[i] = t.sub.Topic
+	}
+	e.start(func() {
+		any := false
+		for _, t := range topics {
+			rctx, cancel := context.WithTimeout(ctx, callTimeout)
+			_, changed, err := e.d.Client.RefreshRoute(rctx, t)
+			cancel()
+			any = any || err == nil && changed
+		}
+		if any {
+			e.inbox.put(wakeUp{"route"})
+		}
+	})
+}
+
+// wakeUp asks for a rebalance at once.
+type wakeUp struct{ trigger string }
+
+func (w wakeUp) apply(_ context.Context, c *coordinator) { c.wake(w.trigger, 0) }

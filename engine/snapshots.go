@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// base is the coordinator's part of a snapshot. It is immutable.
+type base struct {
+	state         ServiceState
+	cause         string
+	topics        []TopicSnapshot
+	owner         map[MessageQueue]string // by the strategy
+	all           []MessageQueue          // of all topics, sorted
+	own           []*queue                // sorted
+	byMQ          map[MessageQueue]*queue
+	brokers       []BrokerSnapshot
+	namesrvError  string
+	pause         *PauseState
+	rebalanceSeq  int64
+	lastRebalance time.Time
+	nextRebalance time.Time
+	started       time.Time
+	limits        core.Limits
+	operator      string
+	operAt        time.Time
+	lastErr       string
+	lastErrAt     time.Time
+}
+
+// publish stores the coordinator's part anew.
+func (c *coordinator) publish() {
+	c.dirty = false
+	o := &c.e.o
+	b := &base{
+		state: c.state, cause: c.cause, namesrvError: c.namesrvError, pause: c.whole,
+		rebalanceSeq: c.rebalanceSeq, lastRebalance: c.lastRebalance, nextRebalance: c.nextRebalance,
+		operator: c.operator, operAt: c.operAt, lastErr: c.lastErr, lastErrAt: c.lastErrA,
+		limits: core.Limits{Count: o.PullThresholdForQueue, SizeMiB: o.PullThresholdSizeForQueue, Span: o.ConsumeConcurrentlyMaxSpan},
+		owner:  map[MessageQueue]string{}, byMQ: map[MessageQueue]*queue{},
+	}
+	b.started = c.e.base.Load().started
+	if b.started.IsZero() && c.state == Running {
+		b.started = time.Now()
+	}
+	for _, t := range c.topics {
+		b.topics = append(b.topics, c.topicSnapshot(t, b))
+	}
+	b.own = c.own()
+	for _, q := range b.own {
+		b.byMQ[q.mq] = q
+		if _, ok := b.owner[q.mq]; !ok {
+			b.all = append(b.all, q.mq) // still being given away after its topic lost it
+			b.owner[q.mq] = ""
+		}
+	}
+	slices.SortFunc(b.all, protocol.CompareMessageQueues)
+	for _, s := range c.brokers {
+		b.brokers = append(b.brokers, s.BrokerSnapshot)
+	}
+	slices.SortFunc(b.brokers, func(x, y BrokerSnapshot) int {
+		return protocol.CompareUTF16(x.Name+x.Address, y.Name+y.Address)
+	})
+	if len(c.topics) > 0 {
+		b.limits = c.topics[0].limits
+	}
+	c.e.base.Store(b)
+}
+
+func (c *coordinator) topicSnapshot(t *topicState, b *base) TopicSnapshot {
+	s := TopicSnapshot{
+		Topic: t.sub.Topic, Expression: t.sub.SubString, SubVersion: t.sub.SubVersion, Retry: t.retry, Missing: t.missing,
+		MembersFrom: t.membersFrom, MembersAt: t.membersAt, MembersError: t.membersErr,
+	}
+	if t.route == nil {
+		if s.Missing == "" {
+			s.Missing = "asking the name servers"
+		}
+		return s
+	}
+	s.Queues, s.Brokers = len(t.route.Queues), brokerNames(t.route)
+	for _, mq := range t.route.Queues {
+		b.owner[mq] = ""
+		b.all = append(b.all, mq)
+	}
+	for _, id := range t.members {
+		m := MemberSnapshot{ClientID: id, Self: id == c.e.clientID, Since: t.since[id], Queues: t.allocation[id]}
+		for _, mq := range m.Queues {
+			b.owner[mq] = id
+		}
+		if m.Self {
+			for mq, q := range c.queues {
+				if mq.Topic == t.sub.Topic && !q.dropping && q.snap.Load().State != QueueTaking {
+					m.Held++
+				}
+			}
+		}
+		s.Members = append(s.Members, m)
+	}
+	return s
+}
+
+// Snapshot returns what the engine looks like now (at most some 100 ms old). It
+// never waits for the engine.
+func (e *Engine) Snapshot() *Snapshot {
+	now := time.Now()
+	e.asked.Store(now.UnixNano())
+	b := e.base.Load()
+	s := &Snapshot{
+		At: now, Started: b.started, State: b.state, StateCause: b.cause,
+		Group: e.o.Group, ClientID: e.clientID, Model: e.o.MessageModel, Orderly: e.o.Orderly,
+		From: e.o.ConsumeFromWhere, Strategy: e.o.Strategy.Name(), Topics: b.topics,
+		NamesrvError: b.namesrvError, Brokers: b.brokers, Pause: b.pause,
+		RebalanceSeq: b.rebalanceSeq, LastRebalance: b.lastRebalance, NextRebalance: b.nextRebalance,
+		PersistEvery: e.o.PersistInterval, Limits: b.limits, Totals: e.totals.totals(),
+		Threads: len(e.pool.workers), ThreadsBusy: e.pool.busy(),
+		LastOperator: b.operator, LastOperatorAt: b.operAt, LastError: b.lastErr, LastErrorAt: b.lastErrAt,
+	}
+	s.Namesrv, s.NamesrvCurrent = e.d.Client.Namesrv()
+	if at := e.lastPersist.Load(); at != 0 {
+		s.LastPersist = time.Unix(0, at)
+	}
+	var obs map[MessageQueue]observedQueue
+	if o := e.observed.Load(); o != nil {
+		obs = o.queues
+	}
+	s.Queues = make([]QueueSnapshot, len(b.all))
+	for i, mq := range b.all {
+		row := &s.Queues[i]
+		o, seen := obs[mq]
+		if q := b.byMQ[mq]; q != nil {
+			*row = *q.snap.Load()
+			row.InProcess = e.pool.inProcess(q)
+			row.PersistedOffset = q.persisted.Load()
+			if at := q.persistedAt.Load(); at != 0 {
+				row.PersistedAt = time.Unix(0, at)
+			}
+			if seen && o.at.After(row.OffsetsAt) {
+				row.MinOffset, row.MaxOffset, row.OffsetsAt = o.min, max(o.max, row.MaxOffset), o.at
+			}
+		} else {
+			*row = QueueSnapshot{MessageQueue: mq, State: QueueOther, MinOffset: Unknown, MaxOffset: Unknown, CommittedOffset: Unknown,
+				PersistedOffset: Unknown, NextOffset: Unknown, CachedMin: Unknown, CachedMax: Unknown}
+			if seen {
+				row.MinOffset, row.MaxOffset, row.CommittedOffset, row.PersistedOffset = o.min, o.max, o.committed, o.committed
+				row.OffsetsAt, row.LastConsumedStored = o.at, o.consumed
+			}
+		}
+		row.Owner = b.owner[mq]
+		row.Retry = mq.Topic == protocol.RetryTopic(e.o.Group)
+	}
+	return s
+}
+
+// Subscribe opens a subscription to all events from now on; buffer is the size of its ring.
+func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subscribe(buffer) }
+
+// publish stores the queue's snapshot anew.
+func (q *queue) publish(now time.Time) {
+	st := q.pq.Stats()
+	s := &QueueSnapshot{
+		MessageQueue: q.mq, Retry: q.retry, Own: true,
+		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt,
+		CommittedOffset: q.commit, PersistedOffset: q.persisted.Load(), NextOffset: q.nextOffset,
+		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
+		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)),
+		Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
+		LastPull: q.lastPull, PullRTT: q.rtt, LastStatus: q.status, LastConsume: q.lastConsume,
+		LastError: q.lastError, LastErrorAt: q.lastErrAt, BrokerID: q.brokerID, Generation: q.gen.Load(),
+		Pulled: q.pulled, Consumed: q.consumed, Failed: q.failed, SentBack: q.sentBack,
+	}
+	q.pq.Head(1, func(seq uint64, m *protocol.MessageExt, _ core.Stage) {
+		s.HeadStored, s.HeadMessageID = m.Stored(), m.MessageID()
+		if b, i, ok := q.batchOf(seq); ok {
+			if at := b.started[i].Load(); at != 0 {
+				s.HeadStarted = time.Unix(0, at)
+			}
+		}
+	})
+	if c, ok := q.flow.Current(); ok {
+		s.Flow, s.FlowLimit, s.FlowValue, s.FlowSince, s.FlowTimes = c.Cause, c.Limit, c.Value, c.Since, c.Times
+	}
+	s.State, s.Detail = q.describe(s, now)
+	if s.State != q.state || q.stateSince.IsZero() {
+		q.state, q.stateSince = s.State, now
+	}
+	s.StateSince = q.stateSince
+	q.snap.Store(s)
+}
+
+// describe names the queue's state and why.
+func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
+	switch {
+	case q.phase >= phaseDropping:
+		return QueueDropping, q.dropCause.String()
+	case q.phase == phaseTaking:
+		if q.orderly && q.clustering && !q.locked {
+			return QueueTaking, "waiting for the lock"
+		}
+		return QueueTaking, q.detail
+	case q.resetting != nil:
+		return QueueResetting, fmt.Sprintf("to %d", q.resetting.to)
+	case q.errors > 0:
+		return QueueError, q.lastError
+	case q.orderly && q.clustering && !q.locked:
+		return QueueUnlocked, "another member may hold the lock"
+	case now.Before(q.suspendTill):
+		return QueueSuspended, "retry of the head in " + q.suspendTill.Sub(now).Round(100*time.Millisecond).String()
+	case s.Pause != nil:
+		return QueuePaused, "by " + s.Pause.By
+	case s.Flow != core.FlowNone:
+		return QueueFlow, s.Flow.String()
+	case s.CachedCount == 0 && q.inFlight && now.Sub(q.pullStart) > publishEvery && (q.max == Unknown || q.nextOffset >= q.max):
+		return QueueIdle, ""
+	}
+	return QueueRun, ""
+}
