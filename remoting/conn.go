@@ -67,10 +67,15 @@ type Conn struct {
 	mu      sync.Mutex // guards what follows
 	pending map[int32]chan<- Reply
 	opaque  int32
-	spare   [][]byte // buffers that have been written
-	err     error    // why it ended; set once
-	flush   bool     // whether the write goroutine writes what is queued before it ends
+	handing int32         // the call whose reply the read goroutine is sending, or none
+	handed  chan struct{} // closed after that, when a Cancel waits for it
+	spare   [][]byte      // buffers that have been written
+	err     error         // why it ended; set once
+	flush   bool          // whether the write goroutine writes what is queued before it ends
 }
+
+// none is no opaque of ours.
+const none = -1
 
 // NewConn takes over nc and starts the two goroutines.
 func NewConn(nc net.Conn, o ConnOptions) *Conn {
@@ -96,6 +101,7 @@ func newConn(nc net.Conn, o ConnOptions, addr string, ended func(*Conn)) *Conn {
 		read:         make(chan struct{}),
 		done:         make(chan struct{}),
 		pending:      map[int32]chan<- Reply{},
+		handing:      none,
 	}
 	if c.writeTimeout <= 0 {
 		c.writeTimeout = defaultWriteTimeout
@@ -231,18 +237,30 @@ func (c *Conn) takeSpare() []byte {
 
 // Cancel gives up a call begun by Start. It reports whether the call was still
 // pending; if so, nothing will be sent to its channel. If not, the reply is
-// there already or arrives at once, and is to be received.
+// there already.
 func (c *Conn) Cancel(opaque int32) bool {
-	return c.claim(opaque) != nil
-}
-
-// claim takes a pending call out of the table: who gets it must answer it.
-func (c *Conn) claim(opaque int32) chan<- Reply {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	replies := c.pending[opaque]
+	_, pending := c.pending[opaque]
 	delete(c.pending, opaque)
-	return replies
+	// A call that has left the table may not have its reply yet: the read
+	// goroutine took it out and was then overtaken by this one, or the connection
+	// ends and end has not come to it. The wait is for a send that never blocks.
+	var sent <-chan struct{}
+	switch {
+	case pending:
+	case c.handing == opaque:
+		if c.handed == nil {
+			c.handed = make(chan struct{})
+		}
+		sent = c.handed
+	case c.err != nil:
+		sent = c.closing
+	}
+	c.mu.Unlock()
+	if sent != nil {
+		<-sent
+	}
+	return pending
 }
 
 // Respond answers req with resp, in req's header encoding. It sets the opaque

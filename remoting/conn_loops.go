@@ -53,8 +53,24 @@ func (c *Conn) readLoop() {
 
 // onAnswer drops the answer to a call that was given up, or that never was.
 func (c *Conn) onAnswer(cmd protocol.Command) {
-	if replies := c.claim(cmd.Opaque); replies != nil {
-		deliver(replies, Reply{Opaque: cmd.Opaque, Command: cmd, At: c.LastRead()})
+	c.mu.Lock()
+	replies := c.pending[cmd.Opaque]
+	if replies == nil {
+		c.mu.Unlock()
+		return
+	}
+	delete(c.pending, cmd.Opaque)
+	c.handing = cmd.Opaque
+	c.mu.Unlock()
+
+	deliver(replies, Reply{Opaque: cmd.Opaque, Command: cmd, At: c.LastRead()})
+
+	c.mu.Lock()
+	handed := c.handed
+	c.handing, c.handed = none, nil
+	c.mu.Unlock()
+	if handed != nil {
+		close(handed)
 	}
 }
 
