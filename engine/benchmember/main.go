@@ -1,0 +1,159 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"runtime"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/store"
+)
+
+// leaveTimeout bounds an orderly leave.
+const leaveTimeout = 10 * time.Second
+
+type settings struct {
+	namesrv, group, topic  string
+	expect                 int64
+	mode                   string
+	fromFirst              bool
+	trace                  string
+	cpuProfile, memProfile string
+	tuned                  bool
+}
+
+func main() {
+	var s settings
+	flag.StringVar(&s.namesrv, "ns", "", "name server, `HOST:PORT`")
+	flag.StringVar(&s.group, "group", "", "consumer group to join")
+	flag.StringVar(&s.topic, "topic", "", "topic to consume")
+	flag.Int64Var(&s.expect, "expect", 0, "leave after `N` distinct messages")
+	flag.StringVar(&s.mode, "mode", "concurrent", "concurrent or orderly")
+	flag.BoolVar(&s.fromFirst, "from-first", false, "a new group starts at the first offset")
+	flag.StringVar(&s.trace, "trace", "", "write 24 bytes a message to `FILE`: unix time in µs, queue, 0, sequence number")
+	flag.StringVar(&s.cpuProfile, "cpuprofile", "", "write a CPU profile to `FILE`")
+	flag.StringVar(&s.memProfile, "memprofile", "", "write a profile of all allocations to `FILE`")
+	flag.Parse()
+	s.tuned = os.Getenv("BENCH_PROFILE") == "tuned"
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, s); err != nil {
+		fmt.Fprintln(os.Stderr, "benchmember:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, s settings) (err error) {
+	if s.mode != "concurrent" && s.mode != "orderly" {
+		return fmt.Errorf("--mode %q: must be concurrent or orderly", s.mode)
+	}
+	if s.expect <= 0 {
+		return errors.New("--expect must be above 0")
+	}
+	if s.cpuProfile != "" {
+		f, err := os.Create(s.cpuProfile)
+		if err != nil {
+			return err
+		}
+		if err := pprof.StartCPUProfile(f); err != nil {
+			return err
+		}
+		defer func() { pprof.StopCPUProfile(); f.Close() }()
+	}
+
+	c := &counter{expect: s.expect}
+	if s.trace != "" {
+		c.trace, err = createTrace(s.trace)
+		if err != nil {
+			return err
+		}
+	}
+	if err := consume(ctx, s, c); err != nil {
+		return err
+	}
+	if c.trace != nil {
+		if err := c.trace.close(); err != nil {
+			return err
+		}
+	}
+	if s.memProfile != "" {
+		if err := writeAllocs(s.memProfile); err != nil {
+			return err
+		}
+	}
+	fmt.Println(c.result(time.Now()))
+	return nil
+}
+
+// consume is a whole life in the group: it returns when the counter has all it
+// expects or ctx ends, and the engine has left.
+func consume(ctx context.Context, s settings, c *counter) error {
+	ctx, c.finish = context.WithCancelCause(ctx)
+	defer c.finish(nil)
+	inbound := engine.NewInbound()
+	client, err := remoting.NewClient(remoting.Options{Namesrv: []string{s.namesrv}, Handler: inbound})
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	e, err := engine.New(s.options(), engine.Deps{
+		Client:   client,
+		Inbound:  inbound,
+		Store:    store.NewRemoteBroker(client, s.group),
+		Listener: c,
+		Log:      slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn})),
+	})
+	if err != nil {
+		return err
+	}
+
+	leaveCtx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
+	defer giveUp()
+	context.AfterFunc(ctx, func() { time.AfterFunc(leaveTimeout, giveUp) })
+	if err := e.Run(ctx, leaveCtx); err != nil {
+		return err
+	}
+	if bad, ok := errors.AsType[*badMessage](context.Cause(ctx)); ok {
+		return bad
+	}
+	return nil // complete, or stopped by a signal
+}
+
+func (s settings) options() engine.Options {
+	o := engine.DefaultOptions()
+	o.Group = s.group
+	o.Subscriptions = []engine.Subscription{{Topic: s.topic}}
+	o.Orderly = s.mode == "orderly"
+	if s.fromFirst {
+		o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
+	}
+	if s.tuned {
+		o.PullBatchSize = 1024
+		o.PullThresholdForQueue = 20000
+		o.ConsumeConcurrentlyMaxSpan = 65535
+		o.ConsumeMessageBatchMaxSize = 1024
+	}
+	return o
+}
+
+func writeAllocs(file string) error {
+	f, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	runtime.GC() // so that the profile is up to date
+	if err := pprof.Lookup("allocs").WriteTo(f, 0); err != nil {
+		return err
+	}
+	return f.Close()
+}
