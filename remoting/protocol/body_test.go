@@ -293,6 +293,19 @@ func TestDecodeOffsetsRefuses(t *testing.T) {
 	}
 }
 
+func TestDecodeBodiesRefuse(t *testing.T) {
+	for family, recode := range bodyRecoders {
+		for _, body := range []string{"", " ", "null", "[]", `"{}"`, "{", "{}x", "{}{}", `{"a":1,}`, "offset=1", "\xff"} {
+			if got, err := recode([]byte(body)); err == nil {
+				t.Errorf("%s %q became %q, want an error", family, body, got)
+			}
+		}
+		if _, err := recode([]byte("{ }")); err != nil {
+			t.Errorf("%s: an empty object: %v", family, err)
+		}
+	}
+}
+
 // Where it makes sense, what a server accepts in requests (spec/json-quirks.md 3).
 func TestDecodeLockBatchAsServersDo(t *testing.T) {
 	got, err := DecodeLockBatch([]byte(`{clientId:"x",consumerGroup:'G',mqSet:[{brokerName:"b",queueId:"0",topic:"T"}],unknown:{a:[1,'}']}}`))

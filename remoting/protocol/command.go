@@ -64,8 +64,7 @@ func (c *Command) IsOneway() bool { return c.Flag&FlagOneway != 0 }
 // DecodeCommand decodes a frame without its 4-byte length: header word, header
 // and body. It allocates nothing but the list of ext fields (and strings that
 // hold escapes). It refuses what a server refuses: an unknown encoding, a header
-// longer than the frame, text after a JSON header; and more than maxExtFields
-// ext fields.
+// longer than the frame, text after a JSON header; and more than 1024 ext fields.
 func DecodeCommand(frame []byte) (Command, error) {
 	if len(frame) < 4 {
 		return Command{}, fmt.Errorf("frame of %d bytes has no header word", len(frame))

@@ -38,6 +38,9 @@ func (s *scanner) space() {
 
 // peek passes over blanks and returns the next byte, 0 at the end.
 func (s *scanner) peek() byte {
+	if s.at < len(s.src) && s.src[s.at] > ' ' {
+		return s.src[s.at] // machines write no blanks
+	}
 	s.space()
 	if s.at == len(s.src) {
 		return 0

@@ -35,23 +35,6 @@ func (t *looseString) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*string)(t))
 }
 
-// UnmarshalJSON reads a queue as any peer writes it, its number as a string too.
-func (q *MessageQueue) UnmarshalJSON(b []byte) error {
-	var w struct {
-		Topic      string   `json:"topic"`
-		BrokerName string   `json:"brokerName"`
-		QueueID    looseInt `json:"queueId"`
-	}
-	if err := json.Unmarshal(b, &w); err != nil {
-		return err
-	}
-	if looseInt(int32(w.QueueID)) != w.QueueID {
-		return fmt.Errorf("queue id %d does not fit 32 bits", w.QueueID)
-	}
-	*q = MessageQueue{Topic: w.Topic, BrokerName: w.BrokerName, QueueID: int32(w.QueueID)}
-	return nil
-}
-
 // queueMap is a map by queue: as an object whose keys are queues (or, after
 // strictJSON or from strict peers, texts of queues), or as an array of pairs.
 type queueMap[V any] map[MessageQueue]V

@@ -275,6 +275,38 @@ func TestRepeatedPropertyTakesTheLast(t *testing.T) {
 	}
 }
 
+func TestMessageIDWithoutUniqueID(t *testing.T) {
+	r := testRecord()
+	r.Properties, r.TrailingSeparator = nil, false
+	messages, err := AppendMessages(nil, mustAppendRecord(t, nil, &r), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &messages[0]
+	if got, want := m.MessageID(), OffsetMessageID(r.StoreHost, r.CommitLogOffset); got != want || m.UniqueID() != "" {
+		t.Errorf("message id %s, unique id %q, want %s and none", got, m.UniqueID(), want)
+	}
+	if m.BrokerName() != "" || m.Tags() != "" || len(m.Keys()) != 0 {
+		t.Errorf("broker %q, tags %q, keys %q, want none", m.BrokerName(), m.Tags(), m.Keys())
+	}
+}
+
+// A dead letter shows the topic it came from, other messages their own whatever
+// their properties say.
+func TestOriginalTopic(t *testing.T) {
+	for topic, want := range map[string]string{RetryTopic("G"): "orders", DLQTopic("G"): "orders", "H1": "H1"} {
+		r := testRecord()
+		r.Topic, r.Properties = topic, []Property{{PropertyRetryTopic, "orders"}}
+		messages, err := AppendMessages(nil, mustAppendRecord(t, nil, &r), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := messages[0].OriginalTopic(); got != want {
+			t.Errorf("original topic of %s is %s, want %s", topic, got, want)
+		}
+	}
+}
+
 // A view must neither copy the frame nor keep it alive where it need not.
 func TestMessagesAreViews(t *testing.T) {
 	r := testRecord()

@@ -7,11 +7,6 @@ import (
 	"strconv"
 )
 
-// Bodies have an Encode function that writes exactly what a broker or Java
-// client writes (object and integer keys where Java has them), and a Decode
-// function that also reads the other known forms (spec/json-quirks.md). Where
-// Java leaves the order to its hash maps, ours is sorted.
-
 // TopicRouteData says where a topic lives (answer to 105).
 type TopicRouteData struct {
 	OrderTopicConf string       `json:"orderTopicConf,omitempty"`
