@@ -1,13 +1,10 @@
 package remoting_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -278,122 +275,6 @@ func TestConnInvokeHonoursContext(t *testing.T) {
 			t.Errorf("Invoke = %v, want Canceled and its cause", err)
 		}
 	})
-}
-
-// A frame that breaks the protocol ends the connection and says why.
-func TestConnRefusesBadFrames(t *testing.T) {
-	length := func(n int32) []byte { return binary.BigEndian.AppendUint32(nil, uint32(n)) }
-	tests := map[string]struct {
-		bytes []byte
-		want  string
-	}{
-		"length -1":       {length(-1), "frame length -1"},
-		"length 0":        {length(0), "frame length 0"},
-		"length 3":        {length(3), "frame length 3"},
-		"length too much": {length(protocol.MaxFrameLength - 3), "frame length 16777213"},
-		"garbage header":  {append(length(8), 0, 0, 0, 4, '{', 'x', 'y', 'z'), "undecodable frame of 8 bytes"},
-		"header too long": {append(length(8), 0, 0, 1, 0, '{', '}', 0, 0), "undecodable frame of 8 bytes"},
-		"unknown type":    {append(length(6), 7, 0, 0, 2, '{', '}'), "undecodable frame of 6 bytes"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			c, far := pipe(t, remoting.ConnOptions{})
-			go io.Copy(io.Discard, far)
-			replies := make(chan remoting.Reply, 1)
-			if _, err := c.Start(encoded("x"), replies); err != nil {
-				t.Fatal(err)
-			}
-			if _, err := far.Write(tt.bytes); err != nil {
-				t.Fatal(err)
-			}
-			r := within(t, replies, "reply")
-			if !errors.Is(r.Err, remoting.ErrClosed) || !strings.Contains(r.Err.Error(), tt.want) {
-				t.Errorf("pending call ended with %v, want ErrClosed and %q", r.Err, tt.want)
-			}
-			within(t, c.Done(), "end of the connection")
-		})
-	}
-}
-
-// Frames of any size arrive whole, however they are cut on the way.
-func TestConnFramesOfAnySize(t *testing.T) {
-	sizes := []int{0, 1, 100, 4 << 10, 64<<10 - 200, 64 << 10, 100 << 10, 256 << 10, 300 << 10, 5 << 20, protocol.MaxFrameLength - 100, 7}
-	for _, network := range []string{"pipe", "tcp"} {
-		t.Run(network, func(t *testing.T) {
-			near, far := net.Pipe()
-			if network == "tcp" {
-				near, far = loopback(t)
-			}
-			c := remoting.NewConn(near, remoting.ConnOptions{})
-			defer c.Close(nil)
-			go func() {
-				var out []byte
-				for i, size := range sizes {
-					resp := &protocol.Command{Opaque: int32(i + 1), Flag: protocol.FlagResponse, Body: patterned(i, size)}
-					frame, err := protocol.AppendFrame(nil, resp, protocol.SerializeRocketMQ)
-					if err != nil {
-						t.Error(err)
-					}
-					out = append(out, frame...)
-				}
-				io.CopyN(io.Discard, far, 1) // all calls have been begun
-				for len(out) > 0 {
-					n := min(len(out), 777+len(out)/5)
-					far.Write(out[:n])
-					out = out[n:]
-				}
-				io.Copy(io.Discard, far)
-			}()
-			replies := make(chan remoting.Reply, len(sizes))
-			for i := range sizes {
-				last := i == len(sizes)-1
-				_, err := c.Start(func(dst []byte, _ int32) ([]byte, error) {
-					if last {
-						return append(dst, 0), nil
-					}
-					return dst, nil
-				}, replies)
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			for i, size := range sizes {
-				r := within(t, replies, "reply")
-				if r.Err != nil || r.Opaque != int32(i+1) || len(r.Command.Body) != size {
-					t.Fatalf("reply %d: opaque %d, %d bytes, %v; want %d bytes", i+1, r.Opaque, len(r.Command.Body), r.Err, size)
-				}
-				if !bytes.Equal(r.Command.Body, patterned(i, size)) {
-					t.Fatalf("the body of reply %d differs", i+1)
-				}
-			}
-		})
-	}
-}
-
-// patterned is a body that differs from place to place and from seed to seed.
-func patterned(seed, size int) []byte {
-	unit := make([]byte, 251)
-	for i := range unit {
-		unit[i] = byte(seed + i)
-	}
-	return bytes.Repeat(unit, size/len(unit)+1)[:size]
-}
-
-func TestConnEndInsideFrame(t *testing.T) {
-	for name, size := range map[string]int{"small": 100, "direct": 200 << 10} {
-		t.Run(name, func(t *testing.T) {
-			c, far := pipe(t, remoting.ConnOptions{})
-			frame := frameOf(t, &protocol.Command{Flag: protocol.FlagResponse, Body: make([]byte, size)})
-			if _, err := far.Write(frame[:len(frame)/2]); err != nil {
-				t.Fatal(err)
-			}
-			far.Close()
-			within(t, c.Done(), "end of the connection")
-			if err := c.Err(); !errors.Is(err, io.ErrUnexpectedEOF) {
-				t.Errorf("Err = %v, want unexpected EOF", err)
-			}
-		})
-	}
 }
 
 func TestConnWriteToPeerThatNeverReadsEndsByWriteTimeout(t *testing.T) {
