@@ -47,17 +47,13 @@ func (a *answer) fill(messages []protocol.MessageExt, pinned int) {
 // body lengths of those. When nothing stays live, which is the rule for a batch
 // that is a whole answer, no message is looked at.
 func (a *answer) settle(lo, hi int) (n int, body int64) {
-	first, last := lo/64, (hi-1)/64
-	for w := first; w <= last; w++ {
-		n += bits.OnesCount64(a.live[w] & within(w, lo, hi))
-	}
-	if n == a.left {
+	if n = a.count(lo, hi); n == a.left {
 		body = a.body
 		clear(a.live)
 		a.left, a.body = 0, 0
 		return n, body
 	}
-	for w := first; w <= last; w++ {
+	for w := lo / 64; w*64 < hi; w++ {
 		set := a.live[w] & within(w, lo, hi)
 		a.live[w] &^= set
 		for ; set != 0; set &= set - 1 {
@@ -67,6 +63,14 @@ func (a *answer) settle(lo, hi int) (n int, body int64) {
 	a.left -= n
 	a.body -= body
 	return n, body
+}
+
+// count is how many of lo … hi-1 are live.
+func (a *answer) count(lo, hi int) (n int) {
+	for w := lo / 64; w*64 < hi; w++ {
+		n += bits.OnesCount64(a.live[w] & within(w, lo, hi))
+	}
+	return n
 }
 
 func (a *answer) mark(lo, hi int, taken bool) {

@@ -223,6 +223,18 @@ func (q *ProcessQueue) Message(seq uint64) *protocol.MessageExt {
 	return &q.answers[i].messages[lo]
 }
 
+// Unfinished counts those of the slots seq … seq+n-1 that are not done.
+func (q *ProcessQueue) Unfinished(seq uint64, n int) (left int) {
+	end := seq + uint64(max(n, 0))
+	for i := q.locate(seq); i < len(q.answers) && q.answers[i].seq < end; i++ {
+		if a := q.answers[i].answer; a != nil {
+			lo, hi := q.answers[i].part(seq, end)
+			left += a.count(lo, hi)
+		}
+	}
+	return left
+}
+
 // Head visits up to n slots from the oldest unfinished one on. Of those that are
 // done it visits the ones that are still in memory: their answer has another
 // message that is not done.

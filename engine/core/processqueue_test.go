@@ -506,6 +506,14 @@ func TestProcessQueueAgainstModel(t *testing.T) {
 			if got, ok := q.CommitOffset(); ok != wantOK || ok && got != want {
 				t.Fatalf("seed %d step %d: CommitOffset() = %d, %v, want %d, %v", seed, step, got, ok, want, wantOK)
 			}
+			from, n := m.next-uint64(rnd.IntN(len(m.slots)+1)), rnd.IntN(200)
+			left := len(m.live(func(s modelSlot) bool { return s.seq >= from && s.seq < from+uint64(n) }))
+			if got := q.Unfinished(from, n); got != left {
+				t.Fatalf("seed %d step %d: Unfinished(%d, %d) = %d, want %d", seed, step, from, n, got, left)
+			}
+			if step%8 != 0 {
+				continue
+			}
 			for _, s := range m.slots {
 				if got := q.Message(s.seq); (got == nil) != s.done || got != nil && got.QueueOffset() != s.offset {
 					t.Fatalf("seed %d step %d: Message(%d) = %v, want %+v", seed, step, s.seq, got, s)
