@@ -180,9 +180,9 @@ func (c *coordinator) wake(trigger string, after time.Duration) {
 }
 
 // rebalanceMinInterval keeps a storm of wake-ups from becoming one of passes.
-// Java waits 1 s; a shorter time hands queues over sooner and costs one member
-// list a pass.
-const rebalanceMinInterval = 200 * time.Millisecond
+// Java waits 1 s. Here it has to be well below handOver: the new owner of a queue
+// counts on the old one to persist by then.
+const rebalanceMinInterval = 50 * time.Millisecond
 
 // note remembers the last thing that went wrong, for the status line.
 func (c *coordinator) note(err string) {

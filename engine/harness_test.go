@@ -68,7 +68,7 @@ func join(t testing.TB, tg *sandboxtest.Target, group, topic string, listen engi
 	o := engine.DefaultOptions()
 	o.Group = group
 	o.Subscriptions = []engine.Subscription{{Topic: topic}}
-	o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
+	fromFirst(&o)
 	for _, c := range changes {
 		c(&o)
 	}
@@ -150,11 +150,13 @@ func (m *member) leave() {
 	}
 }
 
-// until waits for a condition on what was delivered and told, looked at after
-// each delivery and event.
+// until waits for a condition, looked at after each delivery and event, and now
+// and then for what a snapshot shows a moment later.
 func (m *member) until(what string, cond func() bool) {
 	m.t.Helper()
 	limit := time.After(2 * time.Minute)
+	look := time.NewTicker(50 * time.Millisecond)
+	defer look.Stop()
 	for {
 		m.mu.Lock()
 		ok, change := cond(), m.change
@@ -164,6 +166,7 @@ func (m *member) until(what string, cond func() bool) {
 		}
 		select {
 		case <-change:
+		case <-look.C:
 		case <-limit:
 			m.mu.Lock()
 			defer m.mu.Unlock()
