@@ -7,14 +7,19 @@ import (
 	"eyeq/remoting/protocol"
 )
 
+// holdCheck is how often a broker looks at the pulls that it holds.
+const holdCheck = 5 * time.Second
+
 // hold is a pull that waits for messages, at most until its deadline. A message
-// that its filter does not match leaves it waiting, as on a broker.
+// that its filter does not match leaves it waiting until the broker next looks,
+// so that the client hears of it and moves on.
 type hold struct {
 	call     *call
 	header   protocol.PullMessageRequestHeader
 	queue    *queue
 	filter   filter
 	deadline time.Time
+	from     int64 // the queue's maximum offset when it was held
 	seen     int64 // queue offset up to which the filter has been asked
 }
 
@@ -23,12 +28,17 @@ func (b *broker) hold(c *call, h *protocol.PullMessageRequestHeader, q *queue, f
 	c.held = true
 	held := &hold{
 		call: c, header: *h, queue: q, filter: f,
-		deadline: b.loop.now.Add(h.SuspendTimeout), seen: q.maxOffset(),
+		deadline: b.loop.now.Add(h.SuspendTimeout), from: q.maxOffset(), seen: q.maxOffset(),
 	}
 	q.holds = append(q.holds, held)
 	c.peer.holds[held] = struct{}{}
-	if q.expiry.IsZero() || held.deadline.Before(q.expiry) {
-		b.expireAt(q, held.deadline)
+	b.expireBy(q, held.deadline)
+}
+
+// expireBy has the held pulls of a queue looked at no later than at.
+func (b *broker) expireBy(q *queue, at time.Time) {
+	if q.expiry.IsZero() || at.Before(q.expiry) {
+		b.expireAt(q, at)
 	}
 }
 
@@ -73,8 +83,13 @@ func (b *broker) releaseArrived() {
 	for _, q := range b.touched {
 		q.touched = false
 		for _, h := range slices.Clone(q.holds) {
-			if h.wanted() {
+			before := h.seen
+			switch {
+			case h.wanted():
 				b.release(h)
+			case before == h.from: // the first that does not match
+				h.deadline = earlier(h.deadline, b.loop.now.Add(holdCheck))
+				b.expireBy(q, h.deadline)
 			}
 		}
 	}
@@ -96,4 +111,11 @@ func (b *broker) release(h *hold) {
 	h.queue.holds = slices.DeleteFunc(h.queue.holds, func(other *hold) bool { return other == h })
 	delete(h.call.peer.holds, h)
 	b.loop.reply(h.call, b.pull(h.call, &h.header, false))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }

@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -124,41 +125,46 @@ func (tg *Target) Topic(t testing.TB, queues int32) string {
 			t.Fatalf("create topic %s: %v", topic, err)
 		}
 	}
-	tg.awaitRoute(t, topic, len(masters)*int(queues))
+	tg.AwaitRoute(t, topic, len(masters)*int(queues))
 	return topic
 }
-
-// routeTimeout bounds the wait for a new topic's route; routePause is the time
-// between two questions.
-const (
-	routeTimeout = 15 * time.Second
-	routePause   = 50 * time.Millisecond
-)
 
 // AwaitRoute waits until the name servers know the topic with at least so many
 // readable queues. Topics that a broker makes by itself take a moment too.
 func (tg *Target) AwaitRoute(t testing.TB, topic string, queues int) {
 	t.Helper()
-	tg.awaitRoute(t, topic, queues)
+	var last error
+	ok := poll(t, func(ctx context.Context) bool {
+		route, _, err := tg.admin.RefreshRoute(ctx, topic)
+		last = err
+		return err == nil && len(route.Queues) >= queues
+	})
+	if !ok {
+		t.Fatalf("topic %s has no route to %d queues after %v: %v", topic, queues, awaitTimeout, last)
+	}
 }
 
-func (tg *Target) awaitRoute(t testing.TB, topic string, queues int) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), routeTimeout)
+// awaitTimeout bounds a wait by asking; awaitPause is the time between two
+// questions.
+const (
+	awaitTimeout = 15 * time.Second
+	awaitPause   = 20 * time.Millisecond
+)
+
+// poll asks until done or awaitTimeout has passed.
+func poll(t testing.TB, done func(context.Context) bool) bool {
+	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
 	defer cancel()
-	pause := time.NewTicker(routePause)
+	pause := time.NewTicker(awaitPause)
 	defer pause.Stop()
-	for {
-		route, _, err := tg.admin.RefreshRoute(ctx, topic)
-		if err == nil && len(route.Queues) >= queues {
-			return
-		}
+	for !done(ctx) {
 		select {
 		case <-pause.C:
 		case <-ctx.Done():
-			t.Fatalf("topic %s has no route to %d queues after %v: %v", topic, queues, routeTimeout, err)
+			return false
 		}
 	}
+	return true
 }
 
 // Group gives a unique group name; what the cluster knows under it, its retry
@@ -217,7 +223,8 @@ const batchSize = 64
 
 // Produce sends n messages through the wire: message i has the body "message i",
 // the key "key-i" and the properties given, and goes to the i-th queue of the
-// topic in turn. More than batchSize of them go in batches.
+// topic in turn. More than batchSize of them go in batches. It returns when all
+// of them can be pulled.
 func (tg *Target) Produce(t testing.TB, topic string, n int, properties ...protocol.Property) {
 	t.Helper()
 	route, err := tg.admin.Route(t.Context(), topic)
@@ -229,16 +236,37 @@ func (tg *Target) Produce(t testing.TB, topic string, n int, properties ...proto
 		t.Fatalf("produce to %s: no queue to write to", topic)
 	}
 	waiting := make([][]protocol.BatchItem, len(queues))
+	ends := make(protocol.OffsetTable, len(queues))
 	for i := range n {
 		q := i % len(queues)
 		waiting[q] = append(waiting[q], keyedMessage(i, properties))
 		if n <= batchSize || len(waiting[q]) == batchSize {
-			tg.send(t, queues[q], waiting[q])
+			ends[queues[q]] = tg.send(t, queues[q], waiting[q])
 			waiting[q] = nil
 		}
 	}
 	for q, items := range waiting {
-		tg.send(t, queues[q], items)
+		if len(items) > 0 {
+			ends[queues[q]] = tg.send(t, queues[q], items)
+		}
+	}
+	for mq, end := range ends {
+		tg.AwaitOffset(t, mq, end)
+	}
+}
+
+// AwaitOffset waits until a queue's maximum offset is at least end: a real
+// broker puts a stored message into its queue a moment after the send's answer.
+func (tg *Target) AwaitOffset(t testing.TB, mq protocol.MessageQueue, end int64) {
+	t.Helper()
+	var last string
+	ok := poll(t, func(ctx context.Context) bool {
+		got, err := tg.admin.MaxOffset(ctx, mq)
+		last = fmt.Sprintf("%d (%v)", got, err)
+		return err == nil && got >= end
+	})
+	if !ok {
+		t.Fatalf("maximum offset of %v: got %s after %v, want %d", mq, last, awaitTimeout, end)
 	}
 }
 
@@ -247,18 +275,31 @@ func keyedMessage(i int, properties []protocol.Property) protocol.BatchItem {
 	return protocol.BatchItem{Body: fmt.Appendf(nil, "message %d", i), Properties: append(own, properties...)}
 }
 
-func (tg *Target) send(t testing.TB, mq protocol.MessageQueue, items []protocol.BatchItem) {
+// send returns the queue offset after the last message.
+func (tg *Target) send(t testing.TB, mq protocol.MessageQueue, items []protocol.BatchItem) int64 {
 	t.Helper()
+	r := Send(t, tg.admin, mq, items...)
+	return r.QueueOffset + int64(len(items))
+}
+
+// Send sends one message, or several in one request, and fails the test if that
+// fails; a broker that is too busy for the moment is asked again.
+func Send(t testing.TB, c *remoting.Client, mq protocol.MessageQueue, items ...protocol.BatchItem) remoting.SendResult {
+	t.Helper()
+	var r remoting.SendResult
 	var err error
-	switch len(items) {
-	case 0:
-	case 1:
-		m := &remoting.OutMessage{Topic: mq.Topic, Body: items[0].Body, Properties: items[0].Properties}
-		_, err = tg.admin.Send(t.Context(), producerGroup, mq, m)
-	default:
-		_, err = tg.admin.SendBatch(t.Context(), producerGroup, mq, items)
-	}
+	poll(t, func(ctx context.Context) bool {
+		if len(items) == 1 {
+			m := &remoting.OutMessage{Topic: mq.Topic, Flag: items[0].Flag, Body: items[0].Body, Properties: items[0].Properties}
+			r, err = c.Send(ctx, producerGroup, mq, m)
+		} else {
+			r, err = c.SendBatch(ctx, producerGroup, mq, items)
+		}
+		ce, ok := errors.AsType[*remoting.CodeError](err)
+		return !ok || ce.Code != protocol.SystemBusy
+	})
 	if err != nil {
 		t.Fatalf("send %d messages to %v: %v", len(items), mq, err)
 	}
+	return r
 }
