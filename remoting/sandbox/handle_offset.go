@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -88,9 +89,10 @@ func (b *broker) handleSearchOffset(c *call) answer {
 		return offsetAnswer(0)
 	case b.loop.four:
 		return offsetAnswer(q.nearestStored(h.Timestamp.UnixMilli()))
+	case strings.EqualFold(h.BoundaryType, "upper"):
+		return offsetAnswer(q.lastStoredUntil(h.Timestamp.UnixMilli()))
 	}
-	upper := h.BoundaryType == "upper" || h.BoundaryType == "UPPER"
-	return offsetAnswer(q.firstStoredFrom(h.Timestamp.UnixMilli(), upper))
+	return offsetAnswer(q.firstStoredFrom(h.Timestamp.UnixMilli()))
 }
 
 func (b *broker) handleEarliest(c *call) answer {

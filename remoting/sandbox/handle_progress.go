@@ -241,7 +241,7 @@ func (b *broker) resetHere(r *reset) answer {
 				return refuse(protocol.SystemError, fmt.Sprintf("Target offset %d not in consume queue range [%d-%d]", target, q.minOffset(), q.maxOffset()))
 			}
 		case r.timestamp >= 0:
-			target = q.firstStoredFrom(r.timestamp, false)
+			target = q.firstStoredFrom(r.timestamp)
 		}
 		tq := topicQueue{t.name, q.id}
 		g.offsets[tq], g.resets[tq] = target, target

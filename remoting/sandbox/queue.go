@@ -93,16 +93,16 @@ func (q *queue) storedAt(queueOffset int64) int64 {
 }
 
 // firstStoredFrom is what a 5.3 broker answers to code 29: the first message
-// stored at t or later, or the maximum offset. With upper it is the last message
-// stored exactly at t, when there is one.
-func (q *queue) firstStoredFrom(t int64, upper bool) int64 {
-	i := sort.Search(len(q.entries), func(i int) bool { return q.entries[i].stored >= t })
-	if upper {
-		if j := sort.Search(len(q.entries), func(j int) bool { return q.entries[j].stored > t }); j > i {
-			i = j - 1
-		}
-	}
-	return q.first + int64(i)
+// stored at t or later, or the maximum offset.
+func (q *queue) firstStoredFrom(t int64) int64 {
+	return q.first + int64(sort.Search(len(q.entries), func(i int) bool { return q.entries[i].stored >= t }))
+}
+
+// lastStoredUntil is what it answers when the upper boundary is asked for: the
+// last message stored at t or earlier, or else the first.
+func (q *queue) lastStoredUntil(t int64) int64 {
+	i := sort.Search(len(q.entries), func(i int) bool { return q.entries[i].stored > t })
+	return q.first + int64(max(0, i-1))
 }
 
 // nearestStored is what a 4.9 broker answers to code 29: its binary search ends
