@@ -203,9 +203,9 @@ func (g *group) restart() {
 }
 
 // notifyMembers sends 40 to every member, the one that caused it included.
-// Members of a broadcasting group do not share queues, so are not told.
+// Members of a broadcasting group do not share queues, so 5.3 does not tell them.
 func (g *group) notifyMembers() {
-	if !g.config.notify || g.model == protocol.Broadcasting {
+	if !g.config.notify || g.model == protocol.Broadcasting && !g.broker.loop.four {
 		return
 	}
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: g.name}
