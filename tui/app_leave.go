@@ -1,0 +1,116 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// ErrInterrupted is what Run returns when the operator left by ctrl-c, in order or,
+// by a second one, at once.
+var ErrInterrupted = errors.New("interrupted")
+
+// ErrLeaveTimeout is what Run returns when the engines did not end in time.
+var ErrLeaveTimeout = errors.New("leaving in order took too long")
+
+// askLeave leaves, after one question as a member of a real group.
+func (a *app) askLeave() tea.Cmd {
+	if !a.env.o.Member || a.ended {
+		return a.beginLeave(false)
+	}
+	text := "This process is a member of a real group; the other members take its queues over."
+	if s := a.source().scene; s != nil {
+		own := 0
+		for i := range s.Queues {
+			if s.Queues[i].Own {
+				own++
+			}
+		}
+		text = fmt.Sprintf("This process is a member of %s and holds %s. Leaving stores their offsets and gives them to the other members.",
+			s.Group, plural(own, "queue"))
+	}
+	a.push(leaveDialog{env: a.env, text: text})
+	return nil
+}
+
+// interrupt is ctrl-c: leave in order; again: at once.
+func (a *app) interrupt() tea.Cmd {
+	if a.leave.on || a.leave.after {
+		a.exit = ErrInterrupted
+		return tea.Quit
+	}
+	return a.beginLeave(true)
+}
+
+// beginLeave starts the orderly leave. A write that is on its way is waited for and
+// named; a second ctrl-c does not wait.
+func (a *app) beginLeave(interrupted bool) tea.Cmd {
+	if a.leave.on {
+		return nil
+	}
+	a.leave.interrupted = a.leave.interrupted || interrupted
+	a.leave.began = a.env.now
+	if a.writing != "" {
+		a.leave.after = true
+		return nil
+	}
+	a.leave.on, a.leave.after = true, false
+	a.dialogs = nil
+	if a.env.o.Leave == nil || a.env.o.Left == nil || a.ended {
+		if a.env.o.Leave != nil {
+			a.env.o.Leave()
+		}
+		return a.quit(nil)
+	}
+	return a.cmds.leave(a.env.o.Leave)
+}
+
+func (a *app) quit(err error) tea.Cmd {
+	a.exit = err
+	if err == nil && a.leave.interrupted {
+		a.exit = ErrInterrupted
+	}
+	return tea.Quit
+}
+
+// onLeft: the engines have ended, because the operator left or by themselves.
+func (a *app) onLeft(msg leftMsg) tea.Cmd {
+	a.ended = true
+	if a.leave.on || a.leave.after {
+		return a.quit(msg.err)
+	}
+	if msg.err != nil {
+		a.note = note{"the consumer has ended: " + errorText(msg.err), failure, a.env.now}
+	} else {
+		a.note = note{"the consumer has ended; " + a.env.keys.first("back") + " leaves", notice, a.env.now}
+	}
+	a.exit = msg.err
+	return nil
+}
+
+// onEnded: the context has ended (a signal, or a fault of the program).
+func (a *app) onEnded(msg endedMsg) tea.Cmd {
+	if msg.cause != nil && !errors.Is(msg.cause, context.Canceled) {
+		a.exit = msg.cause
+		return tea.Quit
+	}
+	return a.beginLeave(false)
+}
+
+func (a *app) onLeaveLate() tea.Cmd {
+	if !a.leave.on {
+		return nil
+	}
+	return a.quit(ErrLeaveTimeout)
+}
+
+// suspend stops the process for the shell, which a member must not do: it would keep
+// its queues without consuming them.
+func (a *app) suspend() tea.Cmd {
+	if a.env.o.Member {
+		return a.refuse("ctrl-z: not as a member of a real group; a stopped member would keep its queues")
+	}
+	return tea.Suspend
+}

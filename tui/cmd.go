@@ -1,0 +1,192 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+)
+
+const (
+	// eventRing is the ring of the screen's subscription: some seconds of a busy
+	// engine.
+	eventRing = 4096
+	// fullBatch is as many events as one answer holds; then more are waiting.
+	fullBatch = 512
+
+	pollEvery    = time.Second
+	pauseLimit   = 5 * time.Second
+	previewLimit = 20 * time.Second
+	resetLimit   = 60 * time.Second
+	leaveLimit   = 6 * time.Second // an engine leaves within 5 s
+)
+
+// eventStream is what the screen needs of a subscription.
+type eventStream interface {
+	Next(ctx context.Context) ([]engine.Event, int64, error)
+}
+
+// commands makes the commands: the only callers of an Engine. They change no model,
+// each returns a message. within bounds a call by a time limit (0: none) and by the
+// life of the screen.
+type commands struct {
+	within func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd
+}
+
+func newCommands(life context.Context) commands {
+	return commands{within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
+		return func() tea.Msg {
+			ctx, cancel := life, context.CancelFunc(func() {})
+			if limit > 0 {
+				ctx, cancel = context.WithTimeout(life, limit)
+			}
+			defer cancel()
+			return call(ctx)
+		}
+	}}
+}
+
+// after waits, then calls: a timer that ends with the screen.
+func (c commands) after(d time.Duration, call func() tea.Msg) tea.Cmd {
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		timer := time.NewTimer(d)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			return call()
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// tick reads the newest snapshots of all sources after the refresh time.
+func (c commands) tick(d time.Duration, engines []Engine) tea.Cmd {
+	return c.after(d, func() tea.Msg { return snapshotsMsg{readSnapshots(engines), true} })
+}
+
+// readNow reads them at once, beside the tick.
+func (c commands) readNow(engines []Engine) tea.Cmd {
+	return func() tea.Msg { return snapshotsMsg{readSnapshots(engines), false} }
+}
+
+func readSnapshots(engines []Engine) []*engine.Snapshot {
+	snapshots := make([]*engine.Snapshot, len(engines))
+	for i, e := range engines {
+		if e != nil {
+			snapshots[i] = e.Snapshot()
+		}
+	}
+	return snapshots
+}
+
+// waitEvents waits for a source's next events. It is issued again after each answer,
+// with the next tick unless the answer was full, so that a busy engine costs one
+// message a tick.
+func (c commands) waitEvents(source int, stream eventStream) tea.Cmd {
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		events, dropped, err := stream.Next(ctx)
+		return eventsMsg{source, events, dropped, err}
+	})
+}
+
+func (c commands) held(e Engine, mq engine.MessageQueue, poll int) tea.Cmd {
+	return c.within(heldLimit, func(ctx context.Context) tea.Msg {
+		messages, err := e.Held(ctx, mq, heldMessages)
+		return heldMsg{mq, heldRows(messages), errorText(err), poll}
+	})
+}
+
+// pollLater asks for the next round of a view that polls.
+func (c commands) pollLater(poll int) tea.Cmd {
+	return c.after(pollEvery, func() tea.Msg { return pollDueMsg{poll} })
+}
+
+func (c commands) pause(e Engine, r engine.PauseRequest, what string) tea.Cmd {
+	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
+		return pauseDoneMsg{what, errorText(e.Pause(ctx, r))}
+	})
+}
+
+func (c commands) resume(e Engine, r engine.ResumeRequest, what string) tea.Cmd {
+	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
+		return pauseDoneMsg{what, errorText(e.Resume(ctx, r))}
+	})
+}
+
+func (c commands) previewReset(e Engine, r engine.ResetRequest, ticket int, now func() time.Time) tea.Cmd {
+	return c.within(previewLimit, func(ctx context.Context) tea.Msg {
+		rows, err := e.PreviewReset(ctx, r)
+		return resetPreviewMsg{ticket, rows, now(), errorText(err)}
+	})
+}
+
+func (c commands) doReset(e Engine, r engine.ResetRequest) tea.Cmd {
+	return c.within(resetLimit, func(ctx context.Context) tea.Msg {
+		rows, err := e.ResetOffset(ctx, r)
+		return resetDoneMsg{rows, errorText(err)}
+	})
+}
+
+func (c commands) log(tail func(n int) []string, poll int) tea.Cmd {
+	if tail == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		lines := tail(logLines)
+		safe := make([]string, len(lines))
+		for i, l := range lines {
+			safe[i] = SafeText(l)
+		}
+		return logMsg{safe, poll}
+	}
+}
+
+// leave begins the orderly leave and gives it a limit.
+func (c commands) leave(begin func()) tea.Cmd {
+	return tea.Batch(
+		func() tea.Msg { begin(); return nil },
+		c.after(leaveLimit, func() tea.Msg { return leaveLateMsg{} }),
+	)
+}
+
+// waitLeft waits for the engines' end.
+func (c commands) waitLeft(left <-chan error) tea.Cmd {
+	if left == nil {
+		return nil
+	}
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		select {
+		case err := <-left:
+			return leftMsg{err}
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// waitEnd waits for the end of the context that Run was given.
+func (c commands) waitEnd(ended <-chan struct{}, cause func() error) tea.Cmd {
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		select {
+		case <-ended:
+			return endedMsg{cause()}
+		case <-ctx.Done():
+			return nil
+		}
+	})
+}
+
+// errorText lets an error in: safe, and in words that say what to do.
+func errorText(err error) string {
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer in time (" + SafeText(err.Error()) + ")"
+	}
+	return SafeText(err.Error())
+}

@@ -1,0 +1,306 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// dialog lies above a view and takes all keys. update returns what the root is asked
+// to do: nil, or one of the requests below.
+type dialog interface {
+	update(msg tea.Msg) (dialog, request)
+	// view draws at most h lines of w cells; "" draws nothing.
+	view(w, h int) string
+	// hint writes the line that otherwise shows keys.
+	hint(c *canvas)
+	// word is the mode for the status line.
+	word() string
+}
+
+// request is what a dialog asks the root to do.
+type request any
+
+// The requests.
+type (
+	closeRequest   struct{}
+	leaveRequest   struct{}
+	commandRequest struct{ line string }
+	filterRequest  struct {
+		text string
+		done bool // the bar closes
+	}
+	pauseRequest  struct{ engine.PauseRequest }
+	resumeRequest struct{ engine.ResumeRequest }
+	// previewRequest and applyRequest of the reset dialog.
+	previewRequest struct {
+		ticket int
+		engine.ResetRequest
+	}
+	applyRequest struct{ engine.ResetRequest }
+)
+
+// drawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
+// do not fit, the lines round the focus are kept.
+func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus int) string {
+	room := max(h-2, 1)
+	first := 0
+	if len(lines) > room {
+		first = min(max(focus-room/2, 0), len(lines)-room)
+		lines = lines[first : first+room]
+	}
+	c := newCanvas(w, len(lines)+2)
+	c.top(heavyBox, e.th.accent, e.th.title, title, details)
+	for _, l := range lines {
+		c.boxed(heavyBox, e.th.accent, l...)
+	}
+	c.bottom(heavyBox, e.th.accent)
+	return c.String()
+}
+
+func line(segments ...segment) []segment { return segments }
+
+func (e *env) plain(text string) segment { return segment{e.th.text, text} }
+
+// hints writes pairs of key and word.
+func (e *env) hints(c *canvas, pairs ...string) {
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if need := table.Width(pairs[i]) + table.Width(pairs[i+1]) + 3; need > c.room() {
+			break
+		}
+		c.put(style{}, " ")
+		c.put(e.th.key, pairs[i])
+		c.put(style{}, " "+pairs[i+1]+" ")
+	}
+	c.end()
+}
+
+// button draws a button; the one with the focus has the cursor sign.
+func (e *env) button(label string, focused, enabled bool) segment {
+	st := e.th.text
+	mark := " "
+	if !enabled {
+		label += " (off)"
+		st = e.th.dim
+	}
+	if focused {
+		mark = e.g.cursor
+		st = e.th.cursor
+	}
+	return segment{st, "<" + mark + label + " >"}
+}
+
+// leaveDialog asks once before a member of a real group leaves.
+type leaveDialog struct {
+	env   *env
+	text  string
+	leave bool // the focus is on Leave
+}
+
+func (d leaveDialog) update(msg tea.Msg) (dialog, request) {
+	k, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return d, nil
+	}
+	switch k.String() {
+	case "esc", "n", "q":
+		return d, closeRequest{}
+	case "tab", "shift+tab", "left", "right", "h", "l":
+		d.leave = !d.leave
+	case "y":
+		return d, leaveRequest{}
+	case "enter":
+		if d.leave {
+			return d, leaveRequest{}
+		}
+		return d, closeRequest{}
+	}
+	return d, nil
+}
+
+func (d leaveDialog) view(w, h int) string {
+	var lines [][]segment
+	for _, l := range wrapText(d.text, max(w-4, 10)) {
+		lines = append(lines, line(d.env.plain(" "+l)))
+	}
+	lines = append(lines, line(), line(d.env.plain("  "), d.env.button("Stay", !d.leave, true), d.env.plain("  "), d.env.button("Leave", d.leave, true)))
+	return drawBox(d.env, w, h, "LEAVE the group?", "", lines, len(lines)-1)
+}
+
+func (d leaveDialog) hint(c *canvas) {
+	d.env.hints(c, "tab", "other button", d.env.enter(), "press", "y", "leave", "esc", "stay")
+}
+
+func (d leaveDialog) word() string { return "DIALOG" }
+
+// enter is how the enter key is written.
+func (e *env) enter() string { return e.g.enter }
+
+// textDialog shows lines to be read: an event's details.
+type textDialog struct {
+	env   *env
+	title string
+	lines []string
+	top   int
+}
+
+func (d textDialog) update(msg tea.Msg) (dialog, request) {
+	k, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return d, nil
+	}
+	switch k.String() {
+	case "esc", "q", "enter":
+		return d, closeRequest{}
+	case "j", "down":
+		d.top = min(d.top+1, max(len(d.lines)-1, 0))
+	case "k", "up":
+		d.top = max(d.top-1, 0)
+	}
+	return d, nil
+}
+
+func (d textDialog) view(w, h int) string {
+	var lines [][]segment
+	for _, l := range d.lines[d.top:] {
+		for _, part := range wrapText(l, max(w-4, 10)) {
+			lines = append(lines, line(d.env.plain(" "+part)))
+		}
+	}
+	return drawBox(d.env, w, h, d.title, "", lines, 0)
+}
+
+func (d textDialog) hint(c *canvas) { d.env.hints(c, "j/k", "scroll", "esc", "close") }
+
+func (d textDialog) word() string { return "DETAIL" }
+
+// eventDetails are all fields of an event.
+func eventDetails(e *env, r *eventRow) textDialog {
+	lines := []string{
+		"time   " + r.at.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(r.at, e.now),
+		"event  " + r.name,
+	}
+	if r.queue != "" {
+		lines = append(lines, "queue  "+strings.TrimSpace(r.topic+" "+r.queue))
+	}
+	lines = append(lines, "", r.text, "")
+	for _, f := range fieldsOf(r.event) {
+		name, value, _ := strings.Cut(f, "=")
+		lines = append(lines, pad(name, 18)+" "+value)
+	}
+	return textDialog{env: e, title: "Event " + r.kind + " " + r.cause, lines: lines}
+}
+
+// helpDialog lists the keys of a view from the key table; typing filters.
+type helpDialog struct {
+	env    *env
+	where  scope
+	search field
+	top    int
+}
+
+func newHelpDialog(e *env, where scope) helpDialog {
+	return helpDialog{env: e, where: where, search: newField("")}
+}
+
+func (d helpDialog) update(msg tea.Msg) (dialog, request) {
+	k, ok := msg.(tea.KeyMsg)
+	if !ok {
+		return d, nil
+	}
+	switch k.String() {
+	case "esc":
+		if d.search.value() != "" {
+			d.search.set("")
+			return d, nil
+		}
+		return d, closeRequest{}
+	case "enter", "f1":
+		return d, closeRequest{}
+	case "down", "pgdown", "ctrl+d", "ctrl+f":
+		d.top = min(d.top+helpStep(k), max(len(d.rows())-1, 0))
+	case "up", "pgup", "ctrl+u", "ctrl+b":
+		d.top = max(d.top-helpStep(k), 0)
+	default:
+		before := d.search.value()
+		d.search.key(k)
+		if d.search.value() != before {
+			d.top = 0
+		}
+	}
+	return d, nil
+}
+
+func helpStep(k tea.KeyMsg) int {
+	if k.Type == tea.KeyDown || k.Type == tea.KeyUp {
+		return 1
+	}
+	return 10
+}
+
+// rows are the bindings that match, those of this view first.
+func (d helpDialog) rows() []*binding {
+	needle := strings.ToLower(d.search.value())
+	var here, general []*binding
+	for i := range d.env.keys.bindings {
+		b := &d.env.keys.bindings[i]
+		text := strings.ToLower(b.Help().Key + " " + string(b.name) + " " + b.Help().Desc)
+		switch {
+		case b.where&d.where == 0, b.write && d.env.readOnly(), !strings.Contains(text, needle):
+		case b.where == everywhere:
+			general = append(general, b)
+		default:
+			here = append(here, b)
+		}
+	}
+	return slices.Concat(here, general)
+}
+
+func (d helpDialog) view(w, h int) string {
+	rows := d.rows()
+	lines := [][]segment{line(d.env.plain(" find: [" + d.search.text(&d.env.g, min(30, w-12), true) + "]"))}
+	columns := 1
+	if w >= 110 {
+		columns = 2
+	}
+	room := max(h-3, 1)
+	width := (w - 2) / columns
+	for i := range min(room, (len(rows)+columns-1)/columns) {
+		var l []segment
+		for col := range columns {
+			n := d.top + i + col*min(room, (len(rows)+columns-1)/columns)
+			if n >= len(rows) {
+				continue
+			}
+			b := rows[n]
+			where := ""
+			if b.where == everywhere {
+				where = " "
+			}
+			l = append(l, segment{d.env.th.key, " " + pad(b.Help().Key, 14)},
+				segment{d.env.th.text, pad(table.Cut(b.Help().Desc+where, width-17), width-16)})
+		}
+		lines = append(lines, l)
+	}
+	if len(rows) == 0 {
+		lines = append(lines, line(d.env.plain(" no key does that")))
+	}
+	details := fmt.Sprintf("%s · %d of %d", d.where, len(rows), d.total())
+	return drawBox(d.env, w, h, "Keys", details, lines, 0)
+}
+
+func (d helpDialog) total() int {
+	d.search = newField("")
+	return len(d.rows())
+}
+
+func (d helpDialog) hint(c *canvas) {
+	d.env.hints(c, "type", "to filter", "↑/↓", "scroll", "esc", "close")
+}
+
+func (d helpDialog) word() string { return "HELP" }

@@ -1,0 +1,341 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+func (d resetDialog) view(w, h int) string {
+	wide := w >= 100
+	var head, tail [][]segment
+	title := "RESET OFFSETS — preview, nothing written yet"
+	switch {
+	case d.done:
+		title = "RESET OFFSETS — result, read back from the store"
+		tail = d.resultLines(w)
+	case d.applying:
+		title = "RESET OFFSETS — writing"
+		head = d.formLines(w, wide)
+		tail = d.sumLines(w, wide)
+	default:
+		head = d.formLines(w, wide)
+		tail = append(d.sumLines(w, wide), d.buttonLines(w, wide)...)
+	}
+	room := h - 2 - len(head) - len(tail) - 1
+	if room < 3 && !d.done { // a small screen: only what the focus needs
+		head, tail = d.small(w, head, tail)
+		room = h - 2 - len(head) - len(tail) - 1
+	}
+	rows := min(max(room, 0), max(len(d.rows), 1))
+	d.list.Resize(rows)
+	lines := append([][]segment{}, head...)
+	if rows > 0 {
+		lines = append(lines, d.tableLines(w-2, wide)...)
+	}
+	lines = append(lines, tail...)
+	return drawBox(d.env, w, h, title, strings.TrimSpace(SafeText(d.env.o.Cluster)+" · "+d.env.modeWord()), lines, len(lines)-1)
+}
+
+// small keeps the line with the focus and the buttons.
+func (d *resetDialog) small(w int, head, tail [][]segment) (h, t [][]segment) {
+	if d.focus == onScope && len(head) > 0 {
+		head = head[:1]
+	} else if len(head) > 1 {
+		head = head[1:2]
+	}
+	if buttons := d.buttonLines(w, false); len(buttons) > 0 {
+		tail = buttons
+	}
+	return head, tail
+}
+
+// label names a field; the one with the focus has the cursor.
+func (d *resetDialog) label(text string, f resetFocus) segment {
+	mark, st := " ", d.env.th.dim
+	if d.focus == f && !d.applying {
+		mark, st = d.env.g.cursor, d.env.th.title
+	}
+	return segment{st, mark + pad(text, 7)}
+}
+
+func (d *resetDialog) radio(on bool, text string) string {
+	if on {
+		return "(" + "•" + ")" + text
+	}
+	return "( )" + text
+}
+
+func (d *resetDialog) formLines(w int, wide bool) [][]segment {
+	e := d.env
+	var scopes []string
+	for i, s := range d.scopes {
+		scopes = append(scopes, d.radio(i == d.scope, s.label))
+	}
+	kinds := ""
+	for _, k := range resetKinds {
+		name := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest", core.ResetTime: "time",
+			core.ResetOffset: "offset", core.ResetShift: "shift ±N"}[k]
+		kinds += d.radio(k == d.kind, name) + " "
+	}
+	lines := [][]segment{
+		line(d.label("Scope", onScope), e.plain(strings.Join(scopes, "  "))),
+		line(d.label("To", onKind), e.plain(kinds)),
+	}
+	if d.hasValue() {
+		value := line(d.label("", onValue), e.plain("["+d.value.text(&e.g, 24, d.focus == onValue)+"]"))
+		if t, err := d.target(); err != nil {
+			value = append(value, segment{e.th.bad, " " + err.Error()})
+		} else if d.kind == core.ResetTime {
+			value = append(value, segment{e.th.dim, " = " + t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00") + " (" + ago(t.Time, e.now) + ")"})
+		}
+		lines = append(lines, value)
+	}
+	how := "this member stops each queue, drops its cache, writes the offset and reads it back"
+	if !wide {
+		how = "stop each queue, drop its cache, write, read back"
+	}
+	return append(lines, line(segment{e.th.dim, " How    "}, e.plain(how)))
+}
+
+var resetWide = []table.Column{
+	{Title: "queue", Width: 12, Flex: 1, Max: 24, Fixed: true},
+	{Title: "min", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "max", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "current", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "target", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "move", Width: 9, Right: true},
+	{Title: "effect", Width: 15, Gap: 2},
+	{Title: "first msg at", Width: 12},
+	{Title: "check", Width: 12, Flex: 2},
+}
+
+var resetNarrow = []table.Column{
+	{Title: "queue", Width: 12, Flex: 1, Max: 18, Fixed: true},
+	{Title: "current", Width: 11, Right: true},
+	{Title: "target", Width: 11, Right: true},
+	{Title: "effect", Width: 13, Gap: 2, Rank: 1},
+	{Title: "check", Width: 10, Flex: 2},
+}
+
+// tableLines are the header and the visible rows.
+func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
+	e := d.env
+	columns := resetNarrow
+	if wide {
+		columns = resetWide
+	}
+	layout := table.Fit(columns, w, w, 0)
+	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", style{})
+	lines := [][]segment{line(segment{e.th.header, string(header)})}
+	if len(d.rows) == 0 {
+		text := "  no preview"
+		switch {
+		case d.loading:
+			text = "  reading offsets of " + plural(len(d.scopes[d.scope].queues), "queue") + " …"
+		case d.err != "":
+			text = "  " + failure.sign() + " " + d.err
+		case d.stale:
+			text = "  the target changed: " + e.enter() + " previews"
+		}
+		return append(lines, line(e.plain(text)))
+	}
+	first, end := d.list.Window()
+	for i := first; i < end; i++ {
+		cells := d.cells(&d.rows[i], wide)
+		look := table.Look{Cursor: " ", Mark: " "}
+		st := e.th.text
+		if i == d.list.Cursor() {
+			look.Cursor = e.g.cursor
+			if d.focus == onRows {
+				st = e.th.cursor
+			}
+		}
+		if d.exclude[d.rows[i].MessageQueue] {
+			st = e.th.dim
+		} else if d.rows[i].Err != nil && st == e.th.text {
+			st = e.th.bad
+		}
+		row := layout.AppendRow(nil, columns, cells, look)
+		lines = append(lines, line(segment{st, string(row)}))
+	}
+	return lines
+}
+
+func (d *resetDialog) cells(r *engine.ResetRow, wide bool) []table.Cell {
+	move, target, effect, first := unknown, unknown, unknown, none
+	if r.Err == nil || d.done {
+		target = offset(r.After)
+		if r.Before != engine.Unknown {
+			move = signed(r.After - r.Before)
+		}
+		effect = effectText(r)
+	}
+	if !r.FirstStored.IsZero() {
+		first = r.FirstStored.In(d.env.o.Location).Format(string(clockMillis))
+		if d.env.now.Sub(r.FirstStored) > 20*time.Hour {
+			first = r.FirstStored.In(d.env.o.Location).Format("01-02 15:04")
+		}
+	}
+	current := offset(r.Before)
+	if r.Before == engine.Unknown && r.Err == nil {
+		current = "none"
+	}
+	text := func(s string) table.Cell { return table.Cell{Text: s} }
+	check := text(d.check(r))
+	if !wide {
+		return []table.Cell{text(SafeText(r.Short())), text(current), text(target), text(effect), check}
+	}
+	return []table.Cell{text(SafeText(r.Short())), text(offset(r.MinOffset)), text(offset(r.MaxOffset)), text(current), text(target),
+		text(move), text(effect), text(first), check}
+}
+
+// effectText uses three words for three different losses.
+func effectText(r *engine.ResetRow) string {
+	switch r.Effect {
+	case core.EffectReplay:
+		return "replay " + grouped(r.Count)
+	case core.EffectSkip:
+		return "SKIP " + grouped(r.Count)
+	case core.EffectGone:
+		return "GONE " + grouped(r.Count)
+	}
+	return "none"
+}
+
+func (d *resetDialog) check(r *engine.ResetRow) string {
+	switch {
+	case d.done && r.Err != nil:
+		return failure.sign() + " " + errorText(r.Err)
+	case d.done && r.Verified:
+		return "read back, verified"
+	case d.done:
+		return failure.sign() + " NOT VERIFIED"
+	case d.exclude[r.MessageQueue]:
+		return "left out"
+	case r.Err != nil:
+		return failure.sign() + " " + errorText(r.Err)
+	case r.Effect == core.EffectSkip:
+		return warning.sign() + " skips data"
+	case r.Effect == core.EffectGone:
+		return warning.sign() + " expired"
+	}
+	return "ok"
+}
+
+func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
+	e, s := d.env, d.sum()
+	if len(d.rows) == 0 {
+		return [][]segment{line()}
+	}
+	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
+	if d.rate >= 1 && s.replay > 0 {
+		sum += fmt.Sprintf(" (≈ %s at %s)", age(time.Duration(float64(s.replay)/d.rate*float64(time.Second))), rate(d.rate, true))
+	}
+	if s.skips > 0 {
+		sum += fmt.Sprintf(" · SKIP %s in %s", grouped(s.skip), plural(s.skips, "queue"))
+	}
+	if s.gones > 0 {
+		sum += fmt.Sprintf(" · GONE %s in %s", grouped(s.gone), plural(s.gones, "queue"))
+	}
+	if s.excluded > 0 {
+		sum += fmt.Sprintf(" · %d left out", s.excluded)
+	}
+	if s.unknown > 0 {
+		sum += fmt.Sprintf(" · %d unknown", s.unknown)
+	}
+	lag := fmt.Sprintf("%s → %s   preview %s old, re-checked at apply", grouped(s.lagBefore), grouped(s.lagAfter), since(d.at, e.now))
+	if wide {
+		lag += "; a queue that was moved back since is not touched"
+	}
+	lines := [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain(sum)), line(segment{e.th.dim, " Lag    "}, e.plain(lag))}
+	if !wide {
+		return lines
+	}
+	return append(lines,
+		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")),
+		line(segment{e.th.dim, " CLI    "}, e.plain(table.Cut(d.commandLine(), w-12))))
+}
+
+// commandLine is the equivalent command, for the change ticket.
+func (d *resetDialog) commandLine() string {
+	var b strings.Builder
+	b.WriteString("eyeq group reset " + SafeText(d.group) + " -t " + SafeText(d.topic))
+	n := 0
+	for i := range d.rows {
+		if r := &d.rows[i]; r.Err == nil && !d.exclude[r.MessageQueue] {
+			if n++; n <= 8 {
+				fmt.Fprintf(&b, " --queue %s:%d", SafeText(r.BrokerName), r.QueueID)
+			}
+		}
+	}
+	if n > 8 {
+		fmt.Fprintf(&b, " … (%d queues)", n)
+	}
+	b.WriteString(" --to ")
+	switch d.asked.Kind {
+	case core.ResetEarliest:
+		b.WriteString("earliest")
+	case core.ResetLatest:
+		b.WriteString("latest")
+	case core.ResetTime:
+		b.WriteString(d.asked.Time.In(d.env.o.Location).Format(time.RFC3339))
+	case core.ResetOffset:
+		fmt.Fprintf(&b, "offset:%d", d.asked.Offset)
+	case core.ResetShift:
+		fmt.Fprintf(&b, "shift:%+d", d.asked.Offset)
+	}
+	b.WriteString(" --dry-run")
+	return b.String()
+}
+
+func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
+	e := d.env
+	off := d.off()
+	ask := "Type the group's name to apply: "
+	nameWidth := min(max(table.Width(SafeText(d.group))+2, 12), 40)
+	if !wide {
+		ask, nameWidth = "Type group to apply: ", min(nameWidth, max(w-62, 12))
+	}
+	nameMark := segment{e.th.dim, " "}
+	if d.focus == onName {
+		nameMark = segment{e.th.title, e.g.cursor}
+	}
+	lines := [][]segment{
+		line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]")),
+		line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "),
+			e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true)),
+	}
+	why := segment{e.th.dim, " Apply is off: " + off}
+	if off == "" {
+		why = segment{e.th.warn, " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."}
+	}
+	return append(lines, line(why))
+}
+
+// resultLines tell what was written: old → wanted → read back.
+func (d *resetDialog) resultLines(w int) [][]segment {
+	e := d.env
+	verified := 0
+	for i := range d.result {
+		if d.result[i].Verified && d.result[i].Err == nil {
+			verified++
+		}
+	}
+	sum := fmt.Sprintf(" %d of %d verified: current → target was written and read back", verified, len(d.result))
+	st := e.th.good
+	if verified < len(d.result) || d.err != "" {
+		st = e.th.bad
+	}
+	lines := [][]segment{line(), line(segment{st, sum})}
+	if d.err != "" {
+		for _, l := range wrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
+			lines = append(lines, line(segment{e.th.bad, " " + l}))
+		}
+	}
+	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
+}

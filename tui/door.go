@@ -1,0 +1,191 @@
+package tui
+
+import (
+	"slices"
+
+	"eyeq/engine"
+)
+
+// scene is a snapshot behind the door: every text in it is safe to print. Queues
+// have the same places in both, so that a row finds the queue's true name, which
+// commands need.
+type scene struct {
+	*engine.Snapshot                  // safe to print
+	raw              *engine.Snapshot // as the engine gave it
+	index            map[engine.MessageQueue]int
+	letters          map[string]string // client id → letter, by the first topic that names it
+	brokers          shortener
+	topics           int // that have queues
+}
+
+// queue finds a queue by its true name.
+func (s *scene) queue(mq engine.MessageQueue) *engine.QueueSnapshot {
+	if s == nil {
+		return nil
+	}
+	i, ok := s.index[mq]
+	if !ok {
+		return nil
+	}
+	return &s.Queues[i]
+}
+
+// door lets a snapshot in. A snapshot whose texts are safe already, the usual case,
+// is taken as it is; otherwise a cleaned copy is made, since snapshots are read only.
+// prev is the scene before, whose index is kept while the queues are the same.
+func door(raw *engine.Snapshot, prev *scene) *scene {
+	s := &scene{Snapshot: raw, raw: raw}
+	if !snapshotIsSafe(raw) {
+		s.Snapshot = cleanSnapshot(raw)
+	}
+	if prev != nil && sameQueues(prev.raw.Queues, raw.Queues) {
+		s.index = prev.index
+	} else {
+		s.index = make(map[engine.MessageQueue]int, len(raw.Queues))
+		for i := range raw.Queues {
+			s.index[raw.Queues[i].MessageQueue] = i
+		}
+	}
+	s.name()
+	return s
+}
+
+func sameQueues(a, b []engine.QueueSnapshot) bool {
+	return slices.EqualFunc(a, b, func(x, y engine.QueueSnapshot) bool { return x.MessageQueue == y.MessageQueue })
+}
+
+// name gives members their letters and brokers their short names.
+func (s *scene) name() {
+	s.letters = make(map[string]string)
+	for _, t := range s.Topics {
+		for _, m := range t.Members {
+			if _, ok := s.letters[m.ClientID]; !ok {
+				s.letters[m.ClientID] = letter(len(s.letters))
+			}
+		}
+	}
+	var brokers []string
+	topic := ""
+	for i := range s.Queues {
+		q := &s.Queues[i]
+		if q.Topic != topic {
+			topic = q.Topic
+			s.topics++
+		}
+		if len(brokers) == 0 || brokers[len(brokers)-1] != q.BrokerName {
+			if !slices.Contains(brokers, q.BrokerName) {
+				brokers = append(brokers, q.BrokerName)
+			}
+		}
+	}
+	s.brokers = newShortener(brokers)
+}
+
+// letter names the n-th member: A … Z, a … z, then #52.
+func letter(n int) string {
+	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+	if n < len(letters) {
+		return letters[n : n+1]
+	}
+	return "#" + grouped(int64(n))
+}
+
+// snapshotIsSafe reports whether cleaning would change nothing.
+func snapshotIsSafe(s *engine.Snapshot) bool {
+	safe := isSafe(s.StateCause) && isSafe(s.Group) && isSafe(s.ClientID) && isSafe(s.Strategy) &&
+		isSafe(s.NamesrvCurrent) && isSafe(s.NamesrvError) && isSafe(s.LastOperator) && isSafe(s.LastError) &&
+		allSafe(s.Namesrv) && pauseIsSafe(s.Pause)
+	for i := 0; safe && i < len(s.Brokers); i++ {
+		b := &s.Brokers[i]
+		safe = isSafe(b.Name) && isSafe(b.Address) && isSafe(b.Error)
+	}
+	for i := 0; safe && i < len(s.Topics); i++ {
+		t := &s.Topics[i]
+		safe = isSafe(t.Topic) && isSafe(t.Expression) && isSafe(t.Missing) && isSafe(t.MembersFrom) &&
+			isSafe(t.MembersError) && allSafe(t.Brokers)
+		for j := 0; safe && j < len(t.Members); j++ {
+			safe = isSafe(t.Members[j].ClientID)
+			for k := 0; safe && k < len(t.Members[j].Queues); k++ {
+				safe = queueNameIsSafe(t.Members[j].Queues[k])
+			}
+		}
+	}
+	for i := 0; safe && i < len(s.Queues); i++ {
+		q := &s.Queues[i]
+		safe = queueNameIsSafe(q.MessageQueue) && isSafe(q.Owner) && isSafe(q.Detail) && isSafe(q.HeadMessageID) &&
+			isSafe(q.LastStatus) && isSafe(q.LastError) && pauseIsSafe(q.Pause)
+	}
+	return safe
+}
+
+func queueNameIsSafe(mq engine.MessageQueue) bool { return isSafe(mq.Topic) && isSafe(mq.BrokerName) }
+
+func pauseIsSafe(p *engine.PauseState) bool { return p == nil || isSafe(p.By) && isSafe(p.Reason) }
+
+func allSafe(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(t string) bool { return !isSafe(t) })
+}
+
+// cleanSnapshot copies a snapshot with every text made safe.
+func cleanSnapshot(raw *engine.Snapshot) *engine.Snapshot {
+	s := *raw
+	clean(&s.StateCause, &s.Group, &s.ClientID, &s.Strategy, &s.NamesrvCurrent, &s.NamesrvError, &s.LastOperator, &s.LastError)
+	s.Namesrv = cleanAll(s.Namesrv)
+	s.Pause = cleanPause(s.Pause)
+	s.Brokers = slices.Clone(s.Brokers)
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		clean(&b.Name, &b.Address, &b.Error)
+	}
+	s.Topics = slices.Clone(s.Topics)
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		clean(&t.Topic, &t.Expression, &t.Missing, &t.MembersFrom, &t.MembersError)
+		t.Brokers = cleanAll(t.Brokers)
+		t.Members = slices.Clone(t.Members)
+		for j := range t.Members {
+			m := &t.Members[j]
+			clean(&m.ClientID)
+			m.Queues = slices.Clone(m.Queues)
+			for k := range m.Queues {
+				m.Queues[k] = cleanQueueName(m.Queues[k])
+			}
+		}
+	}
+	s.Queues = slices.Clone(s.Queues)
+	for i := range s.Queues {
+		q := &s.Queues[i]
+		q.MessageQueue = cleanQueueName(q.MessageQueue)
+		clean(&q.Owner, &q.Detail, &q.HeadMessageID, &q.LastStatus, &q.LastError)
+		q.Pause = cleanPause(q.Pause)
+	}
+	return &s
+}
+
+func clean(texts ...*string) {
+	for _, t := range texts {
+		*t = SafeText(*t)
+	}
+}
+
+func cleanAll(texts []string) []string {
+	texts = slices.Clone(texts)
+	for i := range texts {
+		clean(&texts[i])
+	}
+	return texts
+}
+
+func cleanQueueName(mq engine.MessageQueue) engine.MessageQueue {
+	clean(&mq.Topic, &mq.BrokerName)
+	return mq
+}
+
+func cleanPause(p *engine.PauseState) *engine.PauseState {
+	if p == nil {
+		return nil
+	}
+	c := *p
+	clean(&c.By, &c.Reason)
+	return &c
+}

@@ -1,0 +1,36 @@
+package tui
+
+import "time"
+
+// env is what views and dialogs share. bubbletea's loop owns it, as all view state;
+// views read it.
+type env struct {
+	o    Options
+	th   *theme
+	g    glyphs
+	keys *keymap
+	mode timeMode
+	now  time.Time // of the message that is handled
+}
+
+// clock writes a time of day as the operator wants it.
+func (e *env) clock(t time.Time, style clockStyle) string {
+	return e.mode.clock(t, e.now, e.o.Location, style)
+}
+
+func (e *env) readOnly() bool { return e.o.Mode == modeReadOnly }
+
+// modeWord is the cluster's mode for line 1.
+func (e *env) modeWord() string {
+	switch e.o.Mode {
+	case modeReadOnly:
+		return "READ-ONLY"
+	case modeConfirm:
+		return "RW-CONFIRM"
+	case modeOpen:
+		return "RW"
+	case modeSandbox:
+		return "SANDBOX"
+	}
+	return ""
+}

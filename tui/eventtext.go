@@ -1,0 +1,337 @@
+package tui
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+)
+
+// severity of an event, for the sign before it and the e/E keys.
+type severity uint8
+
+const (
+	info severity = iota
+	notice
+	warning
+	failure
+)
+
+// sign is what stands before an event of this severity: colour is not enough.
+func (s severity) sign() string { return [...]string{" ", " ", "!", "✗"}[s] }
+
+// eventRow is an event behind the door: its texts are safe to print.
+type eventRow struct {
+	seq   uint64
+	event engine.Event // for details only; never printed as it is
+	at    time.Time
+	mq    engine.MessageQueue // true name; zero without a queue
+	name  string              // flow_begin
+	kind  string              // FLOW, REBAL, OPER, …: the feed's first word
+	cause string              // the feed's second word; folds with queue and kind
+	topic string
+	queue string // "broker-a/3", or what the event is about instead
+	text  string
+	sev   severity
+	feed  bool // worth a line in the live feed
+}
+
+// EventLine is one event as one line of text, foreign text made safe: for --plain
+// and for headless text output. Times are in loc.
+func EventLine(e engine.Event, loc *time.Location) string {
+	r := describe(e)
+	line := r.at.In(loc).Format("2006-01-02 15:04:05.000") + " " + r.sev.sign() + " " + r.name
+	if r.topic != "" {
+		line += "  " + r.topic
+	}
+	if r.queue != "" {
+		line += "  " + r.queue
+	}
+	if r.text != "" {
+		line += "  " + r.text
+	}
+	return line
+}
+
+// describe lets an event in: what it is, how bad, and one line about it.
+func describe(e engine.Event) eventRow {
+	r := eventRow{event: e, at: e.When(), name: e.EventName()}
+	if mq, ok := e.About(); ok {
+		r.mq = mq
+		r.topic, r.queue = SafeText(mq.Topic), SafeText(mq.Short())
+	}
+	if !r.describeFlow(e) && !r.describeGroup(e) && !r.describeQueue(e) && !r.describeMessage(e) && !r.describeOperator(e) {
+		r.kind = "EVENT"
+		r.text = strings.Join(fieldsOf(e), "  ")
+	}
+	r.cause, r.text, r.queue, r.topic = SafeText(r.cause), SafeText(r.text), SafeText(r.queue), SafeText(r.topic)
+	return r
+}
+
+func (r *eventRow) say(kind, cause string, sev severity, feed bool, format string, args ...any) bool {
+	r.kind, r.cause, r.sev, r.feed = kind, cause, sev, feed
+	r.text = strings.TrimSpace(fmt.Sprintf(format, args...))
+	return true
+}
+
+// causeWord is the flow cause in one word of at most eight cells.
+func causeWord(c engine.FlowCause) string {
+	if c == core.FlowOrderlyUnlocked {
+		return "unlocked"
+	}
+	return c.String()
+}
+
+// flowText says what was passed by how much.
+func flowText(c engine.FlowCause, value, limit int64) string {
+	switch c {
+	case core.FlowCount:
+		return fmt.Sprintf("cached %s > limit %s", grouped(value), grouped(limit))
+	case core.FlowSize:
+		return fmt.Sprintf("%s MiB > limit %s MiB", grouped(value), grouped(limit))
+	case core.FlowSpan:
+		return fmt.Sprintf("span %s > limit %s", grouped(value), grouped(limit))
+	case core.FlowOrderlyUnlocked:
+		return "without the broker's lock"
+	case core.FlowBroker:
+		return "the broker asked to pull less"
+	}
+	return c.String()
+}
+
+func (r *eventRow) describeFlow(e engine.Event) bool {
+	switch e := e.(type) {
+	case engine.FlowBegin:
+		return r.say("FLOW", causeWord(e.Cause), warning, true, "%s", flowText(e.Cause, e.Value, e.Limit))
+	case engine.FlowEnd:
+		return r.say("FLOW", causeWord(e.Cause), info, true, "ended after %s ×%s · highest: %s", span(ms(e.DurationMS)),
+			grouped(e.Times), flowText(e.Cause, e.Value, e.Limit))
+	}
+	return false
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func msFloat(f float64) time.Duration { return time.Duration(f * float64(time.Millisecond)) }
+
+// because adds an error or reason where there is one.
+func because(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
+// worse is sev, or a failure when there is an error text.
+func worse(err string, sev severity) severity {
+	if err != "" {
+		return failure
+	}
+	return sev
+}
+
+func (r *eventRow) describeGroup(e engine.Event) bool {
+	switch e := e.(type) {
+	case engine.ConsumerState:
+		return r.say("STATE", e.To, notice, true, "%s → %s%s", e.From, e.To, because(e.Cause))
+	case engine.RouteChanged:
+		r.topic = e.Topic
+		return r.say("ROUTE", "changed", notice, true, "%s: %d → %d queues on %s", e.Topic, e.OldQueues, e.ReadQueues, strings.Join(e.Brokers, ", "))
+	case engine.RouteMissing:
+		r.topic = e.Topic
+		return r.say("ROUTE", "missing", failure, true, "%s: no name server knows the topic; it is waited for", e.Topic)
+	case engine.NamesrvUnreachable:
+		return r.say("NAMESRV", "down", failure, true, "no name server answers (%s)%s", strings.Join(e.Addrs, ", "), because(e.Error))
+	case engine.NamesrvRecovered:
+		return r.say("NAMESRV", "up", notice, true, "%s answers again after %s", e.Addr, span(ms(e.DurationMS)))
+	case engine.BrokerOffline:
+		r.queue = e.Broker
+		return r.say("BROKER", "offline", failure, true, "%s %s%s", e.Broker, e.Address, because(e.Error))
+	case engine.BrokerOnline:
+		r.queue = e.Broker
+		if e.DurationMS == 0 {
+			return r.say("BROKER", "online", notice, true, "%s %s", e.Broker, e.Address)
+		}
+		return r.say("BROKER", "online", notice, true, "%s %s after %s", e.Broker, e.Address, span(ms(e.DurationMS)))
+	case engine.HeartbeatSent:
+		if e.Error != "" {
+			return r.say("BEAT", "failed", failure, true, "%s: %s", e.Address, e.Error)
+		}
+		return r.say("BEAT", "sent", info, false, "%s answered in %s", e.Address, span(msFloat(e.RTTMS)))
+	case engine.MembersChanged:
+		return r.say("MEMBERS", "changed", info, false, "told by %s", e.Address)
+	case engine.RebalanceBegin:
+		return r.say("REBAL", fmt.Sprintf("#%d", e.Seq), info, false, "begins, because: %s", e.Trigger)
+	case engine.RebalanceEnd:
+		changed := e.Added+e.Dropped > 0 || !e.Balanced
+		sev := info
+		if changed {
+			sev = notice
+		}
+		if !e.Balanced {
+			sev = warning
+		}
+		text := fmt.Sprintf("kept %d · gained %d · dropped %d · %s · took %s", e.Kept, e.Added, e.Dropped, e.Trigger, span(msFloat(e.DurationMS)))
+		if !e.Balanced {
+			text += " · not balanced yet"
+		}
+		return r.say("REBAL", fmt.Sprintf("#%d", e.Seq), sev, changed, "%s", text)
+	case engine.RebalanceTopic:
+		r.topic = e.Topic
+		return r.say("REBAL", "topic", notice, true, "%s: %d queues / %s by %s%s%s · mine %s", e.Topic, e.Queues,
+			plural(len(e.Members), "member"), e.Strategy, listed(" · joined ", e.Joined), listed(" · left ", e.Left), orNone(strings.Join(e.Mine, " ")))
+	case engine.RebalanceSkipped:
+		r.topic = e.Topic
+		sev := warning
+		if e.Cause == "paused" {
+			sev = notice
+		}
+		return r.say("REBAL", "skipped", worse(e.Error, sev), true, "%s keeps what it has: %s%s", e.Topic, e.Cause, because(e.Error))
+	case engine.AdminRequest:
+		return r.say("ADMIN", fmt.Sprintf("%d", e.Code), info, true, "asked by %s: %s", e.Address, e.Result)
+	case engine.ShutdownStep:
+		return r.say("LEAVE", e.Step, worse(e.Error, notice), true, "%s took %s%s", e.Step, span(msFloat(e.DurationMS)), because(e.Error))
+	}
+	return false
+}
+
+func listed(before string, names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return before + strings.Join(names, ", ")
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func (r *eventRow) describeQueue(e engine.Event) bool {
+	switch e := e.(type) {
+	case engine.QueueAdded:
+		return r.say("QUEUE", "added", notice, false, "taken at %s (%s)", offset(e.NextOffset), e.Source)
+	case engine.QueueAddFailed:
+		return r.say("QUEUE", "refused", failure, true, "not taken yet: %s%s", e.Cause, because(e.Error))
+	case engine.QueueDropped:
+		routine := e.Cause == "unassigned" || e.Cause == "shutdown" || e.Cause == "reset" || e.Cause == "unsubscribed"
+		sev := warning
+		if routine {
+			sev = notice
+		}
+		return r.say("QUEUE", "dropped", sev, !routine, "%s · %s cached · committed %s", e.Cause, grouped(e.Cached), offset(e.CommittedOffset))
+	case engine.QueueRemoved:
+		text := "given away, offset stored"
+		if e.Unlocked {
+			text += ", unlocked"
+		}
+		return r.say("QUEUE", "removed", info, false, "%s · took %s", text, span(msFloat(e.DurationMS)))
+	case engine.LockGained:
+		return r.say("LOCK", "gained", notice, true, "the broker granted the lock")
+	case engine.LockLost:
+		return r.say("LOCK", "lost", failure, true, "%s, after %s", e.Cause, span(ms(e.AgeMS)))
+	case engine.LockRequestFailed:
+		return r.say("LOCK", "no answer", failure, true, "%s%s", e.Broker, because(e.Error))
+	case engine.PullError:
+		code := ""
+		if e.Code != 0 {
+			code = fmt.Sprintf(" (code %d)", e.Code)
+		}
+		return r.say("PULL", "error", failure, true, "at %s: %s%s · again in %s", offset(e.Offset), e.Error, code, span(ms(e.DelayMS)))
+	case engine.PullRecovered:
+		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
+	case engine.OffsetIllegal:
+		return r.say("OFFSET", "illegal", warning, true, "asked for %s, corrected to %s (broker has %s … %s)", offset(e.Requested),
+			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset))
+	case engine.OffsetPersistFailed:
+		return r.say("OFFSET", "unsaved", failure, true, "commit %s did not reach the store%s", offset(e.Offset), because(e.Error))
+	}
+	return false
+}
+
+func (r *eventRow) describeMessage(e engine.Event) bool {
+	switch e := e.(type) {
+	case engine.ConsumeDiscarded:
+		return r.say("CONSUME", "discarded", warning, true, "%s, %s … %s, %s the listener: the queue was given away",
+			plural(e.Count, "message"), offset(e.First), offset(e.Last), e.Phase)
+	case engine.ConsumeFailed:
+		return r.say("CONSUME", strings.ToLower(e.ReturnType), failure, true, "%s from %s refused after %s%s", plural(e.Count, "message"),
+			offset(e.First), span(msFloat(e.RTMS)), because(e.Error))
+	case engine.SentBack:
+		sev := warning
+		if e.Target == "dlq" {
+			sev = failure
+		}
+		return r.say("RETRY", e.Target, sev, true, "%s sent back · level %d · retried %d× · id %s", offset(e.Offset), e.DelayLevel, e.ReconsumeTimes, e.MessageID)
+	case engine.SendBackFailed:
+		return r.say("RETRY", "failed", failure, true, "%s could not be sent back%s · id %s", offset(e.Offset), because(e.Error), e.MessageID)
+	case engine.RetryLocal:
+		return r.say("RETRY", "local", warning, true, "%s from %s, again in %s", plural(e.Count, "message"), offset(e.First), span(ms(e.DelayMS)))
+	case engine.RetrySuspend:
+		return r.say("RETRY", "suspend", warning, true, "head %s waits %s · retried %d×", offset(e.Offset), span(ms(e.DelayMS)), e.ReconsumeTimes)
+	case engine.MessageExpired:
+		back := "kept"
+		if e.SentBack {
+			back = "sent back"
+		}
+		return r.say("EXPIRED", "", failure, true, "%s held for %s, %s · id %s", offset(e.Offset), span(ms(e.AgeMS)), back, e.MessageID)
+	case engine.MessageUndecodable:
+		return r.say("DECODE", "", failure, true, "record at %s%s", offset(e.Offset), because(e.Error))
+	}
+	return false
+}
+
+func (r *eventRow) describeOperator(e engine.Event) bool {
+	whole := "the whole consumer"
+	if r.queue != "" {
+		whole = ""
+	}
+	switch e := e.(type) {
+	case engine.Pause:
+		resume := ""
+		if e.ResumeAfterMS > 0 {
+			resume = " · resumes in " + span(ms(e.ResumeAfterMS))
+		}
+		return r.say("OPER", "pause", notice, true, "%s by %s%s%s", whole, e.By, quoted(e.Reason), resume)
+	case engine.Resume:
+		return r.say("OPER", "resume", notice, true, "%s by %s after %s", whole, e.By, span(ms(e.DurationMS)))
+	case engine.ResetBegin:
+		return r.say("OPER", "reset", notice, true, "begins: %s → %s by %s", offset(e.From), offset(e.To), e.By)
+	case engine.ResetEnd:
+		done, sev := "read back and verified", notice
+		if !e.Verified {
+			done, sev = "NOT VERIFIED", failure
+		}
+		return r.say("OPER", "reset", worse(e.Error, sev), true, "%s → %s by %s, %s%s", offset(e.From), offset(e.To), e.By, done, because(e.Error))
+	}
+	return false
+}
+
+func quoted(reason string) string {
+	if reason == "" {
+		return ""
+	}
+	return " “" + reason + "”"
+}
+
+// fieldsOf lists an event's own fields as name=value, by their JSON names.
+func fieldsOf(e engine.Event) []string {
+	v := reflect.Indirect(reflect.ValueOf(e))
+	if v.Kind() != reflect.Struct {
+		return nil
+	}
+	var fields []string
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		if name == "" || name == "-" || !v.Type().Field(i).IsExported() {
+			continue
+		}
+		fields = append(fields, SafeText(fmt.Sprintf("%s=%v", name, v.Field(i).Interface())))
+	}
+	return fields
+}

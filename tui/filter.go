@@ -1,0 +1,97 @@
+package tui
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// filter is what the operator typed after `/`: a text (any case), ~regexp, !without
+// or >column number (also <column number). The zero value lets everything through.
+type filter struct {
+	text   string // as typed
+	needle string
+	re     *regexp.Regexp
+	not    bool
+	column string
+	less   bool
+	bound  float64
+}
+
+// parseFilter reads a filter; columns are the names it may compare.
+func parseFilter(text string, columns []string) (filter, error) {
+	f := filter{text: text}
+	rest := strings.TrimSpace(text)
+	if after, ok := strings.CutPrefix(rest, "!"); ok {
+		f.not, rest = true, after
+	}
+	switch {
+	case rest == "":
+		return f, nil
+	case rest[0] == '~':
+		re, err := regexp.Compile("(?i)" + rest[1:])
+		if err != nil {
+			return filter{}, fmt.Errorf("%s", SafeText(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+		}
+		f.re = re
+	case rest[0] == '>' || rest[0] == '<':
+		f.less = rest[0] == '<'
+		fields := strings.Fields(rest[1:])
+		if len(fields) != 2 {
+			return filter{}, fmt.Errorf("%c needs a column and a number: %cCOLUMN 100 (%s)", rest[0], rest[0], strings.Join(columns, ", "))
+		}
+		for _, c := range columns {
+			if strings.EqualFold(c, fields[0]) {
+				f.column = c
+			}
+		}
+		if f.column == "" {
+			return filter{}, fmt.Errorf("no column %q; there are %s", SafeText(fields[0]), strings.Join(columns, ", "))
+		}
+		n, err := parseNumber(fields[1])
+		if err != nil {
+			return filter{}, err
+		}
+		f.bound = n
+	default:
+		f.needle = strings.ToLower(rest)
+	}
+	return f, nil
+}
+
+// parseNumber reads "1200", "1,200", "1.2k", "3M".
+func parseNumber(text string) (float64, error) {
+	scale := 1.0
+	digits := strings.ReplaceAll(text, ",", "")
+	switch {
+	case strings.HasSuffix(digits, "k"), strings.HasSuffix(digits, "K"):
+		scale, digits = 1e3, digits[:len(digits)-1]
+	case strings.HasSuffix(digits, "M"):
+		scale, digits = 1e6, digits[:len(digits)-1]
+	}
+	n, err := strconv.ParseFloat(digits, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is no number", SafeText(text))
+	}
+	return n * scale, nil
+}
+
+// active reports whether the filter hides anything at all.
+func (f *filter) active() bool { return f.needle != "" || f.re != nil || f.column != "" }
+
+// matches says whether a row passes: text is what the row shows, number gives a
+// column's value, ok false where it is not known (such a row passes: unknown is not
+// small).
+func (f *filter) matches(text func() string, number func(column string) (v float64, ok bool)) bool {
+	switch {
+	case !f.active():
+		return true
+	case f.column != "":
+		v, ok := number(f.column)
+		return !ok || (f.less && v < f.bound || !f.less && v > f.bound) != f.not
+	case f.re != nil:
+		return f.re.MatchString(text()) != f.not
+	}
+	return strings.Contains(strings.ToLower(text()), f.needle) != f.not
+}

@@ -1,0 +1,277 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// What stands where something is not known, or there is none.
+const (
+	unknown = "?"
+	none    = "–"
+)
+
+// grouped writes a whole number with a comma between thousands.
+func grouped(n int64) string {
+	var digits [20]byte
+	raw := strconv.AppendInt(digits[:0], n, 10)
+	sign := 0
+	if n < 0 {
+		sign = 1
+	}
+	if len(raw)-sign <= 3 {
+		return string(raw)
+	}
+	var out [27]byte
+	b := append(out[:0], raw[:sign]...)
+	for i, c := range raw[sign:] {
+		if i > 0 && (len(raw)-sign-i)%3 == 0 {
+			b = append(b, ',')
+		}
+		b = append(b, c)
+	}
+	return string(b)
+}
+
+// offset writes an offset that may be unknown.
+func offset(n int64) string {
+	if n < 0 {
+		return unknown
+	}
+	return grouped(n)
+}
+
+// signed writes a difference with its sign, the true minus included.
+func signed(n int64) string {
+	switch {
+	case n > 0:
+		return "+" + grouped(n)
+	case n < 0:
+		return "−" + grouped(-n)
+	}
+	return "0"
+}
+
+// short writes a number in about four cells: 987, 4.8k, 128k, 3.2M.
+func short(f float64) string {
+	sign := ""
+	if f < 0 {
+		sign, f = "−", -f
+	}
+	switch {
+	case f < 9.95 && f != math.Trunc(f):
+		return sign + strconv.FormatFloat(f, 'f', 1, 64)
+	case f < 999.5:
+		return sign + strconv.FormatFloat(f, 'f', 0, 64)
+	}
+	for _, unit := range "kMGT" {
+		f /= 1000
+		if f < 9.95 {
+			return sign + strconv.FormatFloat(f, 'f', 1, 64) + string(unit)
+		}
+		if f < 999.5 || unit == 'T' {
+			return sign + strconv.FormatFloat(f, 'f', 0, 64) + string(unit)
+		}
+	}
+	return sign
+}
+
+// rate writes a number a second.
+func rate(f float64, ok bool) string {
+	switch {
+	case !ok:
+		return unknown + "/s"
+	case f > 0 && f < 9.95:
+		return strconv.FormatFloat(f, 'f', 1, 64) + "/s"
+	}
+	return grouped(int64(math.Round(f))) + "/s"
+}
+
+// shortRate is rate in few cells.
+func shortRate(f float64, ok bool) string {
+	if !ok {
+		return unknown + "/s"
+	}
+	return short(f) + "/s"
+}
+
+// percent writes a share.
+func percent(part, whole float64) string {
+	if whole <= 0 {
+		return none
+	}
+	p := 100 * part / whole
+	if p > 0 && p < 9.95 {
+		return strconv.FormatFloat(p, 'f', 1, 64) + "%"
+	}
+	return strconv.FormatFloat(p, 'f', 0, 64) + "%"
+}
+
+// mib writes bytes as MiB with one decimal.
+func mib(bytes int64) string {
+	return strconv.FormatFloat(float64(bytes)/(1<<20), 'f', 1, 64)
+}
+
+// size writes bytes in the unit that fits.
+func size(bytes int64) string {
+	switch {
+	case bytes < 10_000:
+		return grouped(bytes) + " B"
+	case bytes < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	case bytes < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}
+
+// span writes a duration in its two largest units: 38ms, 2.4s, 4m12s, 1h10m, 3d4h.
+func span(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "−", -d
+	}
+	switch {
+	case d < time.Millisecond && d > 0:
+		return sign + strconv.FormatInt(int64(d/time.Microsecond), 10) + "µs"
+	case d < time.Second:
+		return sign + strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < 10*time.Second:
+		return sign + strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	}
+	return sign + age(d)
+}
+
+// age writes a duration in whole seconds: 12s, 4m12s, 1h10m, 3d4h.
+func age(d time.Duration) string {
+	s := int64(d / time.Second)
+	switch {
+	case s < 0:
+		return "0s"
+	case s < 60:
+		return fmt.Sprintf("%ds", s)
+	case s < 3600:
+		return fmt.Sprintf("%dm%02ds", s/60, s%60)
+	case s < 86400:
+		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
+	}
+	return fmt.Sprintf("%dd%dh", s/86400, s/3600%24)
+}
+
+// since is the age of a time that may be unknown.
+func since(t, now time.Time) string {
+	if t.IsZero() {
+		return unknown
+	}
+	return age(now.Sub(t))
+}
+
+// ago is since with the word.
+func ago(t, now time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return age(now.Sub(t)) + " ago"
+}
+
+// plural writes a count with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(int64(n)) + " " + noun + "s"
+}
+
+// shortener gives brokers short names: without their common beginning up to the
+// last dash or underscore, "broker-a" and "broker-b" are "a" and "b".
+type shortener int
+
+func newShortener(brokers []string) shortener {
+	if len(brokers) == 0 {
+		return 0
+	}
+	prefix := brokers[0]
+	for _, b := range brokers[1:] {
+		for !strings.HasPrefix(b, prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	cut := strings.LastIndexAny(prefix, "-_") + 1
+	for _, b := range brokers {
+		if len(b) == cut {
+			return 0
+		}
+	}
+	return shortener(cut)
+}
+
+func (s shortener) name(broker string) string {
+	if int(s) >= len(broker) {
+		return broker
+	}
+	return broker[s:]
+}
+
+// timeMode is how times of day are shown.
+type timeMode uint8
+
+const (
+	timeAbsolute timeMode = iota
+	timeRelative
+	timeUTC
+)
+
+func (m timeMode) String() string { return [...]string{"absolute", "relative", "UTC"}[m] }
+
+// clockStyle says how exact a time of day is written.
+type clockStyle string
+
+const (
+	clockSeconds clockStyle = "15:04:05"
+	clockCents   clockStyle = "15:04:05.00"
+	clockMillis  clockStyle = "15:04:05.000"
+)
+
+// clock writes a time of day in the operator's mode; the width depends on the mode
+// and style only, but for relative ages, which are padded by their reader.
+func (m timeMode) clock(t, now time.Time, loc *time.Location, style clockStyle) string {
+	switch {
+	case t.IsZero():
+		return none
+	case m == timeRelative:
+		return "-" + span(now.Sub(t))
+	case m == timeUTC:
+		return t.UTC().Format(string(style)) + "Z"
+	}
+	return t.In(loc).Format(string(style))
+}
+
+// idleText is how long nothing happened, in tenths below a minute.
+func idleText(d time.Duration) string {
+	if d < time.Minute {
+		return strconv.FormatFloat(max(d, 0).Seconds(), 'f', 1, 64) + "s"
+	}
+	return age(d)
+}
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+func constant(t time.Time) func() time.Time { return func() time.Time { return t } }
+
+// trimLines takes the blanks from the ends of lines.
+func trimLines(frame string) string {
+	lines := strings.Split(frame, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}

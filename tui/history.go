@@ -1,0 +1,206 @@
+package tui
+
+import (
+	"math"
+	"time"
+
+	"eyeq/engine"
+)
+
+// sample is what is kept of a snapshot for rates and trends.
+type sample struct {
+	at      time.Time
+	totals  engine.Totals
+	lag     int64
+	unknown int // queues whose lag is not known
+	queues  int
+}
+
+const (
+	// sampleEvery is one cell of a trend line.
+	sampleEvery = time.Second
+	keepSamples = 256
+	// rateWindow is what a rate is averaged over; trendWindow likewise for slopes,
+	// flow counters and response times.
+	rateWindow  = 3 * time.Second
+	trendWindow = 10 * time.Second
+	// minWindow is the least distance of two samples that give a rate.
+	minWindow = 900 * time.Millisecond
+)
+
+// history keeps samples a second apart, and the newest one whenever it was taken.
+type history struct {
+	ring   [keepSamples]sample
+	n      int // how many were ever added
+	latest sample
+}
+
+// add takes the figures of a snapshot.
+func (h *history) add(s *engine.Snapshot) {
+	x := sample{at: s.At, totals: s.Totals, queues: len(s.Queues)}
+	for i := range s.Queues {
+		if lag, ok := s.Queues[i].Lag(); ok {
+			x.lag += lag
+		} else {
+			x.unknown++
+		}
+	}
+	h.latest = x
+	// Ticks jitter: a snapshot a few milliseconds early still closes its second.
+	if h.n > 0 && x.at.Sub(h.at(0).at) < sampleEvery-50*time.Millisecond {
+		return
+	}
+	h.ring[h.n%keepSamples] = x
+	h.n++
+}
+
+func (h *history) len() int { return min(h.n, keepSamples) }
+
+// at is the i-th sample back in time, 0 the last one that was kept.
+func (h *history) at(i int) *sample { return &h.ring[(h.n-1-i)%keepSamples] }
+
+// before finds the sample to compare the latest one with: the oldest within the
+// window.
+func (h *history) before(window time.Duration) (*sample, bool) {
+	var found *sample
+	for i := range h.len() {
+		s := h.at(i)
+		d := h.latest.at.Sub(s.at)
+		if found != nil && d > window {
+			break
+		}
+		if d >= minWindow {
+			found = s
+		}
+	}
+	return found, found != nil
+}
+
+// counter reads one counter.
+type counter func(t *engine.Totals) uint64
+
+// grown is how much a counter grew within the window, and in which time.
+func (h *history) grown(c counter, window time.Duration) (n uint64, over time.Duration, ok bool) {
+	s, ok := h.before(window)
+	if !ok {
+		return 0, 0, false
+	}
+	return diff(c(&h.latest.totals), c(&s.totals)), h.latest.at.Sub(s.at), true
+}
+
+func diff(now, before uint64) uint64 {
+	if now < before {
+		return 0
+	}
+	return now - before
+}
+
+// rate is a counter's growth a second.
+func (h *history) rate(c counter, window time.Duration) (float64, bool) {
+	n, over, ok := h.grown(c, window)
+	if !ok {
+		return 0, false
+	}
+	return float64(n) / over.Seconds(), true
+}
+
+// trend fills cells with a value for each of the last seconds, NaN where there is
+// none.
+func (h *history) trend(cells []float64, value func(now, before *sample) float64) []float64 {
+	for i := range cells {
+		back := len(cells) - 1 - i
+		if back+1 >= h.len() {
+			cells[i] = math.NaN()
+			continue
+		}
+		cells[i] = value(h.at(back), h.at(back+1))
+	}
+	return cells
+}
+
+// rates is trend for a counter.
+func (h *history) rates(cells []float64, c counter) []float64 {
+	return h.trend(cells, func(now, before *sample) float64 {
+		over := now.at.Sub(before.at).Seconds()
+		if over <= 0 {
+			return math.NaN()
+		}
+		return float64(diff(c(&now.totals), c(&before.totals))) / over
+	})
+}
+
+// lags is trend for the lag; unknown while a queue's lag is.
+func (h *history) lags(cells []float64) []float64 {
+	return h.trend(cells, func(now, _ *sample) float64 {
+		if now.unknown == now.queues {
+			return math.NaN()
+		}
+		return float64(now.lag)
+	})
+}
+
+// lagSlope is the lag's change a second; not known while the set of known queues
+// changes within the window.
+func (h *history) lagSlope() (float64, bool) {
+	s, ok := h.before(trendWindow)
+	if !ok || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
+		return 0, false
+	}
+	return float64(h.latest.lag-s.lag) / h.latest.at.Sub(s.at).Seconds(), true
+}
+
+// responseTime is a quantile of the listener calls within the window as the bound
+// it lies below; above is set when it lies above the last bound instead.
+func (h *history) responseTime(q float64, window time.Duration) (bound time.Duration, above, ok bool) {
+	s, ok := h.before(window)
+	if !ok {
+		return 0, false, false
+	}
+	return quantile(&h.latest.totals, &s.totals, q)
+}
+
+func quantile(now, before *engine.Totals, q float64) (bound time.Duration, above, ok bool) {
+	var total uint64
+	for i := range now.RT {
+		total += diff(now.RT[i], before.RT[i])
+	}
+	if total == 0 {
+		return 0, false, false
+	}
+	rank := uint64(math.Ceil(q * float64(total)))
+	var seen uint64
+	for i := range now.RT {
+		seen += diff(now.RT[i], before.RT[i])
+		if seen >= rank && i < len(engine.RTBounds) {
+			return engine.RTBounds[i], false, true
+		}
+	}
+	return engine.RTBounds[len(engine.RTBounds)-1], true, true
+}
+
+// responseTimes is trend for a quantile, in steps of the histogram's buckets.
+func (h *history) responseTimes(cells []float64, q float64) []float64 {
+	return h.trend(cells, func(now, before *sample) float64 {
+		bound, above, ok := quantile(&now.totals, &before.totals, q)
+		switch {
+		case !ok:
+			return math.NaN()
+		case above:
+			return float64(2 * bound)
+		}
+		return float64(bound)
+	})
+}
+
+// The counters that are shown.
+func pulled(t *engine.Totals) uint64       { return t.Pulled }
+func consumed(t *engine.Totals) uint64     { return t.Consumed }
+func failed(t *engine.Totals) uint64       { return t.Failed }
+func flowCount(t *engine.Totals) uint64    { return t.FlowCount }
+func flowSize(t *engine.Totals) uint64     { return t.FlowSize }
+func flowSpan(t *engine.Totals) uint64     { return t.FlowSpan }
+func flowUnlocked(t *engine.Totals) uint64 { return t.FlowUnlocked }
+func flowBroker(t *engine.Totals) uint64   { return t.FlowBroker }
+func flowAll(t *engine.Totals) uint64 {
+	return t.FlowCount + t.FlowSize + t.FlowSpan + t.FlowUnlocked + t.FlowBroker
+}

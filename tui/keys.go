@@ -1,0 +1,279 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/charmbracelet/bubbles/key"
+)
+
+// action is the name of a binding: what the [keys] table of the configuration
+// calls it and what a view is told.
+type action string
+
+// scope is where a binding works, a set of bits.
+type scope uint8
+
+const (
+	inLive scope = 1 << iota
+	inQueue
+	inEvents
+	inLog
+	everywhere = inLive | inQueue | inEvents | inLog
+	inTables   = inLive | inEvents
+)
+
+func (s scope) String() string {
+	if s == everywhere {
+		return "everywhere"
+	}
+	var names []string
+	for i, name := range []string{"Live", "Queue", "Events", "Log"} {
+		if s&(1<<i) != 0 {
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// binding is one row of the key table. Help, hint line, documentation and the
+// [keys] table of the configuration are all made from these rows.
+type binding struct {
+	key.Binding
+	name  action
+	where scope
+	hint  string // a word for the hint line; "" keeps it out of there
+	fixed bool   // cannot be overridden: the way out must stay
+	// write bindings change a cluster: they are left out in read-only mode.
+	write bool
+}
+
+func bind(name action, where scope, keys, hint, help string) binding {
+	list := strings.Fields(keys)
+	return binding{
+		Binding: key.NewBinding(key.WithKeys(list...), key.WithHelp(showKeys(list), help)),
+		name:    name, where: where, hint: hint,
+	}
+}
+
+// defaultKeys is the key table, in the order of the help view.
+func defaultKeys() []binding {
+	table := []binding{
+		bind("down", everywhere, "j down", "move", "down"),
+		bind("up", everywhere, "k up", "", "up"),
+		bind("top", everywhere, "g home", "", "first row"),
+		bind("bottom", everywhere, "G end", "", "last row; follow the newest event"),
+		bind("half-down", everywhere, "ctrl+d", "", "half a page down"),
+		bind("half-up", everywhere, "ctrl+u", "", "half a page up"),
+		bind("page-down", everywhere, "ctrl+f pgdown", "", "a page down"),
+		bind("page-up", everywhere, "ctrl+b pgup", "", "a page up"),
+		bind("left", everywhere, "h left", "", "scroll columns to the left"),
+		bind("right", everywhere, "l right", "", "scroll columns to the right"),
+		bind("far-left", everywhere, "0", "", "first columns"),
+		bind("far-right", everywhere, "$", "", "last columns"),
+
+		bind("mark", inLive, "v", "mark", "mark the row, or take its mark away"),
+		bind("mark-range", inLive, "V", "", "mark from the last mark to here"),
+		bind("detail", inTables, "enter", "detail", "details of the row"),
+		bind("pause", inLive|inQueue, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
+		bind("pause-all", inLive|inQueue, "P", "", "pause or resume the whole consumer (asks first)"),
+		bind("reset", inLive|inQueue, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
+		bind("sort", inLive, "s", "sort", "sort by the next column"),
+		bind("sort-reverse", inLive, "S", "", "reverse the order"),
+		bind("next-topic", inLive, "n", "topic", "next topic: all, each, the retry topic"),
+		bind("previous-topic", inLive, "N", "", "previous topic"),
+		bind("filter", inTables, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
+		bind("freeze", inLive|inQueue|inEvents, "space", "freeze", "freeze the screen; data keeps arriving"),
+		bind("next-error", inEvents, "e", "error", "next failure"),
+		bind("previous-error", inEvents, "E", "", "previous failure"),
+		bind("next-pane", inLive, "tab", "", "next pane"),
+		bind("previous-pane", inLive, "shift+tab", "", "previous pane"),
+		bind("zoom", inLive, "z", "", "give the whole screen to the pane"),
+
+		bind("live", everywhere, "1", "", "Live"),
+		bind("events", everywhere, "7", "", "Events"),
+		bind("last-view", everywhere, "-", "", "the view before"),
+		bind("next-consumer", everywhere, "ctrl+n", "", "next consumer of this process"),
+		bind("previous-consumer", everywhere, "ctrl+p", "", "previous consumer of this process"),
+		bind("log", everywhere, "!", "", "the log of eyeq itself"),
+		bind("command", everywhere, ":", "", "command bar"),
+		bind("time", everywhere, "ctrl+t", "", "times: absolute, relative, UTC"),
+		bind("refresh", everywhere, "ctrl+r", "", "refresh now"),
+		bind("redraw", everywhere, "ctrl+l", "", "draw the screen anew"),
+		bind("help", everywhere, "? f1", "help", "keys of this view; type to filter"),
+		bind("escape", everywhere, "esc", "", "close, clear filter, clear marks, back"),
+		bind("back", everywhere, "q", "back", "back; on the top view: leave"),
+		bind("suspend", everywhere, "ctrl+z", "", "suspend (refused as a member of a real group)"),
+		bind("quit", everywhere, "ctrl+c", "", "leave in order; again: at once"),
+	}
+	for i := range table {
+		switch table[i].name {
+		case "quit", "escape":
+			table[i].fixed = true
+		case "reset":
+			table[i].write = true
+		}
+	}
+	return table
+}
+
+// keymap is the key table with the operator's changes, ready to be looked up.
+type keymap struct {
+	bindings []binding
+	lookup   map[scope]map[string]int
+}
+
+// newKeymap applies overrides: a binding's name to its keys, separated by blanks.
+// Names that do not exist and keys that mean two things in one place are errors.
+func newKeymap(overrides map[string]string) (*keymap, error) {
+	m := &keymap{bindings: defaultKeys(), lookup: make(map[scope]map[string]int)}
+	for _, name := range slices.Sorted(maps.Keys(overrides)) {
+		i := slices.IndexFunc(m.bindings, func(b binding) bool { return string(b.name) == name })
+		if i < 0 {
+			return nil, fmt.Errorf("keys: %q is no key binding; there are: %s", name, strings.Join(BindingNames(), ", "))
+		}
+		b := &m.bindings[i]
+		if b.fixed {
+			return nil, fmt.Errorf("keys: %s cannot be changed, it is the way out", name)
+		}
+		keys, err := parseKeys(overrides[name])
+		if err != nil {
+			return nil, fmt.Errorf("keys: %s = %q: %w", name, overrides[name], err)
+		}
+		b.SetKeys(keys...)
+		b.SetHelp(showKeys(keys), b.Help().Desc)
+	}
+	for s := inLive; s < everywhere; s <<= 1 {
+		m.lookup[s] = make(map[string]int)
+		for i := range m.bindings {
+			b := &m.bindings[i]
+			if b.where&s == 0 {
+				continue
+			}
+			for _, k := range b.Keys() {
+				if k == "space" {
+					k = " "
+				}
+				if other, taken := m.lookup[s][k]; taken {
+					return nil, fmt.Errorf("keys: %q means both %s and %s in %v", showKeys([]string{k}), m.bindings[other].name, b.name, s)
+				}
+				m.lookup[s][k] = i
+			}
+		}
+	}
+	return m, nil
+}
+
+// parseKeys reads what the configuration says: "R", "ctrl-r", "f5 ctrl+r".
+func parseKeys(text string) ([]string, error) {
+	if text == " " {
+		return []string{"space"}, nil
+	}
+	keys := strings.Fields(text)
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("needs at least one key")
+	}
+	for i, k := range keys {
+		for _, modifier := range []string{"ctrl", "shift", "alt"} {
+			if rest, ok := strings.CutPrefix(k, modifier+"-"); ok && rest != "" {
+				k = modifier + "+" + rest
+			}
+		}
+		if len([]rune(k)) > 1 && !strings.Contains(k, "+") && !slices.Contains(namedKeys, k) && !strings.HasPrefix(k, "f") {
+			return nil, fmt.Errorf("%q is no key: a character, ctrl-x, alt-x, f1…f12, or one of %s", k, strings.Join(namedKeys, ", "))
+		}
+		keys[i] = k
+	}
+	return keys, nil
+}
+
+var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "insert", "delete", "backspace"}
+
+// find gives the action of a key in a view.
+func (m *keymap) find(s scope, key string) (*binding, bool) {
+	i, ok := m.lookup[s][key]
+	if !ok {
+		return nil, false
+	}
+	return &m.bindings[i], true
+}
+
+// of gives a binding by its name.
+func (m *keymap) of(name action) *binding {
+	for i := range m.bindings {
+		if m.bindings[i].name == name {
+			return &m.bindings[i]
+		}
+	}
+	return nil
+}
+
+// first is a binding's first key as people write it.
+func (m *keymap) first(name action) string {
+	b := m.of(name)
+	if b == nil || len(b.Keys()) == 0 {
+		return ""
+	}
+	return showKeys(b.Keys()[:1])
+}
+
+// showKeys writes keys as people do: "j/↓", "ctrl-d", "⏎".
+func showKeys(keys []string) string {
+	shown := make([]string, len(keys))
+	for i, k := range keys {
+		switch k {
+		case "up":
+			k = "↑"
+		case "down":
+			k = "↓"
+		case "left":
+			k = "←"
+		case "right":
+			k = "→"
+		case "enter":
+			k = "⏎"
+		case " ":
+			k = "space"
+		case "f1":
+			k = "F1"
+		}
+		if len(k) > 1 {
+			k = strings.ReplaceAll(k, "+", "-")
+		}
+		shown[i] = k
+	}
+	return strings.Join(shown, "/")
+}
+
+// Binding is one row of the key table, for documentation.
+type Binding struct{ Name, Keys, Where, Help string }
+
+// Bindings is the key table as it is by default.
+func Bindings() []Binding {
+	var list []Binding
+	for _, b := range defaultKeys() {
+		list = append(list, Binding{string(b.name), b.Help().Key, b.where.String(), b.Help().Desc})
+	}
+	return list
+}
+
+// BindingNames are the names that the [keys] table of a configuration may use.
+func BindingNames() []string {
+	var names []string
+	for _, b := range defaultKeys() {
+		if !b.fixed {
+			names = append(names, string(b.name))
+		}
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	return names
+}
+
+// CheckKeys reports what is wrong with the [keys] table of a configuration.
+func CheckKeys(overrides map[string]string) error {
+	_, err := newKeymap(overrides)
+	return err
+}

@@ -1,0 +1,336 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// newFor is how long a member counts as new.
+const newFor = time.Minute
+
+// drawAlloc draws who gets which queue of the shown topic.
+func (v *liveView) drawAlloc(c *canvas) {
+	th := v.env.th
+	t, nth := v.shownTopic()
+	label := "Allocation"
+	if v.w < 86 {
+		label = "Alloc"
+	}
+	if t == nil {
+		c.top(thinBox, th.frame, v.titleStyle(paneAlloc), label, "")
+		v.fillAlloc(c, []string{"no topics yet"})
+		c.bottom(thinBox, th.frame)
+		return
+	}
+	title := label + "  " + t.Topic
+	if v.w < 86 {
+		title = label + " " + t.Topic
+	}
+	c.top(thinBox, th.frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
+	if notes := v.allocNotes(t); len(t.Members) == 0 {
+		v.fillAlloc(c, notes)
+		c.bottom(thinBox, th.frame)
+		return
+	}
+	grid := v.gridBrokers(t)
+	if v.plan.allocHead {
+		c.open(thinBox, th.frame)
+		c.put(th.header, pad("    member (client id)", v.memberWidth(t)+12)+" queues share")
+		if v.plan.grid {
+			c.to(v.gridX(t))
+			for i, b := range grid {
+				if i > 0 {
+					c.skip(gridGap)
+				}
+				c.put(th.header, b.name)
+				for _, id := range b.ids {
+					c.put(th.header, " "+strconv.Itoa(int(id)%10))
+				}
+			}
+		} else {
+			c.skip(16)
+			c.put(th.header, "ranges by broker")
+		}
+		c.close(thinBox, th.frame)
+	}
+	first, end := v.members.Window()
+	for i := first; i < end && i < len(t.Members); i++ {
+		v.drawMember(c, t, &t.Members[i], i == v.members.Cursor(), grid)
+	}
+	for range v.plan.alloc - (end - first) {
+		c.boxed(thinBox, th.frame)
+	}
+	c.bottom(thinBox, th.frame)
+}
+
+// fillAlloc writes notes in place of members.
+func (v *liveView) fillAlloc(c *canvas, notes []string) {
+	n := v.plan.alloc
+	if v.plan.allocHead {
+		n++
+	}
+	for i := range n {
+		text := ""
+		if i < len(notes) {
+			text = " " + notes[i]
+		}
+		c.boxed(thinBox, v.env.th.frame, segment{v.env.th.text, text})
+	}
+}
+
+// allocDetails is the right part of the upper edge.
+func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
+	s := v.pic.scene
+	if v.w < 86 {
+		text := fmt.Sprintf("%s %dq/%dm", s.Strategy, t.Queues, len(t.Members))
+		if len(s.Topics) > 1 {
+			text = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics)) + text
+		}
+		if !s.LastRebalance.IsZero() {
+			text += " · " + ago(s.LastRebalance, v.pic.now)
+		}
+		return text
+	}
+	text := fmt.Sprintf("by %s · %s / %s", s.Strategy, plural(t.Queues, "queue"), plural(len(t.Members), "member"))
+	if isBroadcast(s) {
+		text = fmt.Sprintf("broadcasting: each member has all %s", plural(t.Queues, "queue"))
+	}
+	if len(s.Topics) > 1 {
+		text = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic")) + text
+	}
+	if t.MembersError != "" {
+		return text + " · members " + since(t.MembersAt, v.pic.now) + " old"
+	}
+	if next := s.NextRebalance.Sub(v.pic.now); !s.NextRebalance.IsZero() && next >= 0 {
+		text += " · next rebalance " + age(next)
+	}
+	return text
+}
+
+func isBroadcast(s *scene) bool { return s.Model.String() == "BROADCASTING" }
+
+// allocNotes says why there is no allocation.
+func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
+	switch {
+	case t.Missing != "":
+		return []string{failure.sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
+	case t.MembersError != "":
+		return []string{failure.sign() + " members " + unknown + ": " + t.MembersError, "  asked " + orUnknown(t.MembersFrom) + "; what is held stays as it is"}
+	case v.pic.scene.State == engine.CreateJust:
+		return []string{"joining the group: no members known yet"}
+	}
+	return []string{"no members: no broker has named any yet"}
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return unknown
+	}
+	return s
+}
+
+// memberWidth is the room of a client id.
+func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
+	n := 14
+	for i := range t.Members {
+		n = max(n, table.Width(t.Members[i].ClientID))
+	}
+	most := 40
+	switch {
+	case v.w < 70:
+		most = 18
+	case v.w < 104:
+		most = 24
+	case v.w < 140:
+		most = 22
+	}
+	return min(n, most)
+}
+
+// drawMember draws one member's line.
+func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.MemberSnapshot, cursor bool, grid []gridBroker) {
+	th := v.env.th
+	focused := cursor && v.focus == paneAlloc
+	mark := " "
+	if cursor {
+		mark = v.env.g.cursor
+	}
+	text, bar := th.text, th.bar
+	if m.Self {
+		text = th.bold
+	}
+	if focused {
+		text, bar = th.cursor, th.cursor
+	}
+	c.open(thinBox, th.frame)
+	gap := " "
+	if v.w < 86 {
+		gap = ""
+	}
+	c.put(text, mark+gap+pad(v.pic.scene.letters[m.ClientID], 2))
+	c.cell(text, m.ClientID, v.memberWidth(t)+1, false)
+	word := ""
+	switch {
+	case m.Self && v.w < 86:
+		word = "this"
+	case m.Self:
+		word = "(this)"
+	case isNew(v.pic.scene, m, v.pic.now):
+		word = "new"
+	}
+	if v.w < 86 {
+		c.put(text, pad(word, 4)+" ")
+		c.put(text, padLeft(strconv.Itoa(len(m.Queues)), 3)+" ")
+		c.put(bar, pad(v.env.g.meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
+	} else {
+		c.put(text, pad(word, 7)+padLeft(strconv.Itoa(len(m.Queues)), 6)+"  ")
+		c.put(bar, v.env.g.meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
+		c.put(text, padLeft(percent(float64(len(m.Queues)), float64(t.Queues)), 5)+"  ")
+	}
+	if v.plan.grid {
+		c.to(v.gridX(t))
+		own := make(map[engine.MessageQueue]bool, len(m.Queues))
+		for _, mq := range m.Queues {
+			own[mq] = true
+		}
+		mark := v.pic.scene.letters[m.ClientID]
+		if len(mark) > 1 {
+			mark = v.env.g.full
+		}
+		for i, b := range grid {
+			if i > 0 {
+				c.skip(gridGap)
+			}
+			c.skip(table.Width(b.name))
+			var row strings.Builder
+			for _, id := range b.ids {
+				row.WriteByte(' ')
+				if own[engine.MessageQueue{Topic: t.Topic, BrokerName: b.name, QueueID: id}] {
+					row.WriteString(mark)
+				} else {
+					row.WriteString(v.env.g.void)
+				}
+			}
+			c.put(text, row.String())
+		}
+	} else {
+		c.put(text, v.ranges(m.Queues))
+	}
+	if m.Self && m.Held != len(m.Queues) {
+		c.put(th.warn, fmt.Sprintf("  holds %d", m.Held))
+	}
+	c.close(thinBox, th.frame)
+}
+
+// isNew reports whether a member joined a moment ago: seen first well after our own
+// start, when everybody was new to us.
+func isNew(s *scene, m *engine.MemberSnapshot, now time.Time) bool {
+	return !m.Self && !m.Since.IsZero() && now.Sub(m.Since) < newFor && m.Since.Sub(s.Started) > 5*time.Second
+}
+
+// ranges names queues by broker: "a:0-5 b:3,7".
+func (v *liveView) ranges(queues []engine.MessageQueue) string {
+	var b strings.Builder
+	broker := ""
+	for i := 0; i < len(queues); {
+		j := i
+		for j+1 < len(queues) && queues[j+1].BrokerName == queues[i].BrokerName && queues[j+1].QueueID == queues[j].QueueID+1 {
+			j++
+		}
+		if q := queues[i]; q.BrokerName != broker || i == 0 {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			b.WriteString(v.pic.scene.brokers.name(q.BrokerName) + ":")
+			broker = q.BrokerName
+		} else {
+			b.WriteByte(',')
+		}
+		b.WriteString(strconv.Itoa(int(queues[i].QueueID)))
+		if j > i {
+			b.WriteString("-" + strconv.Itoa(int(queues[j].QueueID)))
+		}
+		i = j + 1
+	}
+	return b.String()
+}
+
+// gridBroker is one broker's columns of the grid.
+type gridBroker struct {
+	name string
+	ids  []int32
+}
+
+const gridGap = 4
+
+func (v *liveView) gridBrokers(t *engine.TopicSnapshot) []gridBroker {
+	var brokers []gridBroker
+	s := v.pic.scene
+	for i := range s.Queues {
+		q := &s.Queues[i]
+		if q.Topic != t.Topic {
+			continue
+		}
+		n := slices.IndexFunc(brokers, func(b gridBroker) bool { return b.name == q.BrokerName })
+		if n < 0 {
+			brokers = append(brokers, gridBroker{name: q.BrokerName})
+			n = len(brokers) - 1
+		}
+		brokers[n].ids = append(brokers[n].ids, q.QueueID)
+	}
+	return brokers
+}
+
+func (v *liveView) gridX(t *engine.TopicSnapshot) int {
+	return 1 + 4 + v.memberWidth(t) + 1 + 7 + 6 + 2 + 10 + 5 + 3
+}
+
+// gridFits reports whether the shown topic's queues fit as a grid.
+func (v *liveView) gridFits() bool {
+	t, _ := v.shownTopic()
+	if t == nil || v.pic.scene == nil {
+		return false
+	}
+	brokers := v.gridBrokers(t)
+	n := v.gridX(t) + 1
+	for i, b := range brokers {
+		if i > 0 {
+			n += gridGap
+		}
+		n += table.Width(b.name) + 2*len(b.ids)
+	}
+	return len(brokers) > 0 && n+12 <= v.w // "  holds 12" must fit too
+}
+
+// drawAllocLine is the allocation in one line: A6 B5 C5.
+func (v *liveView) drawAllocLine(c *canvas) {
+	th := v.env.th
+	t, _ := v.shownTopic()
+	switch {
+	case t == nil:
+		c.put(th.dim, " alloc: no topics yet")
+	case len(t.Members) == 0:
+		c.put(th.text, " alloc "+t.Topic+": "+strings.TrimSpace(v.allocNotes(t)[0]))
+	default:
+		c.put(th.text, " alloc "+t.Topic+" ")
+		for i := range t.Members {
+			m := &t.Members[i]
+			st := th.text
+			if m.Self {
+				st = th.bold
+			}
+			c.put(st, " "+v.pic.scene.letters[m.ClientID]+strconv.Itoa(len(m.Queues)))
+			if m.Self {
+				c.put(st, "(this)")
+			}
+		}
+		c.put(th.dim, fmt.Sprintf("  by %s of %d", v.pic.scene.Strategy, t.Queues))
+	}
+	c.end()
+}

@@ -1,0 +1,417 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+// view draws the live view in its room.
+func (v liveView) view(w, h int) string {
+	c := newCanvas(w, h)
+	if !v.zoomed {
+		v.drawFigures(c)
+	}
+	if v.plan.allocLine {
+		v.drawAllocLine(c)
+	}
+	if v.plan.alloc > 0 {
+		v.drawAlloc(c)
+	}
+	if v.plan.rows > 0 {
+		v.drawQueues(c)
+	}
+	if v.plan.feed > 0 {
+		v.drawFeed(c)
+	}
+	c.blank(h)
+	return c.String()
+}
+
+// titleStyle shows which pane takes the keys.
+func (v *liveView) titleStyle(p pane) style {
+	if v.focus == p {
+		return v.env.th.title
+	}
+	return v.env.th.bold
+}
+
+// look of a row: the cursor is a sign, and reversed where the keys go.
+func (v *liveView) look(cursor, marked, focused bool) table.Look {
+	l := table.Look{Cursor: " ", Mark: " ", Gutter: v.env.th.mark}
+	if cursor {
+		l.Cursor = v.env.g.cursor
+		if focused {
+			l.Row = v.env.th.cursor
+		}
+	}
+	if marked {
+		l.Mark = v.env.g.mark
+	}
+	return l
+}
+
+// drawQueues draws the queue table: the visible rows only.
+func (v *liveView) drawQueues(c *canvas) {
+	th, g := v.env.th, &v.env.g
+	first, end := v.queues.Window()
+	total := v.queues.Len()
+	title := "Queues"
+	if total > 0 {
+		title = fmt.Sprintf("Queues  %d-%d of %d", first+1, end, total)
+	}
+	if v.w < 86 && total > 0 {
+		title = fmt.Sprintf("Queues %d-%d/%d", first+1, end, total)
+	}
+	c.top(thinBox, th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)))
+	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendHeader(c.b, v.columns, v.queues.Order, g.up, g.down, th.header)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+
+	var cells [liveColumns]table.Cell
+	drawn := 0
+	for i := first; i < end; i++ {
+		mq := v.queues.Key(i)
+		n, ok := v.pic.scene.index[mq]
+		if !ok {
+			continue
+		}
+		v.queueCells(cells[:], &v.pic.scene.Queues[n], layout.WidthOf(v.columns, "bar"))
+		look := v.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
+		if own := layout.WidthOf(v.columns, "own"); own == 0 && look.Mark == " " {
+			look.Mark = ownerLetter(v.pic.scene, &v.pic.scene.Queues[n])
+		}
+		c.put(th.frame, thinBox.v)
+		c.b = layout.AppendRow(c.b, v.columns, cells[:], look)
+		c.x += layout.Width
+		c.put(th.frame, thinBox.v)
+		c.end()
+		drawn++
+	}
+	var notes []string
+	if drawn == 0 {
+		notes = v.emptyReason()
+	}
+	for i := drawn; i < v.plan.rows; i++ {
+		text := ""
+		if i < len(notes) {
+			text = "  " + notes[i]
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+	c.bottom(thinBox, th.frame)
+}
+
+// queuesDetails is the right part of the table's upper edge, as long as there is
+// room for.
+func (v *liveView) queuesDetails(room int) string {
+	order := v.queues.Order
+	arrow := v.env.g.up
+	if order.Descending {
+		arrow = v.env.g.down
+	}
+	what := "–"
+	if v.filter.active() {
+		what = fmt.Sprintf("%s (%d hidden)", SafeText(v.filter.text), v.hidden)
+	}
+	marked := ""
+	if n := v.queues.MarkCount(); n > 0 {
+		marked = fmt.Sprintf("%d marked · ", n)
+	}
+	scope := ""
+	if v.topic != "" {
+		scope = "topic " + SafeText(v.topic) + " · "
+	}
+	long := fmt.Sprintf("%s%ssort %s%s · filter %s · %s cached %s done, waiting for commit", marked, scope, order.Column, arrow, what, v.env.g.full, v.env.g.done)
+	if table.Width(long)+8 <= room {
+		return long
+	}
+	brief := marked + scope + order.Column + arrow
+	if v.filter.active() {
+		brief = marked + scope + "filter " + what + " · " + order.Column + arrow
+	}
+	return brief
+}
+
+// emptyReason says why there are no rows and what to do.
+func (v *liveView) emptyReason() []string {
+	s := v.pic.scene
+	switch {
+	case s == nil:
+		return []string{"", "waiting for the engine's first figures …"}
+	case v.filter.active() && v.hidden > 0:
+		return []string{"", "No queue matches  /" + SafeText(v.filter.text),
+			plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
+	}
+	var lines []string
+	if s.NamesrvError != "" {
+		lines = append(lines, "", v.env.bad()+" name server: "+s.NamesrvError,
+			"  asked: "+strings.Join(s.Namesrv, ", "), "  it is tried again by itself · "+v.env.keys.first("log")+" log")
+	}
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		if t.Missing != "" && (v.topic == "" || s.raw.Topics[i].Topic == v.topic) {
+			lines = append(lines, "", "topic "+t.Topic+": "+t.Missing, "  it is waited for; consuming begins by itself when it is there")
+		}
+	}
+	if len(lines) == 0 {
+		lines = []string{"", "no queues yet: " + s.State.String() + because(s.StateCause)}
+	}
+	return lines
+}
+
+// bad is the sign of a failure.
+func (e *env) bad() string { return failure.sign() }
+
+func ownerLetter(s *scene, q *engine.QueueSnapshot) string {
+	if q.Owner == "" {
+		return unknown
+	}
+	if l, ok := s.letters[q.Owner]; ok {
+		if len(l) > 1 {
+			return "#"
+		}
+		return l
+	}
+	return unknown
+}
+
+// queueCells fills the cells of one row.
+func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, bar int) {
+	th, s := v.env.th, v.pic.scene
+	clear(cells)
+	base := th.text
+	if !q.Own {
+		base = th.dim
+	}
+	owner := s.letters[q.Owner]
+	if owner == "" {
+		owner = unknown
+	}
+	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base}
+	cells[colTopic] = table.Cell{Text: q.Topic, Style: base}
+	cells[colOwn] = table.Cell{Text: owner, Style: base}
+	cells[colCommit] = table.Cell{Text: offset(q.CommittedOffset), Style: base}
+	lag, ok := q.Lag()
+	cells[colLag] = table.Cell{Text: unknown, Style: base}
+	if ok {
+		cells[colLag].Text = grouped(lag)
+	}
+	word, st := v.stateText(q)
+	cells[colState] = table.Cell{Text: word, Style: st}
+	if !q.Own {
+		cells[colBar] = table.Cell{Text: center(v.otherText(q, owner), bar), Style: th.dim}
+		return
+	}
+	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
+	limit, what := v.barLimit()
+	length := q.Span
+	if what == "cached" {
+		length = q.CachedCount
+		cells[colSpan].Text = grouped(q.CachedCount)
+	}
+	if q.CachedMax != engine.Unknown {
+		cells[colMax] = table.Cell{Text: grouped(q.CachedMax), Style: base}
+	} else {
+		cells[colMax] = table.Cell{Text: none, Style: th.dim}
+	}
+	if bar > 0 {
+		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount-q.CachedDone, q.CachedDone, length, limit), Style: th.bar}
+	}
+	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
+	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
+	idle := none
+	if last := later(q.LastConsume, q.LastPull); !last.IsZero() {
+		idle = idleText(v.pic.now.Sub(last))
+	}
+	cells[colIdle] = table.Cell{Text: idle, Style: base}
+}
+
+// otherText says whose a queue is that is not ours: as the strategy computes it,
+// since nobody tells who really holds it.
+func (v *liveView) otherText(q *engine.QueueSnapshot, letter string) string {
+	switch {
+	case q.Owner == "":
+		return "(owner " + unknown + ")"
+	case v.pic.scene.Strategy == "":
+		return "(" + letter + ")"
+	}
+	return "(" + letter + " by " + v.pic.scene.Strategy + ")"
+}
+
+func center(text string, width int) string {
+	if free := width - table.Width(text); free > 1 {
+		return strings.Repeat(" ", free/2) + text
+	}
+	return text
+}
+
+// stateText is the state in a few words, with the words that matter first.
+func (v *liveView) stateText(q *engine.QueueSnapshot) (string, style) {
+	th := v.env.th
+	word := q.State.String()
+	switch q.State {
+	case engine.QueueOther, engine.QueueTaking, engine.QueueDropping:
+		return words(word, q.Detail), th.dim
+	case engine.QueueRun, engine.QueueIdle:
+		st := th.good
+		if q.State == engine.QueueIdle {
+			st = th.text
+		}
+		if v.pic.scene.Orderly && q.Locked {
+			return word + " locked " + since(q.LockedAt, v.pic.now), st
+		}
+		return word, st
+	case engine.QueueFlow:
+		cause := causeWord(q.Flow)
+		if q.Flow == core.FlowNone {
+			cause = q.Detail
+		}
+		return words(word, cause), th.warn
+	case engine.QueuePaused:
+		switch {
+		case q.Pause != nil:
+			word += " by " + q.Pause.By
+		case v.pic.scene.Pause != nil:
+			word += " all by " + v.pic.scene.Pause.By
+		}
+		return word, th.accent
+	}
+	return words(word, q.Detail), th.bad
+}
+
+// words joins a word and what follows, unless that begins with the word already.
+func words(word, detail string) string {
+	if detail == "" || strings.EqualFold(word, detail) {
+		return word
+	}
+	return word + " " + detail
+}
+
+// drawFeed draws the folded events, newest first.
+func (v *liveView) drawFeed(c *canvas) {
+	th := v.env.th
+	first, end := v.feed.Window()
+	details := "newest first · " + v.env.keys.first("detail") + " expand"
+	if v.pic.dropped > 0 {
+		details = grouped(v.pic.dropped) + " events lost · " + details
+	}
+	if v.plan.feedBox {
+		c.top(thinBox, th.frame, v.titleStyle(paneFeed), "Flow control & events", details)
+	} else {
+		c.put(th.frame, "─ ")
+		c.put(v.titleStyle(paneFeed), "events")
+		c.put(style{}, " ")
+		c.fill(th.frame, "─", c.w)
+		c.end()
+	}
+	for i := range v.plan.feed {
+		if v.plan.feedBox {
+			c.open(thinBox, th.frame)
+		}
+		if n := first + i; n < end {
+			v.drawFold(c, &v.pic.folds[n], n == v.feed.Cursor() && v.focus == paneFeed)
+		} else if i == 0 && end == 0 {
+			c.put(th.dim, " nothing has happened yet")
+		}
+		if v.plan.feedBox {
+			c.close(thinBox, th.frame)
+		} else {
+			c.end()
+		}
+	}
+	if v.plan.feedBox {
+		c.bottom(thinBox, th.frame)
+	}
+}
+
+// drawFold writes one line of the feed into the room there is.
+func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
+	th := v.env.th
+	st := severityStyle(th, f.row.sev)
+	sign := f.row.sev.sign()
+	if cursor {
+		sign = v.env.g.cursor
+	}
+	text, tail := v.foldText(f)
+	narrow := v.w < 100
+	clock := clockCents
+	if narrow {
+		clock = clockSeconds
+	}
+	c.put(st, sign)
+	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	c.put(st, pad(f.row.kind, 6)+" ")
+	if narrow {
+		c.put(st, pad(f.row.cause, 5)+" ")
+		queue := f.row.queue
+		if f.row.mq.Topic != "" && v.pic.scene != nil {
+			queue = v.pic.scene.brokers.name(SafeText(f.row.mq.BrokerName)) + fmt.Sprintf("/%d", f.row.mq.QueueID)
+		}
+		if queue != "" {
+			c.put(th.text, queue+" ")
+		}
+	} else {
+		c.put(st, pad(f.row.cause, 8)+" ")
+		c.put(th.text, pad(f.row.queue, min(v.sizes.name, 20))+"  ")
+	}
+	limit := c.limit
+	if n := table.Width(tail); n > 0 && n+2 < c.room() {
+		c.limit -= n + 2
+		c.put(th.text, text)
+		c.limit = limit
+		c.to(limit - n - 1)
+		c.put(th.dim, tail)
+		return
+	}
+	c.put(th.text, text)
+}
+
+func severityStyle(th *theme, s severity) style {
+	switch s {
+	case failure:
+		return th.bad
+	case warning:
+		return th.warn
+	case notice:
+		return th.accent
+	}
+	return th.text
+}
+
+// foldText is what a line of the feed says, and what stands at its right end. A
+// flow control in force is told with the queue's present figures.
+func (v *liveView) foldText(f *fold) (text, tail string) {
+	q := v.pic.scene.queue(f.row.mq)
+	if begin, ok := f.row.event.(engine.FlowBegin); ok && q != nil && q.Flow == begin.Cause {
+		text = flowText(q.Flow, q.FlowValue, q.FlowLimit)
+		delay := core.PullDelayFlowControl
+		switch q.Flow {
+		case core.FlowBroker:
+			delay = core.PullDelayBrokerFlowControl
+		case core.FlowOrderlyUnlocked:
+			delay = 0
+		}
+		if delay > 0 {
+			tail = "pull +" + span(delay) + "  "
+		}
+		return text, tail + "×" + grouped(max(q.FlowTimes, 1)) + " for " + since(q.FlowSince, v.pic.now)
+	}
+	text = f.row.text
+	if pause, ok := f.row.event.(engine.Pause); ok && pause.ResumeAfterMS > 0 && q != nil && q.Pause != nil && !q.Pause.ResumeAt.IsZero() {
+		return text, "resumes in " + age(q.Pause.ResumeAt.Sub(v.pic.now))
+	}
+	if f.count > 1 {
+		tail = "×" + grouped(int64(f.count))
+		if over := f.row.at.Sub(f.first); over > 0 {
+			tail += " in " + age(over)
+		}
+	}
+	return text, tail
+}

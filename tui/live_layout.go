@@ -1,0 +1,264 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// livePlan says how many lines each part of the live view gets.
+type livePlan struct {
+	figures   int  // lines of figures
+	alloc     int  // member rows; 0: no allocation box
+	allocHead bool // the box has a header
+	allocLine bool // one line instead of the box
+	grid      bool
+	rows      int // rows of the queue table; the box takes three more lines
+	feed      int // lines of the feed
+	feedBox   bool
+}
+
+func (p *livePlan) allocHeight() int {
+	switch {
+	case p.allocLine:
+		return 1
+	case p.alloc == 0:
+		return 0
+	case p.allocHead:
+		return p.alloc + 3
+	}
+	return p.alloc + 2
+}
+
+func (p *livePlan) feedHeight() int {
+	switch {
+	case p.feed == 0:
+		return 0
+	case p.feedBox:
+		return p.feed + 2
+	}
+	return p.feed + 1
+}
+
+const tableFrame = 3 // edges and header of the queue table
+
+// layout applies the shrink rules to the room there is.
+func (v *liveView) layout() {
+	if v.w == 0 {
+		return
+	}
+	v.measure()
+	v.columns = v.makeColumns()
+	members, queues := max(v.members.Len(), 1), max(v.queues.Len()+v.hidden, 1)
+	if v.zoomed {
+		v.plan = livePlan{}
+		switch v.focus {
+		case paneAlloc:
+			v.plan.allocHead = v.w >= 104
+			v.plan.alloc = v.h - 2
+			if v.plan.allocHead {
+				v.plan.alloc--
+			}
+		case paneFeed:
+			v.plan.feed, v.plan.feedBox = v.h-2, true
+		default:
+			v.plan.rows = v.h - tableFrame
+		}
+		v.resizePanes()
+		return
+	}
+	p := livePlan{figures: 2}
+	switch {
+	case v.screen < 16:
+		p.figures = 1
+	case v.w >= 100 && v.screen >= 28:
+		p.figures = 4
+	}
+	if p.allocLine = v.screen < 20; !p.allocLine {
+		p.allocHead = v.w >= 104
+		p.alloc = min(members, max(3, v.screen/7))
+	}
+	switch {
+	case v.screen >= 32:
+		p.feed, p.feedBox = 4, true
+	case v.screen >= 22:
+		p.feed = 2
+	}
+	p.rows = v.h - p.figures - p.allocHeight() - p.feedHeight() - tableFrame
+	if surplus := p.rows - max(queues, 4); surplus > 0 && p.feedBox {
+		p.feed += surplus
+		p.rows -= surplus
+	}
+	v.plan = p
+	v.resizePanes()
+}
+
+func (v *liveView) resizePanes() {
+	v.plan.rows = max(v.plan.rows, 0)
+	v.queues.Resize(v.plan.rows)
+	v.members.Resize(v.plan.alloc)
+	v.feed.Resize(v.plan.feed)
+	v.plan.grid = v.plan.allocHead && v.gridFits()
+}
+
+// measure finds how wide names and numbers are, in steps, so that columns do not
+// jump with each digit.
+func (v *liveView) measure() {
+	z := liveSizes{name: 10, topic: 5, offset: 10, lag: 7}
+	s := v.pic.scene
+	for i := 0; s != nil && i < len(s.Queues); i++ {
+		q := &s.Queues[i]
+		z.name = max(z.name, table.Width(q.BrokerName)+1+len(strconv.Itoa(int(q.QueueID))))
+		if i == 0 || s.Queues[i-1].Topic != q.Topic {
+			z.topic = max(z.topic, table.Width(q.Topic))
+		}
+		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
+		if lag, ok := q.Lag(); ok {
+			z.lag = max(z.lag, groupedWidth(lag))
+		}
+	}
+	v.sizes = z
+}
+
+func groupedWidth(n int64) int {
+	digits := 1
+	for n >= 10 {
+		n /= 10
+		digits++
+	}
+	return digits + (digits-1)/3
+}
+
+// byTopic reports whether rows of more than one topic are shown.
+func (v *liveView) byTopic() bool {
+	return v.pic.scene != nil && v.pic.scene.topics > 1 && v.topic == ""
+}
+
+// The queue table's columns; cells are indexed by these.
+const (
+	colQueue = iota
+	colTopic
+	colOwn
+	colCommit
+	colMax
+	colSpan
+	colBar
+	colMsgs
+	colMiB
+	colIdle
+	colLag
+	colState
+	liveColumns
+)
+
+// makeColumns builds the columns for the present width with the widest bar that
+// fits.
+func (v *liveView) makeColumns() []table.Column {
+	z := v.sizes
+	name := min(z.name, 24)
+	if v.byTopic() && v.w < topicFrom {
+		name = min(z.name+6, 24) // "retry broker-a/0"
+	}
+	stateWidth := 12
+	if v.w >= 112 {
+		stateWidth = 14
+	}
+	columns := []table.Column{
+		colQueue:  {ID: "queue", Title: "queue", Width: min(name, 11), Flex: 3, Max: name, Fixed: true},
+		colTopic:  {ID: "topic", Title: "topic", Width: 10, Flex: 1, Max: z.topic, Rank: 7, From: topicFrom},
+		colOwn:    {ID: "own", Title: "own", Width: 3, From: 70, Rank: 6},
+		colCommit: {ID: "commit", Title: "commit", Width: z.offset, Right: true, From: 86, Rank: 8},
+		colMax:    {ID: "max", Title: "max cached", Width: max(z.offset, 10), Gap: 2, Right: true, From: 98, Rank: 9},
+		colSpan:   {ID: "span", Title: "span", Width: 6, Right: true, Rank: 3},
+		colBar:    {ID: "bar"},
+		colMsgs:   {ID: "msgs", Title: "msgs", Width: 6, Right: true, Rank: 2},
+		colMiB:    {ID: "MiB", Title: "MiB", Width: 5, Right: true, From: 106, Rank: 10, Gap: 2},
+		colIdle:   {ID: "idle", Title: "idle", Width: 6, Right: true, From: 112, Rank: 11},
+		colLag:    {ID: "lag", Title: "lag", Width: z.lag + 1, Right: true},
+		colState:  {ID: "state", Title: "state", Width: stateWidth, Flex: 1},
+	}
+	if !v.byTopic() {
+		columns[colTopic].From = 1 << 20
+	}
+	if v.w < 86 {
+		columns[colOwn].Title, columns[colOwn].Width = "o", 2
+	}
+	for _, cells := range [...]int{24, 16, 8} {
+		columns[colBar] = table.Column{ID: "bar", Title: v.barTitle(cells), Width: cells, Rank: 1}
+		if l := table.Fit(columns, v.w-2, v.w, v.queues.Left); l.WidthOf(columns, "bar") == cells && v.allFit(columns, l) {
+			return columns
+		}
+	}
+	columns[colBar] = table.Column{ID: "bar", Width: 8, Rank: 12, From: 1 << 20}
+	return columns
+}
+
+// topicFrom is the width from which rows of several topics get a column for it.
+const topicFrom = 96
+
+// allFit reports whether only columns that From hides are missing.
+func (v *liveView) allFit(columns []table.Column, l table.Layout) bool {
+	hidden := v.queues.Left
+	if hidden == 0 {
+		for i := range columns {
+			if v.w < columns[i].From {
+				hidden++
+			}
+		}
+	}
+	return l.Hidden <= hidden || v.queues.Left > 0
+}
+
+// barLimit is the scale of the bars: the span limit, or the count when orderly,
+// where no span limit is in force.
+func (v *liveView) barLimit() (limit int64, what string) {
+	s := v.pic.scene
+	switch {
+	case s == nil:
+		return 0, "span"
+	case s.Orderly:
+		return s.Limits.Count, "cached"
+	}
+	return s.Limits.Span, "span"
+}
+
+// barTitle is the bar's scale in exactly the bar's width.
+func (v *liveView) barTitle(cells int) string {
+	limit, what := v.barLimit()
+	end := strconv.FormatInt(limit, 10)
+	for _, middle := range []string{" offset " + what + " ", " " + what + " ", ""} {
+		free := cells - 2 - len(end) - 1 - len(middle)
+		if what == "cached" && strings.HasPrefix(middle, " offset") || free < 2 {
+			continue
+		}
+		left := free / 2
+		return "0 " + strings.Repeat("─", left) + middle + strings.Repeat("─", free-left) + " " + end
+	}
+	return table.Cut(end, cells)
+}
+
+// queueName is how a row names its queue when the topic has no column.
+func (v *liveView) queueName(q *engine.QueueSnapshot) string {
+	if !v.byTopic() || v.w >= topicFrom {
+		return q.Short()
+	}
+	if q.Retry {
+		return "retry " + q.Short()
+	}
+	if v.ordinaryTopics() == 1 {
+		return q.Short()
+	}
+	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+}
+
+func (v *liveView) ordinaryTopics() int {
+	n := 0
+	for i := range v.pic.scene.Topics {
+		if !v.pic.scene.Topics[i].Retry {
+			n++
+		}
+	}
+	return n
+}

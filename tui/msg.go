@@ -1,0 +1,68 @@
+package tui
+
+import (
+	"time"
+
+	"eyeq/engine"
+)
+
+// The messages that reach Update, named for what happened.
+type (
+	// snapshotsMsg are the newest snapshots, by source. next is set when the tick
+	// goes on with it.
+	snapshotsMsg struct {
+		snapshots []*engine.Snapshot
+		next      bool
+	}
+	// eventsMsg are events of one source that have piled up.
+	eventsMsg struct {
+		source  int
+		events  []engine.Event
+		dropped int64
+		err     error // the subscription has ended
+	}
+	// heldMsg is the head of a queue's cache.
+	heldMsg struct {
+		mq   engine.MessageQueue
+		rows []heldRow
+		err  string
+		poll int
+	}
+	// pollDueMsg asks to read again what a view polls, if that is still wanted.
+	pollDueMsg struct{ poll int }
+	// pauseDoneMsg is the answer to a pause or resume.
+	pauseDoneMsg struct {
+		what string // "paused broker-a/3"
+		err  string
+	}
+	// resetPreviewMsg answers a preview; ticket tells which one.
+	resetPreviewMsg struct {
+		ticket int
+		rows   []engine.ResetRow
+		at     time.Time
+		err    string
+	}
+	// resetDoneMsg is what each queue's reset came to.
+	resetDoneMsg struct {
+		rows []engine.ResetRow
+		err  string
+	}
+	// logMsg are lines of the program's log.
+	logMsg struct {
+		lines []string
+		poll  int
+	}
+	// leftMsg: the engines have ended.
+	leftMsg struct{ err error }
+	// endedMsg: Run's context has ended.
+	endedMsg struct{ cause error }
+	// leaveLateMsg: the time for an orderly leave is over.
+	leaveLateMsg struct{}
+
+	// pictureMsg is what a view is to show from now on.
+	pictureMsg struct{ picture }
+	// sizeMsg is the room of a view, on a screen of that height.
+	sizeMsg struct{ w, h, screen int }
+	// actionMsg is a key by its binding's name.
+	actionMsg struct{ action action }
+)

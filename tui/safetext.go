@@ -1,0 +1,135 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	tabStop = 8
+	// maxMarks bounds the combining marks on one character: more is an attack on
+	// the renderer, not writing.
+	maxMarks = 4
+)
+
+// SafeText makes one line of foreign text safe to print: control characters as
+// pictures (ESC as ␛), newlines as ⏎, other invisible or direction-changing
+// characters by their number (‹U+202E›), bytes that are no UTF-8 as ‹ff›, tabs as
+// spaces to the next stop. Variation selectors are dropped, since terminals
+// disagree about the width they give. Text without any of these comes back as it is.
+func SafeText(s string) string {
+	if isSafe(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s) + 16)
+	column, marks := 0, maxMarks // a leading mark would sit on our own frame
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		piece, width := "", 1
+		switch {
+		case r == utf8.RuneError && size == 1:
+			piece = "‹" + strconv.FormatUint(uint64(s[i])|0x100, 16)[1:] + "›"
+			width = 4
+		case r == '\t':
+			width = tabStop - column%tabStop
+			piece = "        "[:width]
+		case r == '\r' && strings.HasPrefix(s[i:], "\r\n"):
+			size = 2
+			piece = "⏎"
+		case r == '\n':
+			piece = "⏎"
+		case r < ' ':
+			piece = string('␀' + r)
+		case r == 0x7f:
+			piece = "␡"
+		case isSelector(r):
+			i += size
+			continue
+		case unicode.Is(unicode.M, r) && marks < maxMarks:
+			piece, width = s[i:i+size], 0
+			marks++
+			b.WriteString(piece)
+			i += size
+			continue
+		case !printable(r) || unicode.Is(unicode.M, r):
+			piece = "‹U+" + strings.ToUpper(strconv.FormatInt(int64(r)|0x10000000, 16)[4:])
+			piece = trimCode(piece) + "›"
+			width = utf8.RuneCountInString(piece)
+		default:
+			piece = s[i : i+size]
+		}
+		b.WriteString(piece)
+		column += width
+		marks = 0
+		i += size
+	}
+	return b.String()
+}
+
+// trimCode drops leading zeros beyond four digits: ‹U+202E, ‹U+1F600.
+func trimCode(piece string) string {
+	const head = len("‹U+")
+	digits := piece[head:]
+	for len(digits) > 4 && digits[0] == '0' {
+		digits = digits[1:]
+	}
+	return piece[:head] + digits
+}
+
+// isSafe reports whether SafeText would change nothing, without allocating.
+func isSafe(s string) bool {
+	ascii := true
+	for i := 0; i < len(s); i++ {
+		if s[i] < ' ' || s[i] == 0x7f {
+			return false
+		}
+		ascii = ascii && s[i] < utf8.RuneSelf
+	}
+	if ascii {
+		return true
+	}
+	marks := maxMarks
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
+			return false
+		case !printable(r) || isSelector(r):
+			return false
+		case unicode.Is(unicode.M, r):
+			marks++
+			if marks > maxMarks {
+				return false
+			}
+		default:
+			marks = 0
+		}
+	}
+	return true
+}
+
+// printable reports whether a terminal shows r as itself. unicode.IsGraphic leaves
+// out controls, format characters (bidi, zero width), private and unassigned ones;
+// line and paragraph separators are left out here.
+func printable(r rune) bool {
+	return unicode.IsGraphic(r) && r != '\u2028' && r != '\u2029'
+}
+
+func isSelector(r rune) bool {
+	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r >= 0x180b && r <= 0x180f
+}
+
+// safeHead is SafeText of the beginning of a possibly huge text: what a line of
+// width cells can show, and a little more. whole is false when text was left out.
+func safeHead(b []byte, width int) (s string, whole bool) {
+	limit := max(width, 1) * utf8.UTFMax
+	if len(b) <= limit {
+		return SafeText(string(b)), true
+	}
+	for limit > 0 && !utf8.RuneStart(b[limit]) {
+		limit--
+	}
+	return SafeText(string(b[:limit])), false
+}

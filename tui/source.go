@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"eyeq/engine"
+)
+
+// Engine is what the screen needs of an engine. *engine.Engine is one.
+type Engine interface {
+	Snapshot() *engine.Snapshot
+	Subscribe(buffer int) *engine.EventSubscription
+	Pause(ctx context.Context, r engine.PauseRequest) error
+	Resume(ctx context.Context, r engine.ResumeRequest) error
+	PreviewReset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error)
+	ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error)
+	Held(ctx context.Context, mq engine.MessageQueue, n int) ([]engine.HeldMessage, error)
+}
+
+// NamedEngine is one consumer to look at. Name is what `:live NAME` takes; "" means
+// the group's name.
+type NamedEngine struct {
+	Name   string
+	Engine Engine
+}
+
+// Options are everything the screen needs. Engines must not be empty for Run.
+type Options struct {
+	// Engines are the consumers of this process; the first is shown at first, the
+	// others by `:live NAME` and a key.
+	Engines []NamedEngine
+
+	Cluster string // the cluster's name
+	// Color is the cluster's colour: red, green, yellow, blue, magenta, cyan or "".
+	Color string
+	// Mode is "read-only", "confirm", "open" or "sandbox".
+	Mode string
+	// Member: a real group would lose a member by leaving. Then q asks once and
+	// ctrl-z is refused.
+	Member   bool
+	Operator string // who pauses and resets
+	Title    string // a word for line 1, e.g. "demo"
+
+	Refresh  time.Duration // between two snapshots; 0 means 250 ms
+	ASCII    bool          // nothing but ASCII on the screen
+	NoColor  bool          // no colours and no attributes
+	Keys     map[string]string
+	Location *time.Location // of absolute times; nil means local
+
+	Input  io.Reader        // nil means standard input
+	Output io.Writer        // nil means standard output
+	Now    func() time.Time // nil means time.Now
+
+	// Leave begins the orderly leave and returns at once; it may be called more
+	// than once. Nil: leaving means that the screen ends.
+	Leave func()
+	// Left yields once the engines have ended: nil, or why. Nil: not told.
+	Left <-chan error
+	// LogTail returns the last n lines of the program's own log; nil: there is none.
+	LogTail func(n int) []string
+}
+
+// The modes of a cluster.
+const (
+	modeReadOnly = "read-only"
+	modeConfirm  = "confirm"
+	modeOpen     = "open"
+	modeSandbox  = "sandbox"
+)
+
+const (
+	defaultRefresh = 250 * time.Millisecond
+	minRefresh     = 100 * time.Millisecond
+	maxRefresh     = 10 * time.Second
+)
+
+// withDefaults fills what was left out.
+func (o Options) withDefaults() Options {
+	if o.Refresh <= 0 {
+		o.Refresh = defaultRefresh
+	}
+	o.Refresh = min(max(o.Refresh, minRefresh), maxRefresh)
+	if o.Location == nil {
+		o.Location = time.Local
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Operator == "" {
+		o.Operator = "operator"
+	}
+	return o
+}

@@ -1,0 +1,105 @@
+package table
+
+import (
+	"github.com/charmbracelet/x/ansi"
+)
+
+// ellipsis ends a text that was cut.
+const ellipsis = "…"
+
+// Style is the pair of escape sequences put round a text; the zero value changes
+// nothing.
+type Style struct{ Open, Close string }
+
+// Render puts the style round text.
+func (s Style) Render(text string) string {
+	if s.Open == "" || text == "" {
+		return text
+	}
+	return s.Open + text + s.Close
+}
+
+// Append appends text in the style to dst.
+func (s Style) Append(dst []byte, text string) []byte {
+	if s.Open == "" || text == "" {
+		return append(dst, text...)
+	}
+	dst = append(dst, s.Open...)
+	dst = append(dst, text...)
+	return append(dst, s.Close...)
+}
+
+// Width is the number of cells that text takes.
+func Width(text string) int {
+	for i := 0; i < len(text); i++ {
+		if text[i] < ' ' || text[i] > '~' {
+			return ansi.StringWidth(text)
+		}
+	}
+	return len(text)
+}
+
+// Cut shortens text to at most width cells, the last of which says that it was
+// cut. The result may be a cell short when a wide character did not fit.
+func Cut(text string, width int) string {
+	switch {
+	case width <= 0:
+		return ""
+	case Width(text) <= width:
+		return text
+	}
+	return ansi.Truncate(text, width, ellipsis)
+}
+
+// Head is the beginning of text that fits into width cells, without a sign that it
+// was cut.
+func Head(text string, width int) string {
+	if width <= 0 {
+		return ""
+	}
+	return ansi.Truncate(text, width, "")
+}
+
+const spaces = "                                                                                                                                "
+
+// AppendSpaces appends n blanks.
+func AppendSpaces(dst []byte, n int) []byte {
+	for n > len(spaces) {
+		dst = append(dst, spaces...)
+		n -= len(spaces)
+	}
+	if n > 0 {
+		dst = append(dst, spaces[:n]...)
+	}
+	return dst
+}
+
+// AppendCell appends text in exactly width cells, cut or padded, then styled. The
+// padding is styled too, so that a reversed row has no holes.
+func AppendCell(dst []byte, text string, width int, right bool, style Style) []byte {
+	if width <= 0 {
+		return dst
+	}
+	used := Width(text)
+	if used > width {
+		text = Cut(text, width)
+		used = Width(text)
+	}
+	dst = append(dst, style.Open...)
+	if right {
+		dst = AppendSpaces(dst, width-used)
+		dst = append(dst, text...)
+	} else {
+		dst = append(dst, text...)
+		dst = AppendSpaces(dst, width-used)
+	}
+	return append(dst, style.Close...)
+}
+
+// Tail is text without its first n cells. A wide character that is cut in two goes.
+func Tail(text string, n int) string {
+	if n <= 0 {
+		return text
+	}
+	return ansi.TruncateLeft(text, n, "")
+}

@@ -1,0 +1,233 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+
+	"eyeq/tui/table"
+)
+
+// eventsView lists all events of one engine, oldest first; at the end it follows.
+type eventsView struct {
+	env    *env
+	pic    picture
+	w, h   int
+	filter filter
+	list   table.State[uint64] // by sequence number
+	hidden int
+	fresh  int // arrived while the cursor was elsewhere
+	last   uint64
+	scroll int // cells that the text is shifted to the left
+}
+
+func newEventsView(e *env) eventsView {
+	v := eventsView{env: e}
+	v.list.Follow = true
+	return v
+}
+
+func (v eventsView) update(msg any) eventsView {
+	switch msg := msg.(type) {
+	case pictureMsg:
+		v.pic = msg.picture
+		v.refresh()
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.list.Resize(max(v.h-tableFrame, 0))
+	case actionMsg:
+		v = v.act(msg.action)
+	}
+	return v
+}
+
+func (v eventsView) act(a action) eventsView {
+	const step = 16
+	switch a {
+	case "next-error":
+		v.jump(1)
+	case "previous-error":
+		v.jump(-1)
+	case "left":
+		v.scroll = max(v.scroll-step, 0)
+	case "right":
+		v.scroll += step
+	case "far-left":
+		v.scroll = 0
+	default:
+		if moveBy(&v.list, a) {
+			v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && a != "up" && a != "top"
+			if v.list.Follow {
+				v.fresh = 0
+			}
+		}
+	}
+	return v
+}
+
+// jump goes to the next or previous failure; at the last one it stays.
+func (v *eventsView) jump(step int) {
+	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
+		if r := v.row(v.list.Key(i)); r != nil && r.sev == failure {
+			v.list.Follow = false
+			v.list.MoveTo(i)
+			return
+		}
+	}
+}
+
+// row finds an event by its number; the numbers have no gaps.
+func (v *eventsView) row(seq uint64) *eventRow {
+	if len(v.pic.rows) == 0 || seq < v.pic.rows[0].seq {
+		return nil
+	}
+	if i := seq - v.pic.rows[0].seq; i < uint64(len(v.pic.rows)) {
+		return &v.pic.rows[i]
+	}
+	return nil
+}
+
+// refresh takes the rows of a new picture. Without a filter and with nothing new
+// there is nothing to do.
+func (v *eventsView) refresh() {
+	rows := v.pic.rows
+	if len(rows) == 0 {
+		v.list.SetKeys(nil)
+		v.hidden, v.last = 0, 0
+		return
+	}
+	newest := rows[len(rows)-1].seq + 1
+	if newest == v.last && v.list.Len()+v.hidden == len(rows) {
+		return
+	}
+	if newest > v.last && !v.list.Follow {
+		v.fresh += int(newest - max(v.last, rows[0].seq))
+	}
+	v.last = newest
+	v.refilter()
+}
+
+func (v *eventsView) refilter() {
+	keys := make([]uint64, 0, len(v.pic.rows))
+	for i := range v.pic.rows {
+		r := &v.pic.rows[i]
+		if v.filter.matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
+			keys = append(keys, r.seq)
+		}
+	}
+	v.hidden = len(v.pic.rows) - len(keys)
+	v.list.SetKeys(keys)
+}
+
+// eventSearch is the text that the filter looks into.
+func eventSearch(r *eventRow) string {
+	return strings.Join([]string{r.kind, r.cause, r.name, r.topic, r.queue, r.text}, " ")
+}
+
+// current is the event under the cursor.
+func (v *eventsView) current() *eventRow {
+	seq, ok := v.list.Current()
+	if !ok {
+		return nil
+	}
+	return v.row(seq)
+}
+
+func (v *eventsView) escape() bool {
+	switch {
+	case v.filter.active():
+		v.filter = filter{}
+		v.refilter()
+	case v.scroll > 0:
+		v.scroll = 0
+	default:
+		return false
+	}
+	return true
+}
+
+var eventColumns = []table.Column{
+	{ID: "time", Title: "time", Width: 12, Fixed: true},
+	{ID: "kind", Title: "kind", Width: 7},
+	{ID: "cause", Title: "what", Width: 9, Rank: 2},
+	{ID: "queue", Title: "queue", Width: 11, Flex: 1, Max: 18},
+	{ID: "topic", Title: "topic", Width: 10, Flex: 1, Max: 28, From: 110, Rank: 3},
+	{ID: "text", Title: "text", Width: 20, Flex: 8, Gap: 2},
+}
+
+func (v eventsView) view(w, h int) string {
+	th, c := v.env.th, newCanvas(w, h)
+	first, end := v.list.Window()
+	title := "Events"
+	if v.list.Len() > 0 {
+		title = fmt.Sprintf("Events  %s-%s of %s", grouped(int64(first+1)), grouped(int64(end)), grouped(int64(v.list.Len())))
+	}
+	c.top(thinBox, th.frame, th.title, title, v.details())
+	columns := eventColumns
+	layout := table.Fit(columns, w-2, w, 0)
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendHeader(c.b, columns, table.Order{}, "", "", th.header)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+	var cells [6]table.Cell
+	for i := first; i < end; i++ {
+		r := v.row(v.list.Key(i))
+		if r == nil {
+			continue
+		}
+		st := severityStyle(th, r.sev)
+		text := r.text
+		if v.scroll > 0 {
+			text = table.Tail(text, v.scroll)
+		}
+		cells = [6]table.Cell{
+			{Text: v.env.mode.clock(r.at, v.pic.now, v.env.o.Location, clockMillis), Style: th.dim},
+			{Text: r.kind, Style: st}, {Text: r.cause, Style: st}, {Text: r.queue}, {Text: r.topic, Style: th.dim}, {Text: text},
+		}
+		look := table.Look{Cursor: " ", Mark: r.sev.sign(), Gutter: st}
+		if i == v.list.Cursor() {
+			look.Cursor, look.Row = v.env.g.cursor, th.cursor
+		}
+		c.put(th.frame, thinBox.v)
+		c.b = layout.AppendRow(c.b, columns, cells[:], look)
+		c.x += layout.Width
+		c.put(th.frame, thinBox.v)
+		c.end()
+	}
+	notes := v.emptyReason()
+	for i := end - first; i < h-tableFrame; i++ {
+		text := ""
+		if n := i - (end - first); v.list.Len() == 0 && n < len(notes) {
+			text = "  " + notes[n]
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+	c.bottom(thinBox, th.frame)
+	return c.String()
+}
+
+func (v *eventsView) details() string {
+	var parts []string
+	if v.pic.dropped > 0 {
+		parts = append(parts, grouped(v.pic.dropped)+" lost (the screen was slower)")
+	}
+	if v.filter.active() {
+		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", SafeText(v.filter.text), grouped(int64(v.hidden))))
+	}
+	switch {
+	case v.list.Follow:
+		parts = append(parts, "following")
+	case v.fresh > 0:
+		parts = append(parts, fmt.Sprintf("%s new, %s follow", grouped(int64(v.fresh)), v.env.keys.first("bottom")))
+	default:
+		parts = append(parts, v.env.keys.first("bottom")+" follow")
+	}
+	return strings.Join(parts, " · ")
+}
+
+func (v *eventsView) emptyReason() []string {
+	if v.filter.active() && v.hidden > 0 {
+		return []string{"", "No event matches  /" + SafeText(v.filter.text), grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
+	}
+	return []string{"", "nothing has happened yet"}
+}

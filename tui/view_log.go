@@ -1,0 +1,82 @@
+package tui
+
+import (
+	"fmt"
+
+	"eyeq/tui/table"
+)
+
+const logLines = 1000
+
+// logView shows the end of the program's own log.
+type logView struct {
+	env    *env
+	w, h   int
+	list   table.State[int]
+	lines  []string
+	read   bool
+	scroll int
+}
+
+func newLogView(e *env) logView {
+	v := logView{env: e}
+	v.list.Follow = true
+	return v
+}
+
+func (v logView) update(msg any) logView {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.list.Resize(max(v.h-2, 0))
+	case logMsg:
+		v.lines, v.read = msg.lines, true
+		keys := make([]int, len(v.lines))
+		for i := range keys {
+			keys[i] = i
+		}
+		v.list.SetKeys(keys)
+	case actionMsg:
+		switch msg.action {
+		case "left":
+			v.scroll = max(v.scroll-16, 0)
+		case "right":
+			v.scroll += 16
+		case "far-left":
+			v.scroll = 0
+		default:
+			if moveBy(&v.list, msg.action) {
+				v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && msg.action != "up" && msg.action != "top"
+			}
+		}
+	}
+	return v
+}
+
+func (v logView) view(w, h int) string {
+	th, c := v.env.th, newCanvas(w, h)
+	c.top(thinBox, th.frame, th.title, "Log of eyeq", fmt.Sprintf("last %s lines", grouped(int64(len(v.lines)))))
+	first, end := v.list.Window()
+	for i := first; i < end && c.lines < h-1; i++ {
+		mark := " "
+		if i == v.list.Cursor() {
+			mark = v.env.g.cursor
+		}
+		c.boxed(thinBox, th.frame, segment{th.mark, mark}, segment{th.text, table.Tail(v.lines[i], v.scroll)})
+	}
+	note := ""
+	switch {
+	case v.env.o.LogTail == nil:
+		note = "  no log is kept"
+	case !v.read:
+		note = "  reading the log …"
+	case len(v.lines) == 0:
+		note = "  the log is empty"
+	}
+	for c.lines < h-1 {
+		c.boxed(thinBox, th.frame, segment{th.text, note})
+		note = ""
+	}
+	c.bottom(thinBox, th.frame)
+	return c.String()
+}

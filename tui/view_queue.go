@@ -1,0 +1,396 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+const (
+	// heldMessages are asked of the head of a cache.
+	heldMessages = 50
+	heldLimit    = 2 * time.Second
+	bodyPreview  = 200 // cells
+)
+
+// heldRow is a cached message behind the door.
+type heldRow struct {
+	offset       int64
+	stage        core.Stage
+	started      time.Time
+	retries      int
+	reconsumed   int32
+	id, tags     string
+	keys         string
+	born, stored time.Time
+	bodySize     int
+	body         string
+}
+
+// heldRows lets messages in.
+func heldRows(messages []engine.HeldMessage) []heldRow {
+	rows := make([]heldRow, 0, len(messages))
+	for _, h := range messages {
+		m := h.Message
+		if m == nil {
+			continue
+		}
+		r := heldRow{
+			offset: m.QueueOffset(), stage: h.Stage, started: h.Started, retries: h.Retries, reconsumed: m.ReconsumeTimes(),
+			id: SafeText(m.MessageID()), tags: SafeText(m.Tags()), keys: SafeText(strings.Join(m.Keys(), " ")),
+			born: m.Born(), stored: m.Stored(), bodySize: len(m.StoredBody()),
+		}
+		body, err := m.Body()
+		if err != nil {
+			r.body = "! body: " + SafeText(err.Error())
+		} else {
+			r.bodySize = len(body)
+			r.body, _ = safeHead(body, bodyPreview)
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// stageWord names a stage as the screen does.
+func stageWord(s core.Stage) string {
+	switch s {
+	case core.StageCached:
+		return "waiting"
+	case core.StageTaken:
+		return "running"
+	case core.StageDone:
+		return "done"
+	}
+	return unknown
+}
+
+// queueView is everything about one queue, and the head of its cache.
+type queueView struct {
+	env    *env
+	pic    picture
+	w, h   int
+	mq     engine.MessageQueue // true name
+	list   table.State[int64]  // by queue offset
+	held   []heldRow
+	asked  bool // an answer has come
+	err    string
+	scroll int
+}
+
+func newQueueView(e *env, mq engine.MessageQueue) queueView { return queueView{env: e, mq: mq} }
+
+func (v queueView) update(msg any) queueView {
+	switch msg := msg.(type) {
+	case pictureMsg:
+		v.pic = msg.picture
+		v.layout()
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.layout()
+	case heldMsg:
+		if msg.mq != v.mq || v.pic.frozen {
+			return v
+		}
+		v.held, v.err, v.asked = msg.rows, msg.err, true
+		keys := make([]int64, len(v.held))
+		for i := range v.held {
+			keys[i] = v.held[i].offset
+		}
+		v.list.SetKeys(keys)
+	case actionMsg:
+		switch msg.action {
+		case "left":
+			v.scroll = max(v.scroll-16, 0)
+		case "right":
+			v.scroll += 16
+		case "far-left":
+			v.scroll = 0
+		default:
+			moveBy(&v.list, msg.action)
+		}
+	}
+	return v
+}
+
+func (v *queueView) layout() { v.list.Resize(max(v.h-len(v.facts())-2-tableFrame, 1)) }
+
+// fact is one line of the upper part: two columns where there is room.
+type fact struct{ name, text string }
+
+// facts are the lines about the queue, packed into the width.
+func (v *queueView) facts() []string {
+	s := v.pic.scene
+	q := s.queue(v.mq)
+	if q == nil {
+		return []string{" this queue is not in the route any more: " + SafeText(v.mq.String())}
+	}
+	facts := v.queueFacts(s, q)
+	if v.w < 100 {
+		lines := make([]string, 0, len(facts))
+		for _, f := range facts {
+			lines = append(lines, fmt.Sprintf(" %-10s %s", f.name, f.text))
+		}
+		return lines
+	}
+	half := (len(facts) + 1) / 2
+	column := (v.w - 3) / 2
+	lines := make([]string, half)
+	for i := range half {
+		line := pad(table.Cut(fmt.Sprintf(" %-11s %s", facts[i].name, facts[i].text), column-1), column)
+		if j := i + half; j < len(facts) {
+			line += fmt.Sprintf(" %-11s %s", facts[j].name, facts[j].text)
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// queueFacts tells everything of a QueueSnapshot, ordered by what matters at night.
+func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
+	now := v.pic.now
+	lag := unknown
+	if n, ok := q.Lag(); ok {
+		lag = grouped(n)
+	}
+	facts := []fact{
+		{"state", words(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)},
+		{"owner", v.ownerText(s, q)},
+		{"lag", fmt.Sprintf("%s = max %s − committed %s", lag, offset(q.MaxOffset), offset(q.CommittedOffset))},
+		{"broker has", fmt.Sprintf("%s … %s, heard %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
+	}
+	if !q.Own {
+		stored := "last committed message stored " + unknown
+		if !q.LastConsumedStored.IsZero() {
+			stored = "last committed message stored " + v.when(q.LastConsumedStored)
+		}
+		return append(facts, fact{"consumed", stored}, fact{"inside", "not ours: what another member caches is not known here"})
+	}
+	persisted := "not yet"
+	if q.PersistedOffset != engine.Unknown {
+		persisted = fmt.Sprintf("%s, %s", grouped(q.PersistedOffset), ago(q.PersistedAt, now))
+		if behind := q.CommittedOffset - q.PersistedOffset; behind > 0 && q.CommittedOffset != engine.Unknown {
+			persisted += fmt.Sprintf(" (%s not stored yet)", grouped(behind))
+		}
+	}
+	limit := s.Limits
+	facts = append(facts,
+		fact{"durable", persisted},
+		fact{"next pull", offset(q.NextOffset)},
+		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s done waiting, %s local retry", grouped(q.CachedCount), grouped(limit.Count),
+			grouped(q.InProcess), grouped(q.CachedDone), grouped(q.LocalRetry))},
+		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", mib(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
+		fact{"span", v.spanText(s, q)},
+		fact{"head", v.headText(q)},
+		fact{"flow", v.flowText(q)},
+		fact{"pull", v.pullText(q)},
+		fact{"consume", fmt.Sprintf("last %s · consumed %s · failed %s · sent back %s", ago(q.LastConsume, now),
+			grouped(int64(q.Consumed)), grouped(int64(q.Failed)), grouped(int64(q.SentBack)))},
+	)
+	if s.Orderly {
+		lock := "not held"
+		if q.Locked {
+			lock = "held, granted " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without renewal"
+		}
+		facts = append(facts, fact{"lock", lock})
+	}
+	facts = append(facts, fact{"pause", v.pauseText(s, q)})
+	errText := "none"
+	if q.LastError != "" {
+		errText = v.when(q.LastErrorAt) + " " + q.LastError
+	}
+	return append(facts, fact{"last error", errText}, fact{"generation", fmt.Sprintf("%d", q.Generation)})
+}
+
+// when is a time of day with its age.
+func (v *queueView) when(t time.Time) string {
+	if t.IsZero() {
+		return unknown
+	}
+	if v.env.mode == timeRelative {
+		return ago(t, v.pic.now)
+	}
+	return v.env.clock(t, clockSeconds) + " (" + ago(t, v.pic.now) + ")"
+}
+
+func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
+	switch {
+	case q.Owner == "":
+		return unknown + ": no allocation known"
+	case q.Own && q.Owner == s.ClientID:
+		return s.letters[q.Owner] + " " + q.Owner + " (this)"
+	case q.Own:
+		return fmt.Sprintf("held here; %s gives it to %s %s", s.Strategy, s.letters[q.Owner], q.Owner)
+	}
+	return fmt.Sprintf("%s %s, as %s computes it", s.letters[q.Owner], q.Owner, s.Strategy)
+}
+
+func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {
+	ends := "empty"
+	if q.CachedMin != engine.Unknown {
+		ends = offset(q.CachedMin) + " … " + offset(q.CachedMax)
+	}
+	if s.Orderly {
+		return fmt.Sprintf("%s, %s (no limit when orderly)", grouped(q.Span), ends)
+	}
+	return fmt.Sprintf("%s of %s, %s", grouped(q.Span), grouped(s.Limits.Span), ends)
+}
+
+// headText is about the message that holds the commit back.
+func (v *queueView) headText(q *engine.QueueSnapshot) string {
+	if q.CachedMin == engine.Unknown {
+		return none
+	}
+	text := "waiting for a thread"
+	if !q.HeadStarted.IsZero() {
+		text = "in its listener for " + span(v.pic.now.Sub(q.HeadStarted))
+	}
+	return fmt.Sprintf("%s %s, stored %s, id %s", grouped(q.CachedMin), text, ago(q.HeadStored, v.pic.now), orUnknown(q.HeadMessageID))
+}
+
+func (v *queueView) flowText(q *engine.QueueSnapshot) string {
+	if q.Flow == core.FlowNone {
+		return "no limit hit"
+	}
+	return fmt.Sprintf("%s: %s, %s times since %s", causeWord(q.Flow), flowText(q.Flow, q.FlowValue, q.FlowLimit), grouped(q.FlowTimes), v.when(q.FlowSince))
+}
+
+func (v *queueView) pullText(q *engine.QueueSnapshot) string {
+	rtt := none
+	if q.PullRTT > 0 {
+		rtt = span(q.PullRTT)
+	}
+	role := "master"
+	if q.BrokerID != 0 {
+		role = fmt.Sprintf("slave %d", q.BrokerID)
+	}
+	return fmt.Sprintf("last %s from %s, %s in %s · pulled %s", ago(q.LastPull, v.pic.now), role, orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)))
+}
+
+func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
+	p, what := q.Pause, ""
+	if p == nil {
+		p, what = s.Pause, "whole consumer "
+	}
+	if p == nil {
+		return "no"
+	}
+	text := what + "by " + p.By + quoted(p.Reason) + " since " + v.when(p.Since)
+	if !p.ResumeAt.IsZero() {
+		text += ", resumes in " + age(p.ResumeAt.Sub(v.pic.now))
+	}
+	return text
+}
+
+var heldColumns = []table.Column{
+	{ID: "offset", Title: "offset", Width: 11, Right: true, Flex: 1, Max: 16, Fixed: true},
+	{ID: "stage", Title: "stage", Width: 8},
+	{ID: "since", Title: "for", Width: 7, Right: true, Rank: 4},
+	{ID: "retry", Title: "retry", Width: 5, Right: true, Rank: 3},
+	{ID: "born", Title: "born", Width: 12, Rank: 6, From: 100},
+	{ID: "stored", Title: "stored", Width: 12, Rank: 5},
+	{ID: "age", Title: "age", Width: 7, Right: true, Rank: 2},
+	{ID: "id", Title: "id", Width: 12, Flex: 1, Max: 34, Rank: 7},
+	{ID: "body", Title: "keys · body", Width: 12, Flex: 3},
+}
+
+func (v queueView) view(w, h int) string {
+	th, c := v.env.th, newCanvas(w, h)
+	s := v.pic.scene
+	q := s.queue(v.mq)
+	c.top(thinBox, th.frame, th.title, "Queue  "+SafeText(v.mq.Short()), SafeText(v.mq.Topic))
+	for _, line := range v.facts() {
+		if c.lines >= h-1 {
+			break
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, line})
+	}
+	c.bottom(thinBox, th.frame)
+	if h-c.lines < tableFrame+1 {
+		c.blank(h)
+		return c.String()
+	}
+	first, end := v.list.Window()
+	details := ""
+	if q != nil && q.Own {
+		details = fmt.Sprintf("oldest first · %s cached", grouped(q.CachedCount))
+	}
+	c.top(thinBox, th.frame, th.bold, "Messages in the cache", details)
+	layout := table.Fit(heldColumns, w-2, w, 0)
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendHeader(c.b, heldColumns, table.Order{}, "", "", th.header)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+	for i := first; i < end && c.lines < h-1; i++ {
+		v.drawHeld(c, &layout, i)
+	}
+	note := v.note(q)
+	for c.lines < h-1 {
+		c.boxed(thinBox, th.frame, segment{th.text, note})
+		note = ""
+	}
+	c.bottom(thinBox, th.frame)
+	return c.String()
+}
+
+// note says why no message is listed.
+func (v *queueView) note(q *engine.QueueSnapshot) string {
+	switch {
+	case len(v.held) > 0 && v.err == "":
+		return ""
+	case q == nil:
+		return ""
+	case !q.Own:
+		return "  not ours: its messages are in another member's cache"
+	case v.err != "":
+		return "  " + failure.sign() + " " + v.err
+	case !v.asked:
+		return "  reading the cache …"
+	}
+	return "  the cache is empty"
+}
+
+func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
+	th, r := v.env.th, &v.held[i]
+	st := th.text
+	running := none
+	switch r.stage {
+	case core.StageTaken:
+		st = th.good
+		if !r.started.IsZero() {
+			running = span(v.pic.now.Sub(r.started))
+		}
+	case core.StageDone:
+		st = th.dim
+	}
+	body := r.body
+	if r.keys != "" {
+		body = r.keys + " · " + body
+	}
+	retry := none
+	if n := int(r.reconsumed) + r.retries; n > 0 {
+		retry = fmt.Sprintf("%d", r.reconsumed)
+		if r.retries > 0 {
+			retry += fmt.Sprintf("+%d", r.retries)
+		}
+	}
+	cells := [...]table.Cell{
+		{Text: grouped(r.offset)}, {Text: stageWord(r.stage), Style: st}, {Text: running}, {Text: retry},
+		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
+		{Text: r.id, Style: th.dim}, {Text: table.Tail(body, v.scroll)},
+	}
+	look := table.Look{Cursor: " ", Mark: " "}
+	if i == v.list.Cursor() {
+		look.Cursor, look.Row = v.env.g.cursor, th.cursor
+	}
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendRow(c.b, heldColumns, cells[:], look)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+}
