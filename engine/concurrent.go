@@ -110,6 +110,10 @@ func (w *worker) fail(ctx context.Context, b *batch, from, to int, r *result) {
 			q.report(r)
 			*r = result{b: b}
 		}
+		if b.started[k].Load() == sentBackByCleaning {
+			r.add(k, k+1)
+			continue
+		}
 		if err := e.sendBack(ctx, q, &b.msgs[k], level); err != nil {
 			q.emit(SendBackFailed{q.at(), b.msgs[k].QueueOffset(), b.msgs[k].MessageID(), err.Error()})
 			r.again = append(r.again, int32(k))

@@ -38,6 +38,7 @@ type coordinator struct {
 	nextRebalance time.Time
 	passBegan     time.Time
 	settleAt      time.Time // not before this, so that wake-ups come together
+	unbalanced    int       // passes in a row that could not balance
 
 	heartbeating  bool
 	heartbeatSoon bool

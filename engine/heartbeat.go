@@ -126,6 +126,11 @@ func (c *coordinator) brokerUp(b beat) {
 		// A broker that was away has forgotten its members and locks.
 		c.wake("members", 0)
 		c.nextLock = time.Now()
+		for mq, q := range c.queues {
+			if mq.BrokerName == b.Name {
+				q.unsure.Store(true)
+			}
+		}
 	}
 	*s = brokerState{BrokerSnapshot: b.BrokerSnapshot}
 	s.Connected, s.LastHeartbeat = true, b.at.Add(b.RTT)

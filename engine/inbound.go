@@ -152,12 +152,17 @@ func processQueueInfo(s *QueueSnapshot, concurrent bool) protocol.ProcessQueueIn
 		}
 		return t.UnixMilli()
 	}
-	return protocol.ProcessQueueInfo{
-		CommitOffset: zero(s.CommittedOffset), CachedMsgMinOffset: zero(s.CachedMin), CachedMsgMaxOffset: zero(s.CachedMax),
-		CachedMsgCount: int32(s.CachedCount), CachedMsgSizeInMiB: int32(s.BodyBytes >> 20),
+	info := protocol.ProcessQueueInfo{
+		CommitOffset: zero(s.CommittedOffset), CachedMsgCount: int32(s.CachedCount - s.Consuming),
+		CachedMsgSizeInMiB:      int32(s.BodyBytes >> 20),
+		TransactionMsgMinOffset: zero(s.ConsumingMin), TransactionMsgMaxOffset: zero(s.ConsumingMax), TransactionMsgCount: int32(s.Consuming),
 		Locked: s.Locked || concurrent, LastLockTimestamp: unix(s.LockedAt), Dropped: s.State == QueueDropping,
 		LastPullTimestamp: unix(s.LastPull), LastConsumeTimestamp: unix(s.LastConsume),
 	}
+	if info.CachedMsgCount > 0 { // Java's cache is what is not in the consuming part
+		info.CachedMsgMinOffset, info.CachedMsgMaxOffset = s.CachedMax-s.Span, s.CachedMax
+	}
+	return info
 }
 
 func (t *topicStats) status() protocol.ConsumeStatus {

@@ -47,7 +47,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 		// Read in turn, so that an older value never comes last.
 		offsets := map[MessageQueue]int64{}
 		for _, q := range part {
-			if o := q.memory.Load(); o != Unknown && o != q.persisted.Load() {
+			if o := q.memory.Load(); o != Unknown && (o != q.persisted.Load() || q.unsure.Load()) {
 				offsets[q.mq] = o
 			}
 		}
@@ -65,6 +65,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				first.set(fmt.Errorf("commit %d of %v: %w", o, q.mq, qerr))
 				continue
 			}
+			q.unsure.Store(false)
 			q.notePersisted(o)
 		}
 	})

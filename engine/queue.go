@@ -53,6 +53,9 @@ type queue struct {
 	memory      atomic.Int64
 	persisted   atomic.Int64
 	persistedAt atomic.Int64 // unix nanoseconds
+	// unsure: the broker was away and may have come back with older offsets, so the
+	// offset is written again although it has not changed.
+	unsure atomic.Bool
 	// dropping is the coordinator's: it has told the queue to end.
 	dropping bool
 
@@ -92,6 +95,9 @@ type queue struct {
 	errorSince time.Time
 	lastError  string
 	lastErrAt  time.Time
+	// lastUndecodable is the broken record told last, so that asking again for it
+	// does not tell it each time.
+	lastUndecodable string
 
 	locked      bool
 	lockedAt    time.Time
@@ -100,9 +106,11 @@ type queue struct {
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool
 
-	again []retry // local retries, by time
-	pause *PauseState
-	whole *PauseState // the consumer's pause
+	again    []retry // local retries, by time
+	cleanAt  time.Time
+	cleaning bool
+	pause    *PauseState
+	whole    *PauseState // the consumer's pause
 
 	dropCause  core.DropCause
 	drainUntil time.Time
@@ -241,6 +249,7 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 		q.dispatchOrderly(now)
 	} else {
 		q.retryDue(now)
+		q.cleanDue(ctx, now)
 	}
 }
 
@@ -273,6 +282,9 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 		if q.orderly && !q.dispatched {
 			earliest(q.suspendTill)
+		}
+		if !q.cleaning {
+			earliest(q.cleanAt)
 		}
 	case phaseDropping:
 		earliest(q.drainUntil)

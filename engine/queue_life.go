@@ -106,13 +106,18 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		return
 	case q.phase == phaseTaking:
 		q.phase, q.known, q.detail = phaseActive, true, ""
+		if q.e.o.CleanExpired && q.clustering && !q.orderly {
+			q.cleanAt = now.Add(cleanEvery)
+		}
 		q.adopt(s.offset)
 		q.notePersisted(s.offset)
 		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})
 	default: // the lock came back
 		q.known = true
-		if s.offset != q.persisted.Load() {
-			// Somebody else has consumed from here meanwhile: what is cached is stale.
+		if s.offset > q.persisted.Load() {
+			// Somebody else has consumed from here meanwhile: what is cached is stale. (A
+			// lower value is no progress of others: a broker that was killed has lost the
+			// last seconds of commits.)
 			q.newGeneration()
 			q.adopt(s.offset)
 			q.notePersisted(s.offset)
@@ -365,7 +370,7 @@ func (h heldQuery) applyTo(_ context.Context, q *queue) {
 	q.pq.Head(h.n, func(seq uint64, m *protocol.MessageExt, stage core.Stage) {
 		x := HeldMessage{Message: m, Stage: stage}
 		if b, i, ok := q.batchOf(seq); ok && stage != core.StageDone {
-			if at := b.started[i].Load(); at != 0 {
+			if at := b.started[i].Load(); at > 0 {
 				x.Started, x.Stage = time.Unix(0, at), core.StageTaken
 			}
 		}

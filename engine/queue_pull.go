@@ -180,7 +180,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		if res.Status == remoting.PullFound {
 			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, protocol.CountMessages(res.Body)), res.Body, q.source)
 			if err != nil {
-				q.undecodable(res, msgs, err)
+				q.undecodable(msgs, err)
 			}
 			q.stats.pullRT.add(1, q.rtt.Milliseconds())
 		}
@@ -289,14 +289,17 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned, raw int) *batch {
 	return b
 }
 
-// undecodable tells of a record that breaks the format. What came before it is
-// kept; the pull offset stays there, so that nothing is passed over unseen.
-func (q *queue) undecodable(res remoting.PullResult, good []protocol.MessageExt, err error) {
+// undecodable tells of a record that breaks the format. The whole answer is
+// refused and asked for again: an offset never moves over what was not seen.
+func (q *queue) undecodable(good []protocol.MessageExt, err error) {
 	at := q.asked
 	if len(good) > 0 {
 		at = good[len(good)-1].QueueOffset() + 1
 	}
-	q.emit(MessageUndecodable{q.at(), at, err.Error()})
+	if err.Error() != q.lastUndecodable {
+		q.lastUndecodable = err.Error()
+		q.emit(MessageUndecodable{q.at(), at, err.Error()})
+	}
 }
 
 // illegal adopts the offset that the broker gave: too small, too large, or a

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"eyeq/engine/core"
-	"eyeq/remoting/protocol"
 )
 
 // onResult books what workers have done with messages of this queue.
@@ -67,28 +66,24 @@ func (q *queue) recheck() {
 	c, _ := q.flow.Current()
 	s := q.pq.Stats()
 	// Half of the limit, so that a pull is worth its round trip.
-	if (c.Cause == core.FlowCount && s.Count <= q.limit.Count/2) || (c.Cause == core.FlowSpan && s.Span <= q.limit.Span/2) {
+	low := false
+	switch c.Cause {
+	case core.FlowCount:
+		low = s.Count <= q.limit.Count/2
+	case core.FlowSize:
+		low = max(s.PinnedBytes, s.BodyBytes)>>20 <= q.limit.SizeMiB/2
+	case core.FlowSpan:
+		low = s.Span <= q.limit.Span/2
+	}
+	if low {
 		q.nextPull = time.Now()
 	}
 }
 
-// forgetSettled drops the batches whose messages have all left the cache.
+// forgetSettled drops the batches whose messages are all done. Those behind an
+// unfinished message go too: a batch keeps its answer's buffer alive.
 func (q *queue) forgetSettled() {
-	if len(q.live) == 0 {
-		return
-	}
-	head, ok := uint64(0), false
-	q.pq.Head(1, func(seq uint64, _ *protocol.MessageExt, _ core.Stage) { head, ok = seq, true })
-	i := 0
-	for ; i < len(q.live); i++ {
-		b := q.live[i]
-		if ok && b.first+uint64(len(b.msgs)) > head {
-			break
-		}
-	}
-	if i > 0 {
-		q.live = append(q.live[:0], q.live[i:]...)
-	}
+	q.live = slices.DeleteFunc(q.live, func(b *batch) bool { return q.pq.Unfinished(b.first, len(b.msgs)) == 0 })
 }
 
 // retryLater keeps a message whose send-back failed: it is handed to the

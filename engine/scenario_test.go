@@ -233,16 +233,19 @@ func TestResetOwnQueue(t *testing.T) {
 	})
 }
 
-// queueOf is the queue of a topic with this id, on whatever broker.
-func queueOf(m *member, topic string, id int32) engine.MessageQueue {
+// queueOf waits for the queue of a topic with this id, on whatever broker.
+func queueOf(m *member, topic string, id int32) (mq engine.MessageQueue) {
 	m.t.Helper()
-	for _, q := range m.Snapshot().Queues {
-		if q.Topic == topic && q.QueueID == id {
-			return q.MessageQueue
+	m.until("the queue is known", func() bool {
+		for _, q := range m.Snapshot().Queues {
+			if q.Topic == topic && q.QueueID == id {
+				mq = q.MessageQueue
+				return true
+			}
 		}
-	}
-	m.t.Fatalf("no queue %d of %s", id, topic)
-	return engine.MessageQueue{}
+		return false
+	})
+	return mq
 }
 
 func snapOf(m *member, mq engine.MessageQueue) engine.QueueSnapshot {
@@ -479,5 +482,60 @@ func TestAnswersToTheBroker(t *testing.T) {
 			t.Errorf("reset_end = %+v", end)
 		}
 		m.until("10 again", func() bool { return len(m.order[mq]) == 40 })
+	})
+}
+
+// A message that a listener holds longer than ConsumeTimeout is sent back when
+// cleaning is on, and the offset moves on.
+func TestExpiredMessageIsSentBack(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 3)
+		release := make(chan struct{})
+		m := join(t, tg, group, topic, func(ctx context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+			if msgs[0].QueueOffset() == 0 && msgs[0].ReconsumeTimes() == 0 {
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+				return engine.ReconsumeLater, nil
+			}
+			return engine.ConsumeSuccess, nil
+		}, func(o *engine.Options) { o.CleanExpired, o.ConsumeTimeout = true, time.Minute })
+		mq := queueOf(m, topic, 0)
+		expired := untilEvent[engine.MessageExpired](m, "the head expires", nil)
+		if expired.Offset != 0 || !expired.SentBack || expired.AgeMS < 60_000 {
+			t.Errorf("message_expired = %+v", expired)
+		}
+		m.until("the offset moves on", func() bool { return snapOf(m, mq).CommittedOffset == 3 })
+		m.until("the retry", func() bool { return m.distinct() == 4 })
+		close(release)
+		m.leave()
+		if n := count[engine.SentBack](m, nil); n != 1 {
+			t.Errorf("sent back %d times, want once", n)
+		}
+	})
+}
+
+// A broker that comes back with older offsets gets the present ones again,
+// although nothing was consumed since.
+func TestCommitsAgainAfterBrokerRestart(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 10)
+		m := join(t, tg, group, topic, nil)
+		mq := queueOf(m, topic, 0)
+		m.until("the commit is stored", func() bool { return snapOf(m, mq).PersistedOffset == 10 })
+		tg.Sandbox.StopBroker("broker-a")
+		untilEvent[engine.BrokerOffline](m, "the broker is missed", nil)
+		tg.Sandbox.StartBroker("broker-a")
+		c := tg.Client(t, nil)
+		if err := c.UpdateConsumerOffset(t.Context(), group, mq, 4); err != nil { // what a killed broker has lost
+			t.Fatal(err)
+		}
+		m.until("the offset is written again", func() bool {
+			got, _, err := c.QueryConsumerOffset(t.Context(), group, mq)
+			return err == nil && got == 10
+		})
 	})
 }

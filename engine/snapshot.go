@@ -209,10 +209,12 @@ type QueueSnapshot struct {
 	CachedBytes          int64 // pinned memory, as flow control counts it
 	BodyBytes            int64 // as Java counts it
 	Span                 int64
-	LocalRetry           int64     // waiting to be handed to the listener again
-	HeadStored           time.Time // when the smallest cached message was stored
-	HeadStarted          time.Time // when its listener was called; zero: not yet
-	HeadMessageID        string
+	// Consuming is the part of an orderly queue that was taken and not committed.
+	Consuming, ConsumingMin, ConsumingMax int64
+	LocalRetry                            int64     // waiting to be handed to the listener again
+	HeadStored                            time.Time // when the smallest cached message was stored
+	HeadStarted                           time.Time // when its listener was called; zero: not yet
+	HeadMessageID                         string
 
 	Flow      FlowCause // in force; FlowNone otherwise
 	FlowLimit int64

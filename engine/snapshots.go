@@ -144,7 +144,7 @@ func (e *Engine) Snapshot() *Snapshot {
 			}
 		} else {
 			*row = QueueSnapshot{MessageQueue: mq, State: QueueOther, MinOffset: Unknown, MaxOffset: Unknown, CommittedOffset: Unknown,
-				PersistedOffset: Unknown, NextOffset: Unknown, CachedMin: Unknown, CachedMax: Unknown}
+				PersistedOffset: Unknown, NextOffset: Unknown, CachedMin: Unknown, CachedMax: Unknown, ConsumingMin: Unknown, ConsumingMax: Unknown}
 			if seen {
 				row.MinOffset, row.MaxOffset, row.CommittedOffset, row.PersistedOffset = o.min, o.max, o.committed, o.committed
 				row.OffsetsAt, row.LastConsumedStored = o.at, o.consumed
@@ -168,6 +168,7 @@ func (q *queue) publish(now time.Time) {
 		CommittedOffset: q.commit, PersistedOffset: q.persisted.Load(), NextOffset: q.nextOffset,
 		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
 		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)),
+		Consuming: st.Consuming, ConsumingMin: st.ConsumingMin, ConsumingMax: st.ConsumingMax,
 		Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
 		LastPull: q.lastPull, PullRTT: q.rtt, LastStatus: q.status, LastConsume: q.lastConsume,
 		LastError: q.lastError, LastErrorAt: q.lastErrAt, BrokerID: q.brokerID, Generation: q.gen.Load(),
@@ -176,7 +177,7 @@ func (q *queue) publish(now time.Time) {
 	q.pq.Head(1, func(seq uint64, m *protocol.MessageExt, _ core.Stage) {
 		s.HeadStored, s.HeadMessageID = m.Stored(), m.MessageID()
 		if b, i, ok := q.batchOf(seq); ok {
-			if at := b.started[i].Load(); at != 0 {
+			if at := b.started[i].Load(); at > 0 {
 				s.HeadStarted = time.Unix(0, at)
 			}
 		}
@@ -214,7 +215,7 @@ func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 		return QueuePaused, "by " + s.Pause.By
 	case s.Flow != core.FlowNone:
 		return QueueFlow, s.Flow.String()
-	case s.CachedCount == 0 && q.inFlight && now.Sub(q.pullStart) > publishEvery && (q.max == Unknown || q.nextOffset >= q.max):
+	case s.CachedCount == 0 && q.inFlight && now.Sub(q.pullStart) >= publishEvery/2 && (q.max == Unknown || q.nextOffset >= q.max):
 		return QueueIdle, ""
 	}
 	return QueueRun, ""
