@@ -11,7 +11,7 @@ import (
 // The times of expired-message cleaning. Java looks every ConsumeTimeout, so
 // that an expired message waits up to twice as long (trap T23).
 const (
-	cleanEvery = time.Minute
+	cleanEvery = 10 * time.Second
 	cleanLevel = 3
 )
 
