@@ -133,7 +133,7 @@ func (b *broker) sendTopic(name, defaultTopic string, queues int32) (*topic, ans
 	case !validTopic(name):
 		return nil, refuse(b.loop.invalid(), fmt.Sprintf("The specified topic[%s] contains illegal characters, allowing only ^[%%|a-zA-Z0-9_-]+$", name))
 	case name == scheduleTopic:
-		return nil, refuse(b.loop.invalid(), fmt.Sprintf("Sending message to topic[%s] is forbidden.", name))
+		return nil, refuse(protocol.NoPermission, fmt.Sprintf("Sending message to topic[%s] is forbidden.", name))
 	}
 	if t := b.topic(name); t != nil {
 		return t, answer{}
@@ -187,16 +187,16 @@ func (b *broker) divertDead(h *protocol.SendMessageRequestHeader, r *protocol.Re
 	if b.loop.four {
 		dead = h.ReconsumeTimes >= limit
 	}
-	if dead {
-		b.bury(g, r)
+	if !dead {
+		return
+	}
+	r.Topic, r.QueueID = b.deadLetters(g).name, 0
+	if !b.loop.four { // 4.9 leaves the client's level, so that the dead letter is delayed
+		setProperty(r, protocol.PropertyDelay, "-1")
 	}
 }
 
-// bury turns r into a dead letter of the group.
-func (b *broker) bury(g *group, r *protocol.Record) {
-	r.Topic, r.QueueID = b.ensureTopic(protocol.DLQTopic(g.name), 1).name, 0
-	setProperty(r, protocol.PropertyDelay, "0")
-}
+func (b *broker) deadLetters(g *group) *topic { return b.ensureTopic(protocol.DLQTopic(g.name), 1) }
 
 // handleSendBack stores a consumed message again: in the retry topic after a
 // delay, or among the dead letters. Both lines do the same.
@@ -226,7 +226,8 @@ func (b *broker) handleSendBack(c *call) answer {
 	}
 	setProperty(&r, protocol.PropertyWait, "false")
 	if r.ReconsumeTimes >= limit || h.DelayLevel < 0 {
-		b.bury(g, &r)
+		r.Topic, r.QueueID = b.deadLetters(g).name, 0
+		setProperty(&r, protocol.PropertyDelay, "0")
 	} else {
 		level := h.DelayLevel
 		if level == 0 {
