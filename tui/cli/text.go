@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"eyeq/engine"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// textTime is how text output shows a time, in the zone of --tz.
+const textTime = "2006-01-02 15:04:05.000"
+
+// appendMessageText adds m as one line: when it was stored, where it lies, tag
+// and keys, how often it was tried, and its body. Foreign text is made safe.
+func appendMessageText(dst []byte, m *engine.Message, loc *time.Location) []byte {
+	dst = m.Stored().In(loc).AppendFormat(dst, textTime)
+	mq := m.MessageQueue()
+	dst = append(dst, "  "...)
+	dst = append(dst, tui.SafeText(mq.String())...)
+	dst = append(dst, "  "...)
+	dst = strconv.AppendInt(dst, m.QueueOffset(), 10)
+	if original := m.OriginalTopic(); original != mq.Topic {
+		dst = append(dst, "  of "...)
+		dst = append(dst, tui.SafeText(original)...)
+	}
+	if tags := m.Tags(); tags != "" {
+		dst = append(dst, "  ["...)
+		dst = append(dst, tui.SafeText(tags)...)
+		dst = append(dst, ']')
+	}
+	if keys, _ := m.Property(protocol.PropertyKeys); keys != "" {
+		dst = append(dst, "  "...)
+		dst = append(dst, tui.SafeText(keys)...)
+	}
+	if n := m.ReconsumeTimes(); n > 0 {
+		dst = append(dst, "  retry "...)
+		dst = strconv.AppendInt(dst, int64(n), 10)
+	}
+	dst = append(dst, "  "...)
+	dst = append(dst, bodyText(m)...)
+	return append(dst, '\n')
+}
+
+// maxHexText is how much of a body that is no text one line shows.
+const maxHexText = 32
+
+func bodyText(m *engine.Message) string {
+	body, err := m.Body()
+	if err != nil {
+		body = m.StoredBody()
+		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(err.Error()), hexStart(body))
+	}
+	if !utf8.Valid(body) {
+		return fmt.Sprintf("‹%d B: %s›", len(body), hexStart(body))
+	}
+	return tui.SafeText(string(body))
+}
+
+func hexStart(b []byte) string {
+	if len(b) > maxHexText {
+		return hex.EncodeToString(b[:maxHexText]) + "…"
+	}
+	return hex.EncodeToString(b)
+}
+
+// appendMessageHex adds a header line and the body as a hex dump.
+func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte {
+	body, err := m.Body()
+	if err != nil {
+		body = m.StoredBody()
+	}
+	head := appendMessageText(nil, m, loc)
+	if at := strings.LastIndex(string(head), "  "); at >= 0 { // all but the body
+		head = head[:at]
+	}
+	dst = append(dst, head...)
+	dst = fmt.Appendf(dst, "  %d B\n", len(body))
+	return append(dst, hex.Dump(body)...)
+}
+
+// String is the summary for people.
+func (s summary) String() string {
+	return fmt.Sprintf("%d messages, %d duplicates, %d failed in %.3f s; group %s, client id %s",
+		s.Messages, s.Duplicates, s.Failed, s.Seconds, tui.SafeText(s.Group), tui.SafeText(s.ClientID))
+}
