@@ -1,0 +1,173 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+	_ "time/tzdata" // --tz works on a host without zone files
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"eyeq/engine"
+	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal (screens.md 6.3)
+)
+
+// leaveLimit bounds an orderly leave.
+const leaveLimit = 5 * time.Second
+
+// Main runs one command line and returns its exit status. The first ctrl-c,
+// SIGTERM or SIGHUP ends the command in order, the second one at once.
+func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	signal.Ignore(syscall.SIGPIPE) // so that a closed pipe is an error of Write, not our end
+	signals := make(chan os.Signal, 2)
+	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup
+		wanted = append(wanted, syscall.SIGHUP)
+	}
+	signal.Notify(signals, wanted...)
+	defer signal.Stop(signals)
+
+	e := &env{
+		stdin: stdin, stdout: stdout, stderr: stderr,
+		getenv: os.Getenv, signals: signals, exit: os.Exit, now: time.Now,
+	}
+	return run(context.Background(), e, args)
+}
+
+// run executes one command line under parent: the part of Main that tests call.
+func run(parent context.Context, e *env, args []string) int {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	e.crew = &crew{cancel: cancel}
+	defer e.close()
+
+	finished := make(chan struct{})
+	e.crew.start(func() { e.watchSignals(ctx, cancel, finished) })
+
+	root := newRoot(e)
+	root.SetArgs(append([]string{}, args...)) // of nil cobra would make os.Args
+	err := e.execute(ctx, root)
+	cause := context.Cause(ctx)
+	close(finished)
+	cancel(nil)
+	e.crew.wait()
+	if c := context.Cause(ctx); isType[*panicError](c) {
+		cause = c
+	}
+	return e.report(root, err, cause)
+}
+
+// execute runs the command; a panic in it comes back as the error.
+func (e *env) execute(ctx context.Context, root *cobra.Command) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &panicError{v, debug.Stack()}
+		}
+	}()
+	e.command, err = root.ExecuteContextC(ctx)
+	if err != nil && !e.entered && !isType[*usageError](err) {
+		err = &usageError{Err: err} // what cobra itself refuses
+	}
+	return err
+}
+
+// report says on standard error what went wrong and gives the exit status.
+func (e *env) report(root *cobra.Command, err, cause error) int {
+	status := exitStatus(err, cause)
+	for _, one := range []error{cause, err} {
+		if p, ok := errors.AsType[*panicError](one); ok {
+			fmt.Fprintf(e.stderr, "eyeq: this is a bug in eyeq: %v\n\n%s", p, p.stack)
+			return status
+		}
+	}
+	if err == nil || isType[*signalError](err) || errors.Is(err, context.Canceled) && cause != nil {
+		return status
+	}
+	name := "eyeq"
+	if e.command != nil {
+		name = e.command.CommandPath()
+	}
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, oneLine(err.Error()))
+	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
+		fmt.Fprintln(e.stderr, u.Hint)
+	} else if ok || isType[*engine.ConfigError](err) {
+		fmt.Fprintf(e.stderr, "See '%s --help'.\n", name)
+	}
+	return status
+}
+
+// oneLine keeps an error that holds several lines (joined ones) on one.
+func oneLine(s string) string {
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
+}
+
+// watchSignals ends ctx at the first signal and the program at the second, until
+// the command has finished.
+func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, finished <-chan struct{}) {
+	for first := true; ; first = false {
+		select {
+		case s := <-e.signals:
+			if first && ctx.Err() == nil {
+				cancel(&signalError{s})
+				continue
+			}
+			e.restoreTerminal()
+			e.exit((&signalError{s}).status())
+			return
+		case <-finished:
+			return
+		}
+	}
+}
+
+// leaveContext gives the context that bounds an orderly leave: it ends
+// leaveLimit after ctx has ended. cancel frees it.
+func leaveContext(ctx context.Context) (leaveCtx context.Context, cancel func()) {
+	leaveCtx, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		t := time.AfterFunc(leaveLimit, func() { end(errLeaveLimit) })
+		context.AfterFunc(leaveCtx, func() { t.Stop() })
+	})
+	return leaveCtx, func() { stop(); end(nil) }
+}
+
+var errLeaveLimit = fmt.Errorf("the leave took longer than %v", leaveLimit)
+
+// saveTerminal notes the terminal's modes so that a hard end can restore them.
+func (e *env) saveTerminal() {
+	if f, ok := terminalOf(e.stdin); ok {
+		if s, err := term.GetState(f.Fd()); err == nil {
+			e.modes.Store(s)
+		}
+	}
+}
+
+// restoreTerminal undoes what the screen did, for an end that cannot wait for it.
+func (e *env) restoreTerminal() {
+	s := e.modes.Load()
+	f, ok := terminalOf(e.stdin)
+	if s == nil || !ok {
+		return
+	}
+	term.Restore(f.Fd(), s) // best effort: the program ends now
+	if out, ok := terminalOf(e.stdout); ok {
+		io.WriteString(out, "\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[0m")
+	}
+}
+
+// terminalOf returns stream as a file when it is a terminal.
+func terminalOf(stream any) (*os.File, bool) {
+	f, ok := stream.(*os.File)
+	if !ok || !term.IsTerminal(f.Fd()) {
+		return nil, false
+	}
+	return f, true
+}

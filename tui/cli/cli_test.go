@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+func TestWrongUse(t *testing.T) {
+	tests := map[string]struct {
+		args   []string
+		stderr string
+	}{
+		"no such command":     {[]string{"foo"}, `eyeq: there is no command "foo"`},
+		"near command":        {[]string{"consum"}, "did you mean consume?"},
+		"no such flag":        {[]string{"consume", "--foo"}, "eyeq consume: unknown flag: --foo\nSee 'eyeq consume --help'.\n"},
+		"flag without value":  {[]string{"tail", "t", "--from"}, "eyeq tail: flag needs an argument: --from"},
+		"bad duration":        {[]string{"consume", "--idle-exit", "soon"}, "invalid argument \"soon\""},
+		"no group":            {[]string{"consume", "-t", "t"}, "which group? -g GROUP"},
+		"no topic":            {[]string{"consume", "-g", "g"}, "which topic?"},
+		"argument":            {[]string{"consume", "x", "-g", "g", "-t", "t"}, `"x": eyeq consume takes no argument`},
+		"illegal group":       {[]string{"consume", "-g", "g g", "-t", "t"}, "consumerGroup = g g: may hold only"},
+		"topic twice":         {[]string{"consume", "-g", "g", "-t", "t", "-t", "t:a"}, "topic = t: is subscribed twice"},
+		"bound":               {[]string{"consume", "-g", "g", "-t", "t", "--pull-batch", "0"}, "pullBatchSize = 0: must be 1 to 1024"},
+		"threads":             {[]string{"consume", "-g", "g", "-t", "t", "--threads", "a:b"}, `"a:b": must be MIN:MAX`},
+		"threads reversed":    {[]string{"consume", "-g", "g", "-t", "t", "--threads", "5:2"}, "consumeThreadMin = 5"},
+		"from":                {[]string{"consume", "-g", "g", "-t", "t", "--from", "yesterday"}, "--from: must be last, first or a time"},
+		"strategy to come":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "consistent-hash"}, "consistent-hash is not there yet: avg and circle are"},
+		"no such strategy":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "x"}, `"x": must be avg or circle`},
+		"sql":                 {[]string{"consume", "-g", "g", "-t", "t", "--sql", "a>1"}, "--sql is not there yet"},
+		"hold":                {[]string{"consume", "-g", "g", "-t", "t", "--listener", "hold"}, "--listener hold and exec are not there yet"},
+		"exec":                {[]string{"consume", "-g", "g", "-t", "t", "--exec", "true"}, "--listener hold and exec are not there yet"},
+		"no such listener":    {[]string{"consume", "-g", "g", "-t", "t", "--listener", "x"}, "--listener x: must be ack or fail"},
+		"output":              {[]string{"consume", "-g", "g", "-t", "t", "-o", "table"}, "-o table: must be json, text or none"},
+		"max with batch":      {[]string{"consume", "-g", "g", "-t", "t", "--max", "5", "--batch", "3"}, "--max counts messages one by one"},
+		"negative max":        {[]string{"consume", "-g", "g", "-t", "t", "--max", "-5"}, "must not be negative"},
+		"time zone":           {[]string{"tail", "t", "--tz", "Mars/Phobos"}, `--tz "Mars/Phobos": no such time zone`},
+		"timeout":             {[]string{"tail", "t", "--timeout", "0s"}, "--timeout 0s: must be positive"},
+		"no cluster":          {[]string{"tail", "t"}, "no cluster to work with: --namesrv HOST:PORT names one"},
+		"no such cluster":     {[]string{"tail", "t", "--cluster", "prod"}, `there is no cluster "prod" (flag --cluster); no cluster is configured`},
+		"namesrv":             {[]string{"tail", "t", "--namesrv", "localhost"}, `flag --namesrv: "localhost" must be HOST:PORT`},
+		"port":                {[]string{"tail", "t", "--namesrv", "a:1;b:99999"}, `"b:99999" must have a port`},
+		"tail without topic":  {[]string{"tail"}, "which topic? eyeq tail TOPIC"},
+		"tail two topics":     {[]string{"tail", "a", "b"}, `"b" is one argument too many`},
+		"tail position":       {[]string{"tail", "t", "--from", "offset:x"}, "must be offset:N"},
+		"tail until before":   {[]string{"tail", "t", "--from", "offset:9", "--until", "offset:3"}, "--until offset:3 lies before --from offset:9"},
+		"tail until, follow":  {[]string{"tail", "t", "--until", "now", "--follow"}, "give one of them"},
+		"tail queue":          {[]string{"tail", "t", "--queue", "broker-a"}, `"broker-a" is no queue: write BROKER:ID`},
+		"tail grep":           {[]string{"tail", "t", "--grep", "["}, "--grep: error parsing regexp"},
+		"tail property":       {[]string{"tail", "t", "--property", "x"}, `--property "x": must be K=V`},
+		"tail tag":            {[]string{"tail", "t", "--tag", "||"}, `--tag "||"`},
+		"send property":       {[]string{"send", "t", "b", "--property", "TAGS=x", "--tag", "y"}, "--property TAGS: is set already"},
+		"send delay":          {[]string{"send", "t", "b", "--delay-level", "19"}, "--delay-level 19: must be 1 to 18"},
+		"send count":          {[]string{"send", "t", "b", "-n", "0"}, "-n 0: must be at least 1"},
+		"sandbox port":        {[]string{"sandbox", "--broker-port", "70000"}, "--broker-port 70000: must be 0 to 65535"},
+		"config command":      {[]string{"config", "edit"}, `there is no command "edit": eyeq config has`},
+		"completion":          {[]string{"completion"}, "which shell? bash, zsh, fish or powershell"},
+		"completion of shell": {[]string{"completion", "tcsh"}, `"tcsh": must be bash`},
+		"version argument":    {[]string{"version", "x"}, "takes no argument"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := runs(t, tt.args).want(t, statusUsage, tt.stderr)
+			if p.out.String() != "" {
+				t.Errorf("stdout = %q, want nothing", p.out)
+			}
+			if n := strings.Count(p.err.String(), "\n"); n != 2 {
+				t.Errorf("stderr has %d lines, want the reason and a hint: %q", n, p.err)
+			}
+		})
+	}
+}
+
+func TestAloneSaysWhatToDoNext(t *testing.T) {
+	p := runs(t, nil).want(t, statusDone, "")
+	for _, want := range []string{"eyeq demo", "eyeq consume --namesrv"} {
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("help does not show %q: %s", want, p.out)
+		}
+	}
+}
+
+func TestVersionAndCompletion(t *testing.T) {
+	if p := runs(t, []string{"version"}).want(t, statusDone, ""); !strings.HasPrefix(p.out.String(), "eyeq ") || len(p.lines()) != 1 {
+		t.Errorf("version = %q", p.out)
+	}
+	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
+		if p := runs(t, []string{"completion", shell}).want(t, statusDone, ""); !strings.Contains(p.out.String(), "eyeq") {
+			t.Errorf("completion %s = %.60q", shell, p.out)
+		}
+	}
+}
+
+func TestExitStatus(t *testing.T) {
+	code := func(c protocol.ResponseCode) error { return fmt.Errorf("send: %w", &remoting.CodeError{Code: c}) }
+	tests := map[string]struct {
+		err, cause error
+		want       int
+	}{
+		"done":                       {nil, nil, 0},
+		"failed":                     {errors.New("x"), nil, 1},
+		"usage":                      {usagef("x"), nil, 2},
+		"configuration":              {&configError{}, nil, 2},
+		"option":                     {&engine.ConfigError{}, nil, 2},
+		"not found":                  {&notFoundError{}, nil, 3},
+		"no route":                   {fmt.Errorf("x: %w", &remoting.NoRouteError{}), nil, 3},
+		"topic not exist":            {code(protocol.TopicNotExist), nil, 3},
+		"refused":                    {&refusedError{}, nil, 4},
+		"unreachable":                {&remoting.UnreachableError{}, nil, 5},
+		"no broker":                  {&remoting.NoBrokerError{}, nil, 5},
+		"dial":                       {fmt.Errorf("x: %w", &net.OpError{Err: syscall.ECONNREFUSED}), nil, 5},
+		"time out":                   {fmt.Errorf("x: %w", context.DeadlineExceeded), nil, 5},
+		"closed connection":          {fmt.Errorf("x: %w", remoting.ErrClosed), nil, 5},
+		"no permission":              {code(protocol.NoPermission), nil, 1},
+		"closed pipe":                {&outputError{syscall.EPIPE}, nil, 1},
+		"ctrl-c":                     {nil, &signalError{syscall.SIGINT}, 130},
+		"SIGTERM":                    {nil, &signalError{syscall.SIGTERM}, 143},
+		"SIGHUP":                     {nil, &signalError{syscall.SIGHUP}, 129},
+		"ctrl-c while it fails":      {context.Canceled, &signalError{syscall.SIGINT}, 130},
+		"panic":                      {nil, &panicError{}, 1},
+		"panic in the command":       {&panicError{}, nil, 1},
+		"panic, then ctrl-c is lost": {&panicError{}, &signalError{syscall.SIGINT}, 1},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := exitStatus(tt.err, tt.cause); got != tt.want {
+				t.Errorf("exitStatus(%v, %v) = %d, want %d", tt.err, tt.cause, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestErrorsWithSeveralLinesAreOneLine(t *testing.T) {
+	if got, want := oneLine("a\nb\r\n\nc"), "a; b; c"; got != want {
+		t.Errorf("oneLine = %q, want %q", got, want)
+	}
+}
+
+func TestPanicOfAGoroutineEndsTheRun(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	c := &crew{cancel: cancel}
+	c.start(func() { panic("boom") })
+	c.wait()
+	p, ok := errors.AsType[*panicError](context.Cause(ctx))
+	if !ok || p.value != "boom" || !strings.Contains(string(p.stack), "cli_test.go") {
+		t.Errorf("cause = %v, want the panic with its stack", context.Cause(ctx))
+	}
+}

@@ -1,0 +1,352 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine"
+	"eyeq/remoting/protocol"
+)
+
+const broadcasting = protocol.Broadcasting
+
+// consumeFlags are the flags of consume.
+type consumeFlags struct {
+	group    string
+	topics   []string
+	orderly  bool
+	broad    bool
+	from     string
+	strategy string
+	sql      string
+	clientID string
+	threads  string
+	listener string
+	exec     string
+
+	batch, pullBatch                          int
+	pullThreshold, pullThresholdSize, maxSpan int64
+	maxReconsume                              int32
+	max                                       int64
+	idleExit                                  time.Duration
+	headless, events                          bool
+	offsetDir                                 string
+	changed                                   func(name string) bool
+}
+
+func newConsume(e *env) *cobra.Command {
+	f := &consumeFlags{}
+	cmd := &cobra.Command{
+		Use:   "consume -g GROUP -t TOPIC[:TAG1||TAG2] ...",
+		Short: "Join a group with the embedded engine: the live screen, or lines",
+		Long: `Joins a group as a member, with RocketMQ's own push consumer rules. On a terminal it shows
+the live screen; with --headless, or without a terminal, it prints one line a message
+(-o json, text or none) and a summary as the last line. A message is acknowledged after its
+line is written. The first ctrl-c leaves the group in order, the second at once.`,
+		Example: `  eyeq consume --namesrv 127.0.0.1:9876 -g audit -t orders
+  eyeq consume -g audit -t 'orders:paid||refund' --headless --max 100 | jq .body
+  eyeq consume -g audit -t orders --headless --events -o text --idle-exit 10s`,
+		Args: noArgs,
+	}
+	fl := cmd.Flags()
+	fl.StringVarP(&f.group, "group", "g", "", "the consumer group to join")
+	fl.StringArrayVarP(&f.topics, "topic", "t", nil, "TOPIC[:TAG1||TAG2], repeatable")
+	fl.BoolVar(&f.orderly, "orderly", false, "consume each queue in order, under the broker's lock")
+	fl.BoolVar(&f.broad, "broadcast", false, "read all queues, offsets in a local file")
+	fl.StringVar(&f.from, "from", "", "where a group without offsets starts: last, first or a time")
+	fl.StringVar(&f.strategy, "strategy", "", "allocation strategy: avg or circle")
+	fl.StringVar(&f.sql, "sql", "", "SQL92 expression (not there yet)")
+	fl.StringVar(&f.clientID, "client-id", "", "the member's client id (default: made from address and process)")
+	fl.IntVar(&f.batch, "batch", 0, "messages in one call of the listener")
+	fl.StringVar(&f.threads, "threads", "", "listener threads, MIN:MAX")
+	fl.IntVar(&f.pullBatch, "pull-batch", 0, "messages in one pull")
+	fl.Int64Var(&f.pullThreshold, "pull-threshold", 0, "flow control: messages cached in a queue")
+	fl.Int64Var(&f.pullThresholdSize, "pull-threshold-size", 0, "flow control: MiB cached in a queue")
+	fl.Int64Var(&f.maxSpan, "max-span", 0, "flow control: distance of cached offsets in a queue")
+	fl.Int32Var(&f.maxReconsume, "max-reconsume", 0, "retries before a message is a dead letter; -1 is the default")
+	fl.StringVar(&f.listener, "listener", "ack", "what happens to messages: ack or fail")
+	fl.StringVar(&f.exec, "exec", "", "command of the listener exec (not there yet)")
+	fl.Int64Var(&f.max, "max", 0, "leave after exactly so many messages; they are consumed one by one unless --threads says otherwise")
+	fl.DurationVar(&f.idleExit, "idle-exit", 0, "leave when no message came for so long")
+	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal")
+	fl.BoolVar(&f.events, "events", false, "print the engine's events too")
+	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
+	f.changed = func(name string) bool { return fl.Changed(name) }
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runConsume(ctx, e, f) })
+	return cmd
+}
+
+// options lays the flags over the configuration's [consumer].
+func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
+	o := c.consumer
+	o.Group = f.group
+	switch {
+	case f.group == "":
+		return o, usagef("which group? -g GROUP")
+	case len(f.topics) == 0:
+		return o, usagef("which topic? -t TOPIC[:TAG1||TAG2]")
+	case f.sql != "":
+		return o, usagef("--sql is not there yet: filter by tag with -t TOPIC:TAG1||TAG2")
+	case f.listener == "hold" || f.listener == "exec" || f.exec != "":
+		return o, usagef("--listener hold and exec are not there yet: ack and fail are")
+	case f.listener != "ack" && f.listener != "fail":
+		return o, usagef("--listener %s: must be ack or fail", f.listener)
+	case f.max < 0:
+		return o, usagef("--max %d: must not be negative", f.max)
+	case f.idleExit < 0:
+		return o, usagef("--idle-exit %v: must not be negative", f.idleExit)
+	}
+	for _, t := range f.topics {
+		o.Subscriptions = append(o.Subscriptions, parseSubscription(t))
+	}
+	if f.changed("orderly") {
+		o.Orderly = f.orderly
+	}
+	if f.changed("broadcast") {
+		o.MessageModel = protocol.Clustering
+		if f.broad {
+			o.MessageModel = protocol.Broadcasting
+		}
+	}
+	if f.clientID != "" {
+		o.ClientID = f.clientID
+	}
+	switch f.from {
+	case "":
+	case "last":
+		o.ConsumeFromWhere = protocol.ConsumeFromLastOffset
+	case "first":
+		o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
+	default:
+		t, err := parseTime(f.from, e.location, e.now())
+		if err != nil {
+			return o, usagef("--from: must be last, first or a time: %v", err)
+		}
+		o.ConsumeFromWhere, o.ConsumeTimestamp = protocol.ConsumeFromTimestamp, t
+	}
+	if f.strategy != "" {
+		s, err := strategyByName(f.strategy)
+		if err != nil {
+			return o, usagef("--strategy: %v", err)
+		}
+		o.Strategy = s
+	}
+	// With --max one thread keeps what is printed and what is committed together:
+	// several would print later messages of a queue while an earlier one is beyond
+	// the limit, and these would be delivered once more.
+	if f.max > 0 {
+		o.ConsumeMessageBatchMaxSize, o.ConsumeThreadMin, o.ConsumeThreadMax = 1, 1, 1
+		if f.changed("batch") && f.batch != 1 {
+			return o, usagef("--batch %d: --max counts messages one by one, leave --batch out", f.batch)
+		}
+	}
+	if f.threads != "" {
+		lo, hi, err := parseThreads(f.threads)
+		if err != nil {
+			return o, usagef("--threads %v", err)
+		}
+		o.ConsumeThreadMin, o.ConsumeThreadMax = lo, hi
+	}
+	setIf(f, "batch", &o.ConsumeMessageBatchMaxSize, f.batch)
+	setIf(f, "pull-batch", &o.PullBatchSize, f.pullBatch)
+	setIf(f, "pull-threshold", &o.PullThresholdForQueue, f.pullThreshold)
+	setIf(f, "pull-threshold-size", &o.PullThresholdSizeForQueue, f.pullThresholdSize)
+	setIf(f, "max-span", &o.ConsumeConcurrentlyMaxSpan, f.maxSpan)
+	setIf(f, "max-reconsume", &o.MaxReconsumeTimes, f.maxReconsume)
+	return o, o.Validate()
+}
+
+func setIf[T any](f *consumeFlags, name string, to *T, value T) {
+	if f.changed(name) {
+		*to = value
+	}
+}
+
+// verdict is what the listener answers.
+func (f *consumeFlags) verdict(orderly bool) engine.Status {
+	switch {
+	case f.listener == "ack":
+		return engine.ConsumeSuccess
+	case orderly:
+		return engine.SuspendCurrentQueueAMoment
+	}
+	return engine.ReconsumeLater
+}
+
+func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
+	onScreen := !f.headless && !e.flags.plain && e.onTerminal()
+	formats := []string{"json", "text", "none"}
+	if e.flags.plain {
+		formats = []string{"text", "json", "none"}
+		f.events = true
+	}
+	format, err := e.format(formats...)
+	if err != nil {
+		return err
+	}
+	c, err := e.loadConfig()
+	if err != nil {
+		return err
+	}
+	o, err := f.options(e, c)
+	if err != nil {
+		return err
+	}
+	t, err := e.target(c)
+	if err != nil {
+		return err
+	}
+	if err := t.allowChange("joining group " + f.group + ", which takes queues from its members and commits offsets,"); err != nil {
+		return err
+	}
+	if !onScreen && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
+		o.AwaitTermination = printAwait
+	}
+	inbound := engine.NewInbound()
+	client, err := e.newClient(t, inbound)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	if err := e.awaitTopics(ctx, client, o.Subscriptions); err != nil {
+		return err
+	}
+	dir := f.offsetDir
+	if dir == "" {
+		dir = offsetDir()
+	}
+	r := &consumeRun{env: e, options: o, flags: f, format: format}
+	r.join = func(l engine.Listener) (*member, error) { return newMember(client, inbound, o, l, dir, e) }
+	if onScreen {
+		return r.onScreen(ctx, c, t)
+	}
+	return r.headless(ctx)
+}
+
+// consumeRun is one run of consume, ready to join the group.
+type consumeRun struct {
+	env     *env
+	options engine.Options
+	flags   *consumeFlags
+	format  string
+	join    func(engine.Listener) (*member, error)
+}
+
+// onScreen shows the live screen until the operator leaves.
+func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
+	runCtx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	l := newPrintListener(nil, nil, r.flags.verdict(r.options.Orderly))
+	l.max, l.stop = r.flags.max, stop
+	m, err := r.join(l)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	l.last.set(began)
+	err = r.env.consumeOnScreen(ctx, c, t, m, func(ctx context.Context) error {
+		context.AfterFunc(ctx, func() { stop(nil) })
+		if r.flags.idleExit > 0 {
+			r.env.crew.start(func() { stopWhenIdle(runCtx, &l.last, r.flags.idleExit, stop) })
+		}
+		return m.run(runCtx)
+	})
+	r.env.say("%s", r.summary(l, m, began))
+	return err
+}
+
+func (r *consumeRun) summary(l *printListener, m *member, began time.Time) summary {
+	return summary{
+		Kind: "summary", Messages: l.printed.Load(), Duplicates: l.duplicates.Load(), Failed: l.failed.Load(),
+		Seconds: float64(time.Since(began).Milliseconds()) / 1000, Group: r.options.Group, ClientID: m.engine.ClientID(),
+	}
+}
+
+// printAwait is how long a headless leave waits for listeners: printing a line
+// takes microseconds, unless the reader of our output is stuck.
+const printAwait = 500 * time.Millisecond
+
+// headless prints until the run ends.
+func (r *consumeRun) headless(parent context.Context) error {
+	e, o, f := r.env, r.options, r.flags
+	ctx, stop := context.WithCancelCause(parent)
+	defer stop(nil)
+	p := &printer{env: e, group: o.Group, format: r.format, out: newLineWriter(e.stdout)}
+	l := newPrintListener(p.out, p.message, f.verdict(o.Orderly))
+	l.max, l.stop = f.max, stop
+	if r.format == "none" {
+		l.out = nil
+	}
+	m, err := r.join(l)
+	if err != nil {
+		return err
+	}
+	written := make(chan struct{})
+	e.crew.start(func() { defer close(written); p.out.run() })
+	sub := m.engine.Subscribe(o.EventBuffer)
+	defer sub.Close()
+	drained := make(chan struct{})
+	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
+	began := time.Now()
+	l.last.set(began)
+	if f.idleExit > 0 {
+		e.crew.start(func() { stopWhenIdle(ctx, &l.last, f.idleExit, stop) })
+	}
+	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
+
+	err = m.run(ctx)
+	cause := context.Cause(ctx)
+	stop(nil)
+	waitFor(drained)
+	p.summary(r.summary(l, m, began))
+	p.out.close()
+	waitFor(written)
+	if err != nil {
+		return fmt.Errorf("leave group %s: %w", o.Group, err)
+	}
+	if oe, ok := errors.AsType[*outputError](cause); ok {
+		return fmt.Errorf("%w; left the group in order, what was not printed is not acknowledged", oe)
+	}
+	if err := p.out.failure(); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// waitFor waits for a goroutine that ends by itself unless standard output is
+// stuck; then the program has to end without it.
+func waitFor(done <-chan struct{}) {
+	t := time.NewTimer(stuckLimit)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}
+
+// stuckLimit is how long the end of a run waits for a reader of standard output.
+const stuckLimit = time.Second
+
+var errIdle = errors.New("no message came")
+
+// stopWhenIdle ends the run when last is limit ago.
+func stopWhenIdle(ctx context.Context, last *clock, limit time.Duration, stop func(error)) {
+	for {
+		left := time.Until(last.get().Add(limit))
+		if left <= 0 {
+			stop(errIdle)
+			return
+		}
+		t := time.NewTimer(left)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+			return
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// sendGroup is the producer group that send names; it is registered nowhere.
+const sendGroup = "EYEQ_SEND"
+
+// sendFlags are the flags of send.
+type sendFlags struct {
+	tag, key   string
+	properties []string
+	delayLevel int
+	queue      string
+	count      int
+	dryRun     bool
+}
+
+func newSend(e *env) *cobra.Command {
+	f := &sendFlags{}
+	cmd := &cobra.Command{
+		Use:   "send TOPIC [BODY|@FILE|-]",
+		Short: "Send messages to a topic (-o text|json)",
+		Long: `Sends one message, or -n of them, to a topic that exists: to its queues by turns, or to --queue.
+The body is BODY, the content of FILE, or standard input. Nothing is compressed.`,
+		Example: `  eyeq send orders '{"id": 1}' --tag paid --key order-1
+  generate | eyeq send orders - -o json`,
+		Args: oneTopic(1),
+	}
+	fl := cmd.Flags()
+	fl.StringVar(&f.tag, "tag", "", "the message's tag")
+	fl.StringVar(&f.key, "key", "", "the message's keys, separated by blanks")
+	fl.StringArrayVar(&f.properties, "property", nil, "K=V, repeatable")
+	fl.IntVar(&f.delayLevel, "delay-level", 0, "deliver later: 1 (1s) to 18 (2h)")
+	fl.StringVar(&f.queue, "queue", "", "BROKER:ID to send to")
+	fl.IntVarP(&f.count, "number", "n", 1, "how many messages to send")
+	fl.BoolVar(&f.dryRun, "dry-run", false, "say what would be sent, and send nothing")
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
+		body := ""
+		if len(args) > 1 {
+			body = args[1]
+		}
+		return runSend(ctx, e, f, args[0], body, len(args) > 1)
+	})
+	return cmd
+}
+
+func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, given bool) error {
+	format, err := e.format("text", "json")
+	if err != nil {
+		return err
+	}
+	properties, err := f.messageProperties()
+	if err != nil {
+		return err
+	}
+	var wanted []queueRef
+	if f.queue != "" {
+		q, err := parseQueueRef(f.queue)
+		if err != nil {
+			return usagef("--queue: %v", err)
+		}
+		wanted = []queueRef{q}
+	}
+	c, err := e.loadConfig()
+	if err != nil {
+		return err
+	}
+	t, err := e.target(c)
+	if err != nil {
+		return err
+	}
+	if err := t.allowChange("sending"); err != nil {
+		return err
+	}
+	body, err := e.readBody(bodyArg, given)
+	if err != nil {
+		return err
+	}
+	client, err := e.newClient(t, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	route, err := e.topicRoute(ctx, client, topic)
+	if nf, ok := errors.AsType[*notFoundError](err); ok {
+		return &notFoundError{nf.What + "; create it first (mqadmin updateTopic -t " + topic + " -c CLUSTER), send makes none by itself"}
+	}
+	if err != nil {
+		return err
+	}
+	if len(route.PublishQueues) == 0 {
+		return &notFoundError{fmt.Sprintf("topic %s has no queue that can be written", topic)}
+	}
+	queues, err := chooseQueues(topic, route.PublishQueues, wanted)
+	if err != nil {
+		return err
+	}
+	s := &sender{env: e, client: client, format: format, ids: remoting.NewUniqueIDs(), dryRun: f.dryRun}
+	for i := range f.count {
+		m := remoting.OutMessage{Topic: topic, Body: body, Properties: properties}
+		if err := s.send(ctx, queues[i%len(queues)], m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// messageProperties are the properties of each message, but the unique id.
+func (f *sendFlags) messageProperties() ([]protocol.Property, error) {
+	switch {
+	case f.count < 1:
+		return nil, usagef("-n %d: must be at least 1", f.count)
+	case f.delayLevel < 0 || f.delayLevel > 18:
+		return nil, usagef("--delay-level %d: must be 1 to 18", f.delayLevel)
+	}
+	var list []protocol.Property
+	add := func(name, value string) {
+		if value != "" {
+			list = append(list, protocol.Property{Name: name, Value: value})
+		}
+	}
+	add(protocol.PropertyKeys, f.key)
+	add(protocol.PropertyTags, f.tag)
+	if f.delayLevel > 0 {
+		add(protocol.PropertyDelay, strconv.Itoa(f.delayLevel))
+	}
+	add(protocol.PropertyWait, "true")
+	for _, p := range f.properties {
+		name, value, ok := strings.Cut(p, "=")
+		switch {
+		case !ok || name == "" || value == "":
+			return nil, usagef("--property %q: must be K=V", p)
+		case repeated(list, name) || name == protocol.PropertyUniqKey:
+			return nil, usagef("--property %s: is set already, by another flag or by eyeq", name)
+		}
+		add(name, value)
+	}
+	for _, p := range list {
+		if strings.ContainsAny(p.Name+p.Value, "\x01\x02") {
+			return nil, usagef("%s: must not contain the bytes 1 and 2, which separate properties", strconv.Quote(p.Name))
+		}
+	}
+	return list, nil
+}
+
+// readBody gets the body from where the argument says.
+func (e *env) readBody(arg string, given bool) ([]byte, error) {
+	var body []byte
+	var err error
+	_, stdinIsTerminal := terminalOf(e.stdin)
+	path, isFile := strings.CutPrefix(arg, "@")
+	switch {
+	case !given && stdinIsTerminal:
+		return nil, usagef("which body? BODY, @FILE, or - for standard input")
+	case !given || arg == "-":
+		body, err = io.ReadAll(io.LimitReader(e.stdin, protocol.MaxFrameLength))
+	case isFile:
+		body, err = os.ReadFile(path)
+	default:
+		body = []byte(arg)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read the body: %w", err)
+	case len(body) == 0:
+		return nil, usagef("the body is empty: 5.x brokers refuse that")
+	case len(body) >= protocol.MaxFrameLength:
+		return nil, usagef("the body has %d bytes or more: no broker takes that", protocol.MaxFrameLength)
+	}
+	return body, nil
+}
+
+// sender sends messages and prints what became of them.
+type sender struct {
+	env    *env
+	client *remoting.Client
+	format string
+	ids    *remoting.UniqueIDs
+	dryRun bool
+}
+
+// sentMessage is one line of send.
+type sentMessage struct {
+	Kind            string  `json:"kind"`
+	Topic           string  `json:"topic"`
+	Broker          string  `json:"broker"`
+	Queue           int32   `json:"queue"`
+	Offset          *int64  `json:"offset"` // of a delayed message: where it is parked
+	MessageID       string  `json:"message_id"`
+	OffsetMessageID *string `json:"offset_message_id"`
+	Warning         *string `json:"warning"`
+	DryRun          bool    `json:"dry_run,omitempty"`
+}
+
+func (s *sender) send(ctx context.Context, mq engine.MessageQueue, m remoting.OutMessage) error {
+	id := s.ids.Next()
+	m.Properties = append(m.Properties[:len(m.Properties):len(m.Properties)], protocol.Property{Name: protocol.PropertyUniqKey, Value: id})
+	row := sentMessage{Kind: "sent", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID, MessageID: id, DryRun: s.dryRun}
+	if !s.dryRun {
+		ctx, cancel := context.WithTimeout(ctx, s.env.flags.timeout)
+		defer cancel()
+		r, err := s.client.Send(ctx, sendGroup, mq, &m)
+		if err != nil {
+			return fmt.Errorf("send to %v: %w", mq, err)
+		}
+		row.Queue, row.Offset, row.OffsetMessageID = r.MessageQueue.QueueID, &r.QueueOffset, &r.OffsetMessageID
+		if r.Warning != protocol.Success {
+			row.Warning = new(r.Warning.String())
+		}
+	}
+	line, err := s.line(&row)
+	if err != nil {
+		return err
+	}
+	if _, err := s.env.stdout.Write(line); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+func (s *sender) line(row *sentMessage) ([]byte, error) {
+	if s.format == "json" {
+		return marshal(row)
+	}
+	mq := engine.MessageQueue{Topic: row.Topic, BrokerName: row.Broker, QueueID: row.Queue}
+	if row.DryRun {
+		return fmt.Appendf(nil, "would send to %v\n", mq), nil
+	}
+	line := fmt.Appendf(nil, "%v  offset %d  %s", mq, *row.Offset, row.MessageID)
+	if row.Warning != nil {
+		line = append(line, "  stored, but "+*row.Warning...)
+	}
+	return append(line, '\n'), nil
+}

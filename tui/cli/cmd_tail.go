@@ -1,0 +1,349 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// tailFlags are the flags of tail.
+type tailFlags struct {
+	queues      []string
+	from, until string
+	count       int64
+	follow      bool
+	tag, key    string
+	properties  []string
+	grep        string
+}
+
+func newTail(e *env) *cobra.Command {
+	f := &tailFlags{}
+	cmd := &cobra.Command{
+		Use:   "tail TOPIC",
+		Short: "Read a topic without joining any group and without committing any offset",
+		Long: `Reads the queues of a topic and prints their messages in the order in which they were stored.
+No group is joined and no offset is moved. Without --from it starts with the next message and
+follows; --until makes it end by itself.
+
+POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:04[:05] in
+--tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.`,
+		Example: `  eyeq tail orders
+  eyeq tail orders --from -10m --until now --grep 'refund' -o json
+  eyeq tail orders --queue broker-a:3 --from offset:4711 -n 1 -o hex`,
+		Args: oneTopic(0),
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVar(&f.queues, "queue", nil, "BROKER:ID, only this queue; repeatable")
+	fl.StringVar(&f.from, "from", "latest", "POSITION to start at")
+	fl.StringVar(&f.until, "until", "", "POSITION to end at")
+	fl.Int64VarP(&f.count, "number", "n", 0, "end after so many messages")
+	fl.BoolVar(&f.follow, "follow", true, "go on with what comes; --follow=false is --until now")
+	fl.StringVar(&f.tag, "tag", "", "only these tags, TAG1||TAG2")
+	fl.StringVar(&f.key, "key", "", "only messages with this key")
+	fl.StringArrayVar(&f.properties, "property", nil, "K=V, only messages with this property; repeatable")
+	fl.StringVar(&f.grep, "grep", "", "only messages whose body matches this regular expression")
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
+		if fl.Changed("until") && fl.Changed("follow") && f.follow {
+			return usagef("--until ends and --follow does not: give one of them")
+		}
+		return runTail(ctx, e, f, args[0])
+	})
+	return cmd
+}
+
+func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
+	format, err := e.format("text", "json", "raw", "hex")
+	if err != nil {
+		return err
+	}
+	t, err := f.tailer(e)
+	if err != nil {
+		return err
+	}
+	var wanted []queueRef
+	for _, s := range f.queues {
+		q, err := parseQueueRef(s)
+		if err != nil {
+			return usagef("--queue: %v", err)
+		}
+		wanted = append(wanted, q)
+	}
+	c, err := e.loadConfig()
+	if err != nil {
+		return err
+	}
+	target, err := e.target(c)
+	if err != nil {
+		return err
+	}
+	client, err := e.newClient(target, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	route, err := e.topicRoute(ctx, client, topic)
+	if err != nil {
+		return err
+	}
+	if t.queues, err = chooseQueues(topic, route.Queues, wanted); err != nil {
+		return err
+	}
+	t.reader = &clientReader{client: client, timeout: e.flags.timeout, suggested: map[engine.MessageQueue]int64{}}
+	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, left: f.count}
+	t.emit, t.pause = out.emit, out.flush
+	return t.run(ctx, e.crew)
+}
+
+// topicRoute asks for a topic that must exist.
+func (e *env) topicRoute(ctx context.Context, client *remoting.Client, topic string) (*remoting.TopicRoute, error) {
+	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
+	defer cancel()
+	route, _, err := client.RefreshRoute(ctx, topic)
+	if isType[*remoting.NoRouteError](err) {
+		return nil, &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
+	}
+	if isType[*remoting.UnreachableError](err) {
+		return nil, &unreachableError{err}
+	}
+	return route, err
+}
+
+// tailer makes a tailer of what needs no cluster.
+func (f *tailFlags) tailer(e *env) (*tailer, error) {
+	if f.count < 0 {
+		return nil, usagef("-n %d: must not be negative", f.count)
+	}
+	now := e.now()
+	from, err := parsePosition(f.from, e.location, now)
+	if err != nil {
+		return nil, usagef("--from %v", err)
+	}
+	t := &tailer{from: from, now: e.now, giveUp: e.flags.timeout, expression: "*"}
+	if until := f.until; until != "" || !f.follow {
+		if until == "" {
+			until = "now"
+		}
+		p, err := parsePosition(until, e.location, now)
+		if err != nil {
+			return nil, usagef("--until %v", err)
+		}
+		if p.kind == posTime && from.kind == posTime && p.time.Before(from.time) ||
+			p.kind == posOffset && from.kind == posOffset && p.offset < from.offset {
+			return nil, usagef("--until %s lies before --from %s", until, f.from)
+		}
+		t.until = &p
+	}
+	keep, err := f.filter()
+	if err != nil {
+		return nil, err
+	}
+	t.keep = keep
+	if f.tag != "" {
+		t.expression = f.tag
+	}
+	var mu sync.Mutex // one line at a time: queues are read side by side
+	t.notice = func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		e.say("%s", tui.SafeText(text))
+	}
+	return t, nil
+}
+
+// filter makes one function of all filters; a message must pass each of them.
+func (f *tailFlags) filter() (func(*engine.Message) bool, error) {
+	var all []func(*engine.Message) bool
+	if f.tag != "" {
+		sub, err := protocol.NewSubscriptionData("t", f.tag)
+		if err != nil {
+			return nil, usagef("--tag %q: %v", f.tag, err)
+		}
+		if len(sub.TagsSet) > 0 { // the broker compares hash codes only
+			all = append(all, func(m *engine.Message) bool { return slices.Contains(sub.TagsSet, m.Tags()) })
+		}
+	}
+	if f.key != "" {
+		all = append(all, func(m *engine.Message) bool { return slices.Contains(m.Keys(), f.key) })
+	}
+	for _, p := range f.properties {
+		name, want, ok := strings.Cut(p, "=")
+		if !ok || name == "" {
+			return nil, usagef("--property %q: must be K=V", p)
+		}
+		all = append(all, func(m *engine.Message) bool { v, ok := m.Property(name); return ok && v == want })
+	}
+	if f.grep != "" {
+		re, err := regexp.Compile(f.grep)
+		if err != nil {
+			return nil, usagef("--grep: %v", err)
+		}
+		all = append(all, func(m *engine.Message) bool {
+			body, err := m.Body()
+			if err != nil {
+				body = m.StoredBody()
+			}
+			return re.Match(body)
+		})
+	}
+	return func(m *engine.Message) bool {
+		for _, pass := range all {
+			if !pass(m) {
+				return false
+			}
+		}
+		return true
+	}, nil
+}
+
+// chooseQueues picks the wanted queues of a topic; all when none is named.
+func chooseQueues(topic string, have []engine.MessageQueue, wanted []queueRef) ([]engine.MessageQueue, error) {
+	if len(have) == 0 {
+		return nil, &notFoundError{fmt.Sprintf("topic %s has no readable queue", topic)}
+	}
+	if len(wanted) == 0 {
+		return have, nil
+	}
+	var chosen []engine.MessageQueue
+	for _, w := range wanted {
+		mq := engine.MessageQueue{Topic: topic, BrokerName: w.broker, QueueID: w.id}
+		if !slices.Contains(have, mq) {
+			return nil, &notFoundError{fmt.Sprintf("topic %s has no queue %v: it has %s", topic, w, queueList(have))}
+		}
+		if !slices.Contains(chosen, mq) {
+			chosen = append(chosen, mq)
+		}
+	}
+	slices.SortFunc(chosen, protocol.CompareMessageQueues)
+	return chosen, nil
+}
+
+// queueList names sorted queues of one topic briefly: broker-a:0-7, broker-b:0-3.
+func queueList(queues []engine.MessageQueue) string {
+	var parts []string
+	for i := 0; i < len(queues); {
+		j := i
+		for j+1 < len(queues) && queues[j+1].BrokerName == queues[i].BrokerName && queues[j+1].QueueID == queues[j].QueueID+1 {
+			j++
+		}
+		part := fmt.Sprintf("%s:%d", queues[i].BrokerName, queues[i].QueueID)
+		if j > i {
+			part = fmt.Sprintf("%s-%d", part, queues[j].QueueID)
+		}
+		parts = append(parts, part)
+		i = j + 1
+	}
+	return strings.Join(parts, ", ")
+}
+
+// clientReader reads queues through a client.
+type clientReader struct {
+	client  *remoting.Client
+	timeout time.Duration
+
+	mu        sync.Mutex                    // guards suggested
+	suggested map[engine.MessageQueue]int64 // broker ids to pull from
+}
+
+func (r *clientReader) bounds(ctx context.Context, mq engine.MessageQueue) (lo, hi int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	if lo, err = r.client.MinOffset(ctx, mq); err != nil {
+		return 0, 0, err
+	}
+	hi, err = r.client.MaxOffset(ctx, mq)
+	return lo, hi, err
+}
+
+func (r *clientReader) at(ctx context.Context, mq engine.MessageQueue, t time.Time) (int64, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
+	return r.client.SearchOffset(ctx, mq, t)
+}
+
+func (r *clientReader) pull(ctx context.Context, mq engine.MessageQueue, offset int64, expression string, hold time.Duration) (remoting.PullResult, error) {
+	h := &protocol.PullMessageRequestHeader{
+		ConsumerGroup: tailGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: tailBatch,
+		SysFlag: protocol.PullSubscription, Subscription: expression, ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
+	}
+	if hold > 0 {
+		h.SysFlag |= protocol.PullSuspend
+		h.SuspendTimeout = hold
+	}
+	r.mu.Lock()
+	id := r.suggested[mq]
+	r.mu.Unlock()
+	addr, _, ok := r.client.PullAddr(mq.BrokerName, id)
+	if !ok {
+		if _, _, err := r.client.RefreshRoute(ctx, mq.Topic); err != nil {
+			return remoting.PullResult{}, err
+		}
+		return remoting.PullResult{}, &remoting.NoBrokerError{BrokerName: mq.BrokerName}
+	}
+	ctx, cancel := context.WithTimeout(ctx, r.timeout+hold) // brokers look at held pulls every few seconds only
+	defer cancel()
+	res, err := r.client.Pull(ctx, addr, h)
+	if err == nil {
+		r.mu.Lock()
+		r.suggested[mq] = res.SuggestWhichBrokerID
+		r.mu.Unlock()
+	}
+	return res, err
+}
+
+// tailOutput prints messages in the format asked for.
+type tailOutput struct {
+	format   string
+	w        *bufio.Writer
+	location *time.Location
+	left     int64 // 0: without limit
+	scratch  scratch
+}
+
+// emit implements tailer.emit.
+func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
+	b := o.scratch.buf[:0]
+	switch o.format {
+	case "json":
+		b = o.scratch.append(b, m)
+	case "raw":
+		body, err := m.Body()
+		if err != nil {
+			body = m.StoredBody()
+		}
+		b = append(append(b, body...), '\n')
+	case "hex":
+		b = appendMessageHex(b, m, o.location)
+	default:
+		b = appendMessageText(b, m, o.location)
+	}
+	o.scratch.buf = b
+	if _, err := o.w.Write(b); err != nil {
+		return false, &outputError{err}
+	}
+	if o.left > 0 {
+		o.left--
+		return o.left > 0, nil
+	}
+	return true, nil
+}
+
+// flush implements tailer.pause.
+func (o *tailOutput) flush() error {
+	if err := o.w.Flush(); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}

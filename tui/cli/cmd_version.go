@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersion(e *env) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArgs,
+		RunE: e.cobraRun(func(_ context.Context, e *env, _ []string) error {
+			_, err := fmt.Fprintln(e.stdout, versionText())
+			return err
+		}),
+	}
+}
+
+// versionText is one line: what was built, from which commit, with which Go.
+func versionText() string {
+	version, commit := "(devel)", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if v := info.Main.Version; v != "" {
+			version = v
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				commit = " " + s.Value[:12]
+			}
+		}
+	}
+	return fmt.Sprintf("eyeq %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+func newCompletion(e *env) *cobra.Command {
+	shells := []string{"bash", "zsh", "fish", "powershell"}
+	return &cobra.Command{
+		Use:       "completion SHELL",
+		Short:     "Print the completion script of bash, zsh, fish or powershell",
+		ValidArgs: shells,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("which shell? %s", orList(shells))
+			}
+			return nil
+		},
+		RunE: e.cobraRun(func(_ context.Context, e *env, args []string) error {
+			root := e.command.Root()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(e.stdout, true)
+			case "zsh":
+				return root.GenZshCompletion(e.stdout)
+			case "fish":
+				return root.GenFishCompletion(e.stdout, true)
+			case "powershell":
+				return root.GenPowerShellCompletionWithDesc(e.stdout)
+			}
+			return usagef("%q: must be %s", args[0], orList(shells))
+		}),
+	}
+}

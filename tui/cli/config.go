@@ -1,0 +1,316 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/BurntSushi/toml"
+
+	"eyeq/engine"
+	"eyeq/tui"
+)
+
+// config is what a configuration file says, laid over the defaults.
+type config struct {
+	path    string // "" when there is no file
+	origins map[string]origin
+
+	defaultCluster string
+	clusters       map[string]*clusterConfig
+	consumer       engine.Options // of one consumer, without group and subscriptions
+	screen         screenConfig
+	keys           map[string]string
+}
+
+// clusterConfig is one [clusters.NAME].
+type clusterConfig struct {
+	namesrv    []string
+	production bool
+	mode       mode // zero: by production
+	color      string
+	tls        tlsConfig
+	auth       authConfig
+}
+
+// tlsConfig is parsed and checked; connecting with it is not there yet.
+type tlsConfig struct {
+	enable                    bool
+	ca, cert, key, serverName string
+}
+
+// authConfig is parsed and checked; connecting with it is not there yet.
+type authConfig struct {
+	accessKey, secretKeyEnv, secretKeyFile, secretKeyCommand string
+}
+
+// screenConfig is [screen].
+type screenConfig struct {
+	refresh time.Duration
+	glyphs  string
+}
+
+// mode says what may be changed in a cluster.
+type mode uint8
+
+// The modes; zero is none given.
+const (
+	modeReadOnly mode = iota + 1
+	modeConfirm
+	modeOpen
+)
+
+var modeNames = []string{"read-only", "confirm", "open"}
+
+// String gives the configuration's word.
+func (m mode) String() string {
+	if m == 0 {
+		return ""
+	}
+	return modeNames[m-1]
+}
+
+// effectiveMode is the mode in force: a production cluster starts read-only
+// unless its mode says otherwise.
+func (c *clusterConfig) effectiveMode() mode {
+	if c.mode == 0 && c.production {
+		return modeReadOnly
+	}
+	return cmp.Or(c.mode, modeConfirm)
+}
+
+// origin says where a value came from: "file:12", "flag --cluster", "env NO_COLOR".
+type origin string
+
+func defaultConfig() *config {
+	return &config{
+		origins:  map[string]origin{},
+		clusters: map[string]*clusterConfig{},
+		consumer: engine.DefaultOptions(),
+		screen:   screenConfig{refresh: 250 * time.Millisecond, glyphs: "unicode"},
+		keys:     map[string]string{},
+	}
+}
+
+// configError is a configuration that breaks a rule; Line is 0 when it is about
+// no line.
+type configError struct {
+	Path  string
+	Line  int
+	Key   string
+	Value any // nil: not about a value
+	Rule  string
+}
+
+func (e *configError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Path)
+	if e.Line > 0 {
+		fmt.Fprintf(&b, ":%d", e.Line)
+	}
+	b.WriteString(": ")
+	if e.Key != "" {
+		b.WriteString(e.Key)
+		if e.Value != nil {
+			b.WriteString(" = " + tomlValue(e.Value))
+		}
+		b.WriteString(": ")
+	}
+	b.WriteString(e.Rule)
+	return b.String()
+}
+
+// loadConfig reads the file of --config, or the usual one when that exists.
+func (e *env) loadConfig() (*config, error) {
+	path := e.flags.config
+	if path == "" {
+		path = configPath(e.getenv)
+	}
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
+		return defaultConfig(), nil
+	}
+	if err != nil {
+		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
+	}
+	return parseConfig(path, string(text))
+}
+
+// parseConfig reads a configuration's text. The first thing wrong, in the order
+// of the file, is returned as a *configError.
+func parseConfig(path, text string) (*config, error) {
+	raw := map[string]any{}
+	md, err := toml.Decode(text, &raw)
+	if err != nil {
+		if pe, ok := errors.AsType[toml.ParseError](err); ok {
+			return nil, &configError{Path: path, Line: pe.Position.Line, Rule: pe.Message}
+		}
+		return nil, &configError{Path: path, Rule: err.Error()}
+	}
+	c := defaultConfig()
+	c.path = path
+	lines := keyLines(text)
+	for _, key := range md.Keys() {
+		line := lines.find(key)
+		bad := func(value any, rule string) error {
+			return &configError{Path: path, Line: line, Key: key.String(), Value: value, Rule: rule}
+		}
+		value := lookup(raw, key)
+		if _, isTable := value.(map[string]any); isTable {
+			if err := c.enterTable(key); err != nil {
+				return nil, bad(nil, err.Error())
+			}
+			continue
+		}
+		s, name, err := settingFor(key)
+		if err != nil {
+			return nil, bad(nil, err.Error())
+		}
+		if err := s.set(c, name, value); err != nil {
+			return nil, bad(value, err.Error())
+		}
+		c.origins[strings.Join(key, ".")] = origin(fmt.Sprintf("file:%d", line))
+	}
+	return c, c.checkWhole(path, lines)
+}
+
+// lookup follows a key into the decoded tree.
+func lookup(tree map[string]any, key toml.Key) any {
+	var v any = tree
+	for _, k := range key {
+		m, ok := v.(map[string]any)
+		if !ok {
+			return v // an array of tables: its rule is broken above it
+		}
+		v = m[k]
+	}
+	return v
+}
+
+// enterTable accepts the tables that there are, and makes a cluster at its header.
+func (c *config) enterTable(key toml.Key) error {
+	switch len(key) {
+	case 1:
+		if slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, key[0]) {
+			return nil
+		}
+		if _, _, err := settingFor(key); err == nil {
+			return errors.New("must be a value, not a table")
+		}
+	case 2:
+		if key[0] == "clusters" {
+			c.clusters[key[1]] = &clusterConfig{}
+			return nil
+		}
+		if _, _, err := settingFor(key); err == nil {
+			return errors.New("must be a value, not a table")
+		}
+	case 3:
+		if key[0] == "clusters" && (key[2] == "tls" || key[2] == "auth") {
+			return nil
+		}
+	}
+	return errUnknownKey
+}
+
+var errUnknownKey = errors.New("there is no such key")
+
+// settingFor finds what a key sets; name is the cluster's or key binding's.
+func settingFor(key toml.Key) (s *setting, name string, err error) {
+	table, rest := "", strings.Join(key, ".")
+	if len(key) > 1 {
+		table, rest = key[0], strings.Join(key[1:], ".")
+	}
+	switch table {
+	case "clusters":
+		if len(key) < 3 {
+			return nil, "", errors.New("must be a table: [clusters.NAME]")
+		}
+		name, rest = key[1], strings.Join(key[2:], ".")
+	case "keys":
+		if len(key) > 2 {
+			return nil, "", errUnknownKey
+		}
+		return &keyBinding, rest, nil
+	}
+	for i := range settings {
+		if settings[i].table == table && settings[i].key == rest {
+			return &settings[i], name, nil
+		}
+	}
+	if table == "" && slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, rest) {
+		return nil, "", errors.New("must be a table")
+	}
+	return nil, "", errUnknownKey
+}
+
+// checkWhole applies the rules that hold between keys.
+func (c *config) checkWhole(path string, lines keyIndex) error {
+	bad := func(rule string, value any, key ...string) error {
+		return &configError{Path: path, Line: lines.find(key), Key: strings.Join(key, "."), Value: value, Rule: rule}
+	}
+	for _, name := range c.clusterNames() {
+		cl := c.clusters[name]
+		a := cl.auth
+		secrets := 0
+		for _, s := range []string{a.secretKeyEnv, a.secretKeyFile, a.secretKeyCommand} {
+			if s != "" {
+				secrets++
+			}
+		}
+		switch {
+		case len(cl.namesrv) == 0:
+			return bad("needs namesrv, a list of HOST:PORT", nil, "clusters", name)
+		case secrets > 1:
+			return bad("give one of secret_key_env, secret_key_file and secret_key_command", nil, "clusters", name, "auth")
+		case a.accessKey != "" && secrets == 0:
+			return bad("needs one of secret_key_env, secret_key_file and secret_key_command", nil, "clusters", name, "auth")
+		case a.accessKey == "" && secrets > 0:
+			return bad("needs access_key", nil, "clusters", name, "auth")
+		case (cl.tls.cert == "") != (cl.tls.key == ""):
+			return bad("cert and key are given together or not at all", nil, "clusters", name, "tls")
+		}
+	}
+	if d := c.defaultCluster; d != "" && c.clusters[d] == nil {
+		return bad("there is no [clusters."+d+"]", d, "default_cluster")
+	}
+	if err := tui.CheckKeys(c.keys); err != nil {
+		return bad(strings.TrimPrefix(err.Error(), "keys: "), nil, "keys")
+	}
+	o := c.consumer
+	o.Group, o.Subscriptions = "g", []engine.Subscription{{Topic: "t"}} // each command has its own
+	if err := o.Validate(); err != nil {
+		ce, ok := errors.AsType[*engine.ConfigError](err)
+		if !ok {
+			return bad(err.Error(), nil, "consumer")
+		}
+		return bad(ce.Rule, ce.Value, "consumer", snake(ce.Property))
+	}
+	return nil
+}
+
+func (c *config) clusterNames() []string {
+	names := make([]string, 0, len(c.clusters))
+	for n := range c.clusters {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// snake turns RocketMQ's property name into a key: pullBatchSize, pull_batch_size.
+func snake(property string) string {
+	var b strings.Builder
+	for _, r := range property {
+		if r >= 'A' && r <= 'Z' {
+			b.WriteByte('_')
+			r += 'a' - 'A'
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

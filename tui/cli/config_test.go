@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// TestExampleHasEveryKeyWithItsDefault holds config.example.toml to the code.
+func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
+	text, err := os.ReadFile("../../config.example.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(text), exampleConfig()); diff != "" {
+		t.Errorf("config.example.toml is not what 'eyeq config init' writes (-file +code):\n%s", diff)
+	}
+	c, err := parseConfig("config.example.toml", string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := defaultConfig()
+	want.clusters["dev"] = &clusterConfig{namesrv: []string{"127.0.0.1:9876"}}
+	for i := range settings {
+		s := &settings[i]
+		key := strings.TrimPrefix(s.table+"."+s.key, ".")
+		if s.table == "clusters" {
+			key = "clusters.dev." + s.key
+		}
+		if _, ok := c.origins[key]; !ok {
+			t.Errorf("%s is not in the example", key)
+		}
+		if got, want := s.show(c, "dev"), s.show(want, "dev"); got != want {
+			t.Errorf("%s = %s in the example, the default is %s", key, got, want)
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(c.keys)), tui.BindingNames(); !slices.Equal(got, want) {
+		t.Errorf("[keys] has %v, want %v", got, want)
+	}
+	lines := strings.Split(string(text), "\n")
+	for i, line := range lines {
+		if keyLine.MatchString(line) && !strings.HasPrefix(lines[i-1], "# ") {
+			t.Errorf("line %d has no explanation above it: %s", i+1, line)
+		}
+	}
+}
+
+func TestConfigReadsEveryKind(t *testing.T) {
+	c, err := parseConfig("c.toml", `
+default_cluster = "prod"
+
+[clusters.dev]
+namesrv = ["127.0.0.1:9876"]
+
+[clusters.prod]
+namesrv    = [
+	"ns1.example:9876",
+	"ns2.example:9876",
+]
+production = true              # starts read-only
+color      = "red"
+tls        = { enable = true, ca = "ca.pem", server_name = "mq" }
+auth       = { access_key = "ops", secret_key_env = "PROD_SECRET" }
+
+[consumer]
+pull_threshold_for_queue = 500
+consume_from_where = "CONSUME_FROM_TIMESTAMP"
+consume_timestamp = "2026-11-29T14:32:00+08:00"
+allocate_message_queue_strategy = "circle"
+message_model = "BROADCASTING"
+consume_timeout = 30
+clean_expired = true
+max_reconsume_times = 3
+
+[screen]
+refresh = "1s"
+glyphs  = "ascii"
+
+[keys]
+reset = "X"
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prod := c.clusters["prod"]
+	if prod == nil || prod.effectiveMode() != modeReadOnly || prod.color != "red" || len(prod.namesrv) != 2 ||
+		prod.tls != (tlsConfig{enable: true, ca: "ca.pem", serverName: "mq"}) || prod.auth != (authConfig{accessKey: "ops", secretKeyEnv: "PROD_SECRET"}) {
+		t.Errorf("prod = %+v", prod)
+	}
+	if m := c.clusters["dev"].effectiveMode(); m != modeConfirm {
+		t.Errorf("mode of dev = %v, want confirm", m)
+	}
+	o := c.consumer
+	if o.PullThresholdForQueue != 500 || o.ConsumeFromWhere != protocol.ConsumeFromTimestamp || !o.ConsumeTimestamp.Equal(time.Date(2026, 11, 29, 6, 32, 0, 0, time.UTC)) ||
+		o.Strategy.Name() != core.AllocateAveragelyByCircle.Name() || o.MessageModel != protocol.Broadcasting || o.ConsumeTimeout != 30*time.Minute || !o.CleanExpired || o.MaxReconsumeTimes != 3 {
+		t.Errorf("consumer = %+v", o)
+	}
+	if c.screen != (screenConfig{time.Second, "ascii"}) || c.keys["reset"] != "X" || c.defaultCluster != "prod" {
+		t.Errorf("screen, keys, default = %+v %v %q", c.screen, c.keys, c.defaultCluster)
+	}
+	for key, want := range map[string]origin{"clusters.prod.color": "file:13", "clusters.prod.tls.ca": "file:14", "consumer.clean_expired": "file:24", "keys.reset": "file:32"} {
+		if got := c.origins[key]; got != want {
+			t.Errorf("origin of %s = %q, want %q", key, got, want)
+		}
+	}
+}
+
+func TestConfigFirstErrorHasItsLine(t *testing.T) {
+	tests := map[string]struct {
+		text, want string
+	}{
+		"syntax":               {"a = 1\nb = = 2\n", "c.toml:2: "},
+		"unknown key":          {"[consumer]\npull_batch_size = 5\npul = 3\n", "c.toml:3: consumer.pul: there is no such key"},
+		"unknown table":        {"[consumers]\n", "c.toml:1: consumers: there is no such key"},
+		"unknown cluster key":  {"[clusters.a]\nnamesrv = [\"a:1\"]\n\nnamesvr = 3\n", "c.toml:4: clusters.a.namesvr: there is no such key"},
+		"unknown inline key":   {"[clusters.a]\nnamesrv = [\"a:1\"]\ntls = { enabled = true }\n", "c.toml:3: clusters.a.tls.enabled: there is no such key"},
+		"unknown top key":      {"x = 1\n", "c.toml:1: x: there is no such key"},
+		"unknown binding":      {"[keys]\nresett = \"R\"\n", "c.toml:2: keys.resett = \"R\": there is no such key"},
+		"clash of bindings":    {"[keys]\nreset = \"p\"\n", "c.toml:1: keys: "},
+		"cluster no table":     {"[clusters]\na = 1\n", "c.toml:2: clusters.a: must be a table: [clusters.NAME]"},
+		"table no table":       {"consumer = 1\n", "c.toml:1: consumer: must be a table"},
+		"table for a value":    {"[consumer.pull_batch_size]\nx = 1\n", "c.toml:1: consumer.pull_batch_size: must be a value, not a table"},
+		"type":                 {"[consumer]\npull_batch_size = \"5\"\n", `c.toml:2: consumer.pull_batch_size = "5": must be a whole number`},
+		"type of bool":         {"[consumer]\norderly = 1\n", "c.toml:2: consumer.orderly = 1: must be true or false"},
+		"type of list":         {"[clusters.a]\nnamesrv = \"a:1\"\n", `c.toml:2: clusters.a.namesrv = "a:1": must be a list`},
+		"address":              {"[clusters.a]\nnamesrv = [\"a\"]\n", `c.toml:2: clusters.a.namesrv = ["a"]: "a" must be HOST:PORT`},
+		"bound":                {"\n[consumer]\npull_batch_size = 2000\n", "c.toml:3: consumer.pull_batch_size = 2000: must be 1 to 1024"},
+		"bound of a duration":  {"[consumer]\nheartbeat_broker_interval = 5\n", "c.toml:2: consumer.heartbeat_broker_interval = 5: must be 1000 to 100000"},
+		"too large":            {"[consumer]\npersist_consumer_offset_interval = 9223372036854775807\n", "is too large"},
+		"too large for 32 bit": {"[consumer]\nmax_reconsume_times = 4294967296\n", "is too large"},
+		"mode":                 {"[clusters.a]\nnamesrv = [\"a:1\"]\nmode = \"rw\"\n", `c.toml:3: clusters.a.mode = "rw": must be "", "read-only", "confirm" or "open"`},
+		"color":                {"[clusters.a]\nnamesrv = [\"a:1\"]\ncolor = \"pink\"\n", `c.toml:3: clusters.a.color = "pink": must be`},
+		"no namesrv":           {"\n[clusters.a]\nproduction = true\n", "c.toml:2: clusters.a: needs namesrv"},
+		"default cluster":      {"default_cluster = \"b\"\n", `c.toml:1: default_cluster = "b": there is no [clusters.b]`},
+		"two secrets":          {"[clusters.a]\nnamesrv = [\"a:1\"]\nauth = { access_key = \"k\", secret_key_env = \"A\", secret_key_file = \"f\" }\n", "c.toml:3: clusters.a.auth: give one of"},
+		"no secret":            {"[clusters.a]\nnamesrv = [\"a:1\"]\n[clusters.a.auth]\naccess_key = \"k\"\n", "c.toml:3: clusters.a.auth: needs one of"},
+		"strategy":             {"[consumer]\nallocate_message_queue_strategy = \"machine-room\"\n", "the strategy machine-room is not there yet"},
+		"refresh":              {"[screen]\nrefresh = \"1h\"\n", `c.toml:2: screen.refresh = "1h": must be 100ms to 10s`},
+		"timestamp":            {"[consumer]\nconsume_timestamp = \"now\"\n", `c.toml:2: consumer.consume_timestamp = "now": must be such as`},
+		"timestamp missing":    {"[consumer]\nconsume_from_where = \"CONSUME_FROM_TIMESTAMP\"\n", "must be given to start from a time"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := parseConfig("c.toml", tt.text)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("error = %v, want one with %q", err, tt.want)
+			}
+			if _, ok := errors.AsType[*configError](err); !ok {
+				t.Errorf("error is a %T", err)
+			}
+		})
+	}
+}
+
+// TestBoundsNameKeys holds that each bound of
+// engine.Options names a key that there is.
+func TestBoundsNameKeys(t *testing.T) {
+	for _, s := range settings {
+		if s.table != "consumer" {
+			continue
+		}
+		c := defaultConfig()
+		if err := s.set(c, "", int64(-2)); err != nil {
+			continue // no number
+		}
+		err := c.checkWhole("c.toml", keyLines("[consumer]\n"+s.key+" = -2\n"))
+		ce, ok := errors.AsType[*configError](err)
+		if !ok || ce.Line != 2 || ce.Key != "consumer."+s.key {
+			t.Errorf("%s = -2: error = %v, want it to name the key and line 2", s.key, err)
+		}
+	}
+}
+
+func TestConfigInit(t *testing.T) {
+	dir := t.TempDir()
+	at := withEnv("XDG_CONFIG_HOME", dir)
+	path := filepath.Join(dir, "eyeq", "config.toml")
+	if p := runs(t, []string{"config", "init"}, at).want(t, statusDone, ""); p.out.String() != path+"\n" {
+		t.Errorf("stdout = %q, want the path", p.out)
+	}
+	if err := os.WriteFile(path, []byte("default_cluster = \"\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, []string{"config", "init"}, at).want(t, statusRefused, "--yes overwrites it")
+	runs(t, []string{"config", "init", "--yes"}, at).want(t, statusDone, "")
+	if p := runs(t, []string{"config", "check"}, at).want(t, statusDone, ""); p.out.String() != "ok: "+path+"\n" {
+		t.Errorf("check = %q", p.out)
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	if p := runs(t, []string{"config", "check"}).want(t, statusDone, ""); !strings.Contains(p.out.String(), "does not exist, the defaults hold") {
+		t.Errorf("check without a file = %q", p.out)
+	}
+	path := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(path, []byte("\nx = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	runs(t, []string{"config", "check", "--config", path}).want(t, statusUsage, path+":2: x: there is no such key")
+	runs(t, []string{"config", "check", "--config", path + "x"}).want(t, statusUsage, "cannot be read")
+}
+
+func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(path, []byte("[clusters.a]\nnamesrv = [\"a:1\"]\n[consumer]\npull_batch_size = 16\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"config", "show", "--config", path, "--tz", "UTC"}
+	p := runs(t, args, withEnv("EYEQ_ACCESS_KEY", "me", "EYEQ_SECRET_KEY", "hush", "NO_COLOR", "1")).want(t, statusDone, "")
+	if strings.Contains(p.out.String(), "hush") {
+		t.Error("the secret key is shown")
+	}
+	for _, want := range []struct{ key, from string }{
+		{`cluster = "a"`, "the only cluster in the file"}, {`namesrv = "a:1"`, "file:2"}, {`secret_key = "********"`, "env EYEQ_SECRET_KEY"},
+		{`tz = "UTC"`, "flag --tz"}, {"no_color = true", "env NO_COLOR"}, {"consumer.pull_batch_size = 16", "file:4"},
+		{"consumer.pull_threshold_for_queue = 1000", "default"}, {"mode = \"confirm\"", "default"}, {"plain = false", "default"},
+	} {
+		if !slices.ContainsFunc(p.lines(), func(l string) bool { return strings.HasPrefix(l, want.key+" ") && strings.HasSuffix(l, "# "+want.from) }) {
+			t.Errorf("no line %s from %s in:\n%s", want.key, want.from, p.out)
+		}
+	}
+	if p := runs(t, append(args, "-o", "json")).want(t, statusDone, ""); !strings.HasPrefix(p.out.String(), `[{"key":"file","value":`) {
+		t.Errorf("json = %.80s", p.out)
+	}
+}
+
+func TestTargetOrder(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.toml")
+	text := "default_cluster = \"a\"\n[clusters.a]\nnamesrv = [\"a:1\"]\n[clusters.b]\nnamesrv = [\"b:1\"]\nproduction = true\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]struct {
+		flags commonFlags
+		env   []string
+		name  string
+		addrs string
+		mode  mode
+	}{
+		"file":                      {name: "a", addrs: "a:1", mode: modeConfirm},
+		"NAMESRV_ADDR before file":  {env: []string{"NAMESRV_ADDR", "n:1;m:2"}, name: "n:1;m:2", addrs: "n:1;m:2", mode: modeConfirm},
+		"EYEQ_CLUSTER before it":    {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_CLUSTER", "b"}, name: "b", addrs: "b:1", mode: modeReadOnly},
+		"EYEQ_NAMESRV before it":    {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_NAMESRV", "e:1"}, name: "e:1", addrs: "e:1", mode: modeConfirm},
+		"flag before environment":   {flags: commonFlags{cluster: "b"}, env: []string{"EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "b:1", mode: modeReadOnly},
+		"namesrv flag":              {flags: commonFlags{namesrv: "f:1 g:2"}, env: []string{"EYEQ_CLUSTER", "b"}, name: "f:1;g:2", addrs: "f:1;g:2", mode: modeConfirm},
+		"addresses for a cluster":   {flags: commonFlags{namesrv: "f:1", cluster: "b"}, name: "b", addrs: "f:1", mode: modeReadOnly},
+		"read-only flag":            {flags: commonFlags{readOnly: true}, name: "a", addrs: "a:1", mode: modeReadOnly},
+		"cluster and its variables": {env: []string{"EYEQ_CLUSTER", "b", "EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "e:1", mode: modeReadOnly},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			e := &env{getenv: func(string) string { return "" }, flags: tt.flags}
+			withEnv(tt.env...)(e)
+			e.flags.config = path
+			c, err := e.loadConfig()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := e.target(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got.name != tt.name || strings.Join(got.namesrv, ";") != tt.addrs || got.mode != tt.mode {
+				t.Errorf("target = %s, %v, %v; want %s, %s, %v", got.name, got.namesrv, got.mode, tt.name, tt.addrs, tt.mode)
+			}
+		})
+	}
+}
+
+// TestWhatCannotBeDoneIsRefused holds that TLS and access keys are never left out silently.
+func TestWhatCannotBeDoneIsRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.toml")
+	text := "[clusters.tls]\nnamesrv = [\"127.0.0.1:1\"]\ntls = { enable = true }\n[clusters.auth]\nnamesrv = [\"127.0.0.1:1\"]\nauth = { access_key = \"k\", secret_key_env = \"S\" }\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for cluster, want := range map[string]string{"tls": "asks for TLS, which this version", "auth": "asks for an access key, which this version"} {
+		for _, args := range [][]string{{"tail", "t"}, {"send", "t", "x"}, {"consume", "-g", "g", "-t", "t"}} {
+			runs(t, append(args, "--config", path, "--cluster", cluster)).want(t, statusFailed, want)
+		}
+	}
+	runs(t, []string{"tail", "t", "--namesrv", "127.0.0.1:1"}, withEnv("EYEQ_ACCESS_KEY", "k")).want(t, statusFailed, "cannot sign requests yet")
+}

@@ -1,0 +1,190 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+)
+
+// env is what a command works with besides its own flags: the streams, the
+// environment and the flags that all commands share.
+type env struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	getenv         func(string) string
+	signals        <-chan os.Signal
+	exit           func(status int)
+	now            func() time.Time
+	beside         func() // tests: runs on a goroutine beside the screen
+
+	crew    *crew
+	command *cobra.Command // the one that ran
+	entered bool           // a command's function was entered: its errors are not wrong use
+	modes   atomic.Pointer[term.State]
+
+	flags    commonFlags
+	location *time.Location
+	logs     *logs
+}
+
+// commonFlags are the flags of every command.
+type commonFlags struct {
+	cluster, namesrv, config string
+	readOnly                 bool
+	output                   string
+	timeout                  time.Duration
+	zone                     string
+	logFile                  string
+	plain, noColor           bool
+}
+
+// command functions get the context that signals end, the env and the arguments.
+type commandFunc func(ctx context.Context, e *env, args []string) error
+
+// newRoot builds the command tree.
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "eyeq",
+		Short: "A terminal inspector for Apache RocketMQ consumers",
+		Long: `eyeq shows what an Apache RocketMQ consumer does while it does it: allocation, queues,
+flow control, offsets. Begin with one of these:
+
+  eyeq demo                                       everything moving, with nothing else installed
+  eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC     join a group and watch its inside
+
+'eyeq config init' writes a configuration file for your clusters.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
+			}
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return usagef("there is no command %q", args[0])
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: err} })
+	root.SetHelpCommand(&cobra.Command{Hidden: true})
+
+	f := root.PersistentFlags()
+	f.StringVar(&e.flags.cluster, "cluster", "", "the configured cluster to work with (EYEQ_CLUSTER)")
+	f.StringVar(&e.flags.namesrv, "namesrv", "", "name servers, HOST:PORT[;HOST:PORT] (EYEQ_NAMESRV, NAMESRV_ADDR)")
+	f.StringVar(&e.flags.config, "config", "", "the configuration file (default $XDG_CONFIG_HOME/eyeq/config.toml)")
+	f.BoolVar(&e.flags.readOnly, "read-only", false, "refuse whatever changes the cluster")
+	f.StringVarP(&e.flags.output, "output", "o", "", "output format; each command's help names its own")
+	f.DurationVar(&e.flags.timeout, "timeout", 10*time.Second, "how long to try to reach the cluster")
+	f.StringVar(&e.flags.zone, "tz", "", "time zone for reading and showing times, such as Asia/Shanghai (JSON is always UTC)")
+	f.StringVar(&e.flags.logFile, "log-file", "", "write eyeq's own log to this file")
+	f.BoolVar(&e.flags.plain, "plain", false, "no screen: one line a change (EYEQ_PLAIN)")
+	f.BoolVar(&e.flags.noColor, "no-color", false, "no colours (NO_COLOR)")
+
+	root.AddCommand(
+		newConsume(e), newTail(e), newSend(e), newDemo(e), newSandbox(e),
+		newConfig(e), newCompletion(e), newVersion(e),
+	)
+	return root
+}
+
+// cobraRun makes a cobra function of a command.
+func (e *env) cobraRun(f commandFunc) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		e.command = cmd
+		if err := e.prepare(cmd); err != nil {
+			return err
+		}
+		e.entered = true
+		return f(cmd.Context(), e, args)
+	}
+}
+
+// prepare reads what flags and environment say of all commands.
+func (e *env) prepare(cmd *cobra.Command) error {
+	e.location = time.Local
+	if zone := e.flags.zone; zone != "" {
+		l, err := time.LoadLocation(zone)
+		if err != nil {
+			return usagef("--tz %q: no such time zone", zone)
+		}
+		e.location = l
+	}
+	if e.flags.timeout <= 0 {
+		return usagef("--timeout %v: must be positive", e.flags.timeout)
+	}
+	if !cmd.Flags().Changed("plain") {
+		e.flags.plain = truthy(e.getenv("EYEQ_PLAIN"))
+	}
+	if !cmd.Flags().Changed("no-color") {
+		e.flags.noColor = e.getenv("NO_COLOR") != ""
+	}
+	e.logs = newLogs(e.stderr)
+	if e.flags.logFile != "" {
+		if err := e.logs.toFile(e.flags.logFile); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// close frees what prepare made.
+func (e *env) close() {
+	if e.logs != nil {
+		e.logs.close()
+	}
+}
+
+func (e *env) log() *slog.Logger { return e.logs.logger }
+
+// format returns the -o value, the first of allowed when none was given.
+func (e *env) format(allowed ...string) (string, error) {
+	if e.flags.output == "" {
+		return allowed[0], nil
+	}
+	if !slices.Contains(allowed, e.flags.output) {
+		return "", usagef("-o %s: must be %s", e.flags.output, orList(allowed))
+	}
+	return e.flags.output, nil
+}
+
+// onTerminal reports whether a screen can be shown.
+func (e *env) onTerminal() bool {
+	_, in := terminalOf(e.stdin)
+	_, out := terminalOf(e.stdout)
+	return in && out
+}
+
+// say writes one line of progress to standard error.
+func (e *env) say(format string, args ...any) {
+	fmt.Fprintf(e.stderr, "eyeq: "+format+"\n", args...)
+}
+
+// truthy reads an environment switch: set, and not switched off.
+func truthy(v string) bool {
+	return v != "" && v != "0" && !strings.EqualFold(v, "false") && !strings.EqualFold(v, "no")
+}
+
+// orList joins words as people do: "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"syscall"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// The exit statuses (product.md).
+const (
+	statusDone        = 0
+	statusFailed      = 1
+	statusUsage       = 2
+	statusNotFound    = 3
+	statusRefused     = 4
+	statusUnreachable = 5
+)
+
+// usageError is a wrong use of a command; Hint says what to do instead.
+type usageError struct {
+	Err  error
+	Hint string
+}
+
+func (e *usageError) Error() string { return e.Err.Error() }
+func (e *usageError) Unwrap() error { return e.Err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{Err: fmt.Errorf(format, args...)}
+}
+
+// notFoundError says that what a command was asked about does not exist.
+type notFoundError struct{ What string }
+
+func (e *notFoundError) Error() string { return e.What }
+
+// refusedError is a change that was not allowed or not confirmed.
+type refusedError struct{ Why string }
+
+func (e *refusedError) Error() string { return e.Why }
+
+// unreachableError adds what the operator can do to a cluster that does not answer.
+type unreachableError struct{ Err error }
+
+func (e *unreachableError) Error() string {
+	return e.Err.Error() + " (check --namesrv, --cluster or NAMESRV_ADDR)"
+}
+func (e *unreachableError) Unwrap() error { return e.Err }
+
+// outputError says that standard output can no longer be written.
+type outputError struct{ Err error }
+
+func (e *outputError) Error() string {
+	if errors.Is(e.Err, syscall.EPIPE) {
+		return "standard output was closed"
+	}
+	return fmt.Sprintf("write standard output: %v", e.Err)
+}
+func (e *outputError) Unwrap() error { return e.Err }
+
+// signalError is the cause that a signal gives to the root context.
+type signalError struct{ Signal os.Signal }
+
+func (e *signalError) Error() string { return e.Signal.String() }
+
+// status is the shell's convention for a program ended by a signal.
+func (e *signalError) status() int {
+	if s, ok := e.Signal.(syscall.Signal); ok {
+		return 128 + int(s)
+	}
+	return statusFailed
+}
+
+// exitStatus is the one place where errors become exit statuses. cause is why
+// the root context ended, nil while it lives.
+func exitStatus(err, cause error) int {
+	if _, ok := errors.AsType[*panicError](cause); ok {
+		return statusFailed
+	}
+	if _, ok := errors.AsType[*panicError](err); ok {
+		return statusFailed
+	}
+	if s, ok := errors.AsType[*signalError](cause); ok {
+		return s.status()
+	}
+	if s, ok := errors.AsType[*signalError](err); ok { // ctrl-c was a key of the screen
+		return s.status()
+	}
+	if err == nil {
+		return statusDone
+	}
+	if _, ok := errors.AsType[*outputError](err); ok {
+		return statusFailed
+	}
+	if isType[*usageError](err) || isType[*configError](err) || isType[*engine.ConfigError](err) {
+		return statusUsage
+	}
+	if isType[*notFoundError](err) || isType[*remoting.NoRouteError](err) {
+		return statusNotFound
+	}
+	if isType[*refusedError](err) {
+		return statusRefused
+	}
+	if ce, ok := errors.AsType[*remoting.CodeError](err); ok {
+		if ce.Code == protocol.TopicNotExist {
+			return statusNotFound
+		}
+		return statusFailed
+	}
+	if isType[*unreachableError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||
+		isType[*net.OpError](err) || errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
+		return statusUnreachable
+	}
+	return statusFailed
+}
+
+func isType[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/store"
+)
+
+// member is one engine with its connections: one member of one group.
+type member struct {
+	engine  *engine.Engine
+	client  *remoting.Client
+	options engine.Options
+}
+
+// newMember wires client, store and engine. offsets is where a broadcasting
+// group's offsets are kept.
+func newMember(client *remoting.Client, inbound *engine.Inbound, o engine.Options, l engine.Listener, offsets string, e *env) (*member, error) {
+	var place storePlace
+	eng, err := engine.New(o, engine.Deps{Client: client, Inbound: inbound, Store: &place, Listener: l, Log: e.log()})
+	if err != nil {
+		return nil, err
+	}
+	if o.MessageModel == broadcasting {
+		file, err := store.OpenLocalFile(offsets, eng.ClientID(), o.Group)
+		if err != nil {
+			return nil, fmt.Errorf("open the offsets of group %s: %w", o.Group, err)
+		}
+		if r := file.Recovered(); r != nil {
+			e.say("the offsets of group %s were read from their backup: %v", o.Group, r)
+		}
+		place.OffsetStore = file
+	} else {
+		place.OffsetStore = store.NewRemoteBroker(client, o.Group)
+	}
+	return &member{engine: eng, client: client, options: o}, nil
+}
+
+// storePlace stands for a store that needs the client id, which the engine makes.
+// It is filled before the engine runs.
+type storePlace struct{ engine.OffsetStore }
+
+// run consumes until ctx ends, then leaves in order within leaveLimit.
+func (m *member) run(ctx context.Context) error {
+	leaveCtx, cancel := leaveContext(ctx)
+	defer cancel()
+	err := m.engine.Run(ctx, leaveCtx)
+	if p, ok := errors.AsType[*engine.PanicError](err); ok {
+		return &panicError{p.Value, p.Stack}
+	}
+	return err
+}
+
+// awaitTopics asks the name servers for the topics until they answer, for at
+// most e.flags.timeout. A topic that does not exist is told and waited for by
+// the engine.
+func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics []engine.Subscription) error {
+	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
+	defer cancel()
+	retry := time.NewTicker(200 * time.Millisecond)
+	defer retry.Stop()
+	told := false
+	for _, s := range topics {
+		for {
+			_, _, err := client.RefreshRoute(ctx, s.Topic)
+			if err == nil {
+				break
+			}
+			if isType[*remoting.NoRouteError](err) {
+				e.say("topic %s does not exist (yet): waiting for it", s.Topic)
+				break
+			}
+			if !isType[*remoting.UnreachableError](err) && !remoting.Retryable(err) {
+				return err
+			}
+			if !told {
+				addrs, _ := client.Namesrv()
+				e.say("no name server answers (%v): trying for %v", addrs, e.flags.timeout)
+				told = true
+			}
+			select {
+			case <-retry.C:
+			case <-ctx.Done():
+				if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+					return &unreachableError{err}
+				}
+				return context.Cause(ctx)
+			}
+		}
+	}
+	return nil
+}
+
+// clock is a time that goroutines move on.
+type clock struct{ at atomic.Int64 }
+
+func (c *clock) set(t time.Time) { c.at.Store(t.UnixNano()) }
+func (c *clock) get() time.Time  { return time.Unix(0, c.at.Load()) }

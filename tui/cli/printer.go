@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// printer turns messages, events and the summary of a run into lines.
+type printer struct {
+	env    *env
+	group  string
+	format string // json, text or none
+	out    *lineWriter
+}
+
+// message adds a message's line to s.
+func (p *printer) message(s *scratch, m *engine.Message) {
+	if p.format == "text" {
+		s.buf = appendMessageText(s.buf, m, p.env.location)
+		return
+	}
+	s.buf = s.append(s.buf, m)
+}
+
+func (p *printer) event(dst []byte, ev engine.Event) []byte {
+	if p.format == "text" {
+		return append(append(dst, tui.EventLine(ev, p.env.location)...), '\n')
+	}
+	return appendEvent(dst, ev, p.group)
+}
+
+func (p *printer) summary(s summary) {
+	if p.format == "text" {
+		p.out.add([]byte(s.String() + "\n"))
+		return
+	}
+	line, err := marshal(s)
+	if err != nil {
+		panic(err) // a struct of numbers and texts
+	}
+	p.out.add(line)
+}
+
+// watch prints the events until the engine has ended, or tells on standard error
+// those that an operator must know. It stops the run when it cannot print.
+func (p *printer) watch(ctx context.Context, sub *engine.EventSubscription, print bool, stop func(error)) {
+	if print {
+		p.watchAll(ctx, sub, stop, nil)
+		return
+	}
+	var missing notices
+	for ended := false; !ended; {
+		events, _, err := sub.Next(ctx)
+		for _, ev := range events {
+			if text := missing.of(ev, p.env.location); text != "" {
+				p.env.say("%s", text)
+			}
+		}
+		ended = err != nil
+	}
+}
+
+// watchAll prints every event until the engine has ended; also, when it is not
+// nil, gets them too.
+func (p *printer) watchAll(ctx context.Context, sub *engine.EventSubscription, stop func(error), also func([]engine.Event)) {
+	var buf []byte
+	for ended := false; !ended; {
+		events, dropped, err := sub.Next(ctx)
+		ended = err != nil
+		buf = buf[:0]
+		if dropped > 0 {
+			buf = p.dropped(buf, dropped)
+		}
+		for _, ev := range events {
+			buf = p.event(buf, ev)
+		}
+		if also != nil {
+			also(events)
+		}
+		if len(buf) == 0 {
+			continue
+		}
+		f := p.out.add(buf)
+		if <-f.done; f.err != nil {
+			stop(&outputError{f.err})
+		}
+	}
+}
+
+// dropped says that events are missing at this place.
+func (p *printer) dropped(dst []byte, n int64) []byte {
+	if p.format == "text" {
+		return fmt.Appendf(dst, "%d events are missing here: they came faster than they could be printed\n", n)
+	}
+	dst = append(dst, `{"kind":"event","time":`...)
+	dst = appendJSONTime(dst, p.env.now())
+	dst = append(dst, `,"event":"events_dropped","group":`...)
+	dst = appendJSONString(dst, p.group)
+	dst = appendIntField(dst, `,"dropped":`, n)
+	return append(dst, "}\n"...)
+}
+
+// notices picks the events that a headless run tells on standard error.
+type notices struct {
+	missing map[string]bool // topics that were told to be waited for
+}
+
+// of gives the sentence for an event, "" for one that is not told.
+func (n *notices) of(ev engine.Event, loc *time.Location) string {
+	switch ev := ev.(type) {
+	case engine.RouteMissing:
+		if n.missing == nil {
+			n.missing = map[string]bool{}
+		}
+		if !strings.HasPrefix(ev.Topic, protocol.RetryTopicPrefix) { // that one comes with the first heartbeat
+			n.missing[ev.Topic] = true // told by awaitTopics
+		}
+		return ""
+	case engine.RouteChanged:
+		if n.missing[ev.Topic] {
+			delete(n.missing, ev.Topic)
+			return fmt.Sprintf("topic %s is there now, with %d queues", tui.SafeText(ev.Topic), ev.ReadQueues)
+		}
+		return ""
+	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal,
+		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable:
+		return tui.EventLine(ev, loc)
+	case engine.ShutdownStep:
+		if ev.Error != "" {
+			return tui.EventLine(ev, loc)
+		}
+	}
+	return ""
+}

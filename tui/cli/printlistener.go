@@ -1,0 +1,129 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eyeq/engine"
+)
+
+// errMaxReached ends a run that has printed --max messages.
+var errMaxReached = errors.New("all messages asked for were printed")
+
+// printListener writes each message's line before it acknowledges it: what is
+// acknowledged was printed. Any goroutine may call it.
+type printListener struct {
+	out     *lineWriter // nil prints nothing
+	format  func(s *scratch, m *engine.Message)
+	verdict engine.Status
+	max     int64           // 0: no limit
+	stop    func(err error) // ends the run
+
+	reserved                    atomic.Int64 // of max
+	printed, failed, duplicates atomic.Int64
+	last                        clock // of the last delivery
+
+	scratches sync.Pool
+
+	seenMu sync.Mutex // guards seen
+	seen   *seenSet
+}
+
+// scratch is what one call formats with.
+type scratch struct {
+	messageEncoder
+	buf []byte
+}
+
+func newPrintListener(out *lineWriter, format func(*scratch, *engine.Message), verdict engine.Status) *printListener {
+	return &printListener{
+		out: out, format: format, verdict: verdict, seen: newSeenSet(),
+		scratches: sync.Pool{New: func() any { return new(scratch) }},
+	}
+}
+
+// Consume implements engine.Listener.
+func (p *printListener) Consume(ctx context.Context, messages []engine.Message, cc *engine.ConsumeContext) (engine.Status, error) {
+	n := int64(len(messages))
+	// Reserve before printing: of several goroutines exactly max messages get through.
+	if p.max > 0 && p.reserved.Add(n) > p.max {
+		return abandon(ctx)
+	}
+	p.last.set(time.Now())
+	p.duplicates.Add(p.note(messages, cc.MessageQueue))
+	if p.out != nil {
+		if err := p.print(ctx, messages); err != nil {
+			p.stop(&outputError{err})
+			return abandon(ctx)
+		}
+	}
+	total := p.printed.Add(n)
+	if p.verdict != engine.ConsumeSuccess {
+		p.failed.Add(n)
+	}
+	if p.max > 0 && total >= p.max {
+		p.stop(errMaxReached)
+		linger()
+	}
+	return p.verdict, nil
+}
+
+// linger makes the last call under --max a slow one. The engine keeps the verdicts
+// of quick calls for a moment and tells the queue several at once; the call after
+// this one is abandoned and does not return in time, so that a verdict kept over it
+// would be lost and its message, printed, would be delivered again.
+func linger() {
+	t := time.NewTimer(5 * time.Millisecond)
+	defer t.Stop()
+	<-t.C
+}
+
+// print writes the messages' lines and returns when they are written.
+func (p *printListener) print(ctx context.Context, messages []engine.Message) error {
+	s := p.scratches.Get().(*scratch)
+	s.buf = s.buf[:0]
+	for i := range messages {
+		p.format(s, &messages[i])
+	}
+	f := p.out.add(s.buf)
+	if cap(s.buf) <= maxSpare {
+		p.scratches.Put(s)
+	}
+	select {
+	case <-f.done:
+		return f.err
+	case <-ctx.Done(): // the reader of our output is stuck
+		return context.Cause(ctx)
+	}
+}
+
+// note remembers the messages and counts those seen before.
+func (p *printListener) note(messages []engine.Message, mq engine.MessageQueue) (duplicates int64) {
+	p.seenMu.Lock()
+	defer p.seenMu.Unlock()
+	q := p.seen.queue(mq)
+	for i := range messages {
+		if p.seen.add(q, messages[i].QueueOffset()) {
+			duplicates++
+		}
+	}
+	return duplicates
+}
+
+// abandonGrace is how long an abandoned call goes on after its context has ended.
+const abandonGrace = 250 * time.Millisecond
+
+// abandon keeps messages that must be neither acknowledged nor sent back until
+// the engine leaves: a verdict that arrives after the queue was given away is
+// discarded. The context of listeners ends at the same moment as that wait, so
+// the call outlives it a little.
+func abandon(ctx context.Context) (engine.Status, error) {
+	<-ctx.Done()
+	t := time.NewTimer(abandonGrace)
+	defer t.Stop()
+	<-t.C
+	return 0, context.Cause(ctx)
+}

@@ -1,0 +1,336 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// setting is one key of the configuration: what the loader, config.example.toml,
+// `config init` and `config show` know of it.
+type setting struct {
+	table string // "", "clusters" (then in each [clusters.NAME]), "consumer", "screen", "keys"
+	key   string // with dots inside an inline table
+	doc   string
+	// set takes the decoded value; its error is the rule that the value breaks.
+	set func(c *config, name string, raw any) error
+	// show gives the value as TOML.
+	show func(c *config, name string) string
+}
+
+// The settings in the order of config.example.toml.
+var settings = []setting{
+	text("", "default_cluster", "the cluster used when neither flag nor environment names one; \"\" is the only one there is",
+		func(c *config, _ string) *string { return &c.defaultCluster }),
+
+	{table: "clusters", key: "namesrv", doc: "the name servers, each HOST:PORT",
+		set: func(c *config, name string, raw any) error {
+			list, ok := raw.([]any)
+			if !ok {
+				return errors.New(`must be a list such as ["127.0.0.1:9876"]`)
+			}
+			addrs := make([]string, 0, len(list))
+			for _, one := range list {
+				s, ok := one.(string)
+				if !ok {
+					return errors.New("must hold texts, each HOST:PORT")
+				}
+				if err := checkHostPort(s); err != nil {
+					return err
+				}
+				addrs = append(addrs, s)
+			}
+			c.clusters[name].namesrv = addrs
+			return nil
+		},
+		show: func(c *config, name string) string {
+			quoted := make([]string, len(c.clusters[name].namesrv))
+			for i, a := range c.clusters[name].namesrv {
+				quoted[i] = strconv.Quote(a)
+			}
+			return "[" + strings.Join(quoted, ", ") + "]"
+		}},
+	boolean("clusters", "production", "true: starts read-only unless mode says otherwise",
+		func(c *config, name string) *bool { return &c.clusters[name].production }),
+	{table: "clusters", key: "mode", doc: "read-only, confirm (ask before a change) or open; \"\" is read-only for production, else confirm",
+		set: func(c *config, name string, raw any) error {
+			i, err := oneOf(raw, append([]string{""}, modeNames...)...)
+			c.clusters[name].mode = mode(i)
+			return err
+		},
+		show: func(c *config, name string) string { return strconv.Quote(c.clusters[name].mode.String()) }},
+	choice("clusters", "color", "colour of the cluster's name on the screen: "+orList(colors[1:]),
+		func(c *config, name string) *string { return &c.clusters[name].color }, colors...),
+	boolean("clusters", "tls.enable", "connect with TLS",
+		func(c *config, name string) *bool { return &c.clusters[name].tls.enable }),
+	text("clusters", "tls.ca", "file of the certificates to trust; \"\" is the system's",
+		func(c *config, name string) *string { return &c.clusters[name].tls.ca }),
+	text("clusters", "tls.cert", "file of our own certificate",
+		func(c *config, name string) *string { return &c.clusters[name].tls.cert }),
+	text("clusters", "tls.key", "file of our own key",
+		func(c *config, name string) *string { return &c.clusters[name].tls.key }),
+	text("clusters", "tls.server_name", "the name the server's certificate must have; \"\" is the host dialled",
+		func(c *config, name string) *string { return &c.clusters[name].tls.serverName }),
+	text("clusters", "auth.access_key", "the access key",
+		func(c *config, name string) *string { return &c.clusters[name].auth.accessKey }),
+	text("clusters", "auth.secret_key_env", "environment variable that holds the secret key",
+		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyEnv }),
+	text("clusters", "auth.secret_key_file", "or: file that holds the secret key",
+		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyFile }),
+	text("clusters", "auth.secret_key_command", "or: command that prints the secret key",
+		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyCommand }),
+
+	{table: "consumer", key: "message_model", doc: "CLUSTERING: the group shares the queues; BROADCASTING: each member reads all",
+		set: func(c *config, _ string, raw any) error {
+			i, err := oneOf(raw, "CLUSTERING", "BROADCASTING")
+			c.consumer.MessageModel = protocol.MessageModel(i + 1)
+			return err
+		},
+		show: func(c *config, _ string) string {
+			return strconv.Quote([]string{"", "CLUSTERING", "BROADCASTING"}[c.consumer.MessageModel])
+		}},
+	{table: "consumer", key: "consume_from_where", doc: "where a group without offsets starts: CONSUME_FROM_LAST_OFFSET, CONSUME_FROM_FIRST_OFFSET or CONSUME_FROM_TIMESTAMP",
+		set: func(c *config, _ string, raw any) error {
+			i, err := oneOf(raw, fromWhereNames...)
+			c.consumer.ConsumeFromWhere = protocol.ConsumeFromWhere(i + 1)
+			return err
+		},
+		show: func(c *config, _ string) string {
+			return strconv.Quote(fromWhereNames[c.consumer.ConsumeFromWhere-1])
+		}},
+	{table: "consumer", key: "consume_timestamp", doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is none",
+		set: func(c *config, _ string, raw any) error {
+			s, ok := raw.(string)
+			if !ok {
+				return errors.New("must be a text")
+			}
+			t, err := parseConsumeTimestamp(s)
+			c.consumer.ConsumeTimestamp = t
+			return err
+		},
+		show: func(c *config, _ string) string {
+			if c.consumer.ConsumeTimestamp.IsZero() {
+				return `""`
+			}
+			return strconv.Quote(c.consumer.ConsumeTimestamp.Format(time.RFC3339))
+		}},
+	{table: "consumer", key: "allocate_message_queue_strategy", doc: "who gets which queue: AVG or AVG_BY_CIRCLE",
+		set: func(c *config, _ string, raw any) error {
+			s, ok := raw.(string)
+			if !ok {
+				return errors.New("must be a text")
+			}
+			strategy, err := strategyByName(s)
+			if err == nil {
+				c.consumer.Strategy = strategy
+			}
+			return err
+		},
+		show: func(c *config, _ string) string { return strconv.Quote(c.consumer.Strategy.Name()) }},
+	boolean("consumer", "orderly", "consume each queue in order, under the broker's lock",
+		func(c *config, _ string) *bool { return &c.consumer.Orderly }),
+	text("consumer", "instance_name", "takes the place of the process id in the client id; must differ between members",
+		func(c *config, _ string) *string { return &c.consumer.InstanceName }),
+	number("consume_thread_min", "listener threads, at least", func(o *engine.Options) *int { return &o.ConsumeThreadMin }),
+	number("consume_thread_max", "listener threads, at most", func(o *engine.Options) *int { return &o.ConsumeThreadMax }),
+	number("consume_message_batch_max_size", "messages in one call of the listener", func(o *engine.Options) *int { return &o.ConsumeMessageBatchMaxSize }),
+	number("pull_batch_size", "messages in one pull", func(o *engine.Options) *int { return &o.PullBatchSize }),
+	duration("pull_interval", "pause after a pull that found messages, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.PullInterval }),
+	number("consume_concurrently_max_span", "flow control: the largest distance of cached offsets in a queue", func(o *engine.Options) *int64 { return &o.ConsumeConcurrentlyMaxSpan }),
+	number("pull_threshold_for_queue", "flow control: messages cached in a queue", func(o *engine.Options) *int64 { return &o.PullThresholdForQueue }),
+	number("pull_threshold_size_for_queue", "flow control: MiB cached in a queue", func(o *engine.Options) *int64 { return &o.PullThresholdSizeForQueue }),
+	number("pull_threshold_for_topic", "flow control: messages cached in a topic, shared by its queues; -1 is none", func(o *engine.Options) *int64 { return &o.PullThresholdForTopic }),
+	number("pull_threshold_size_for_topic", "flow control: MiB cached in a topic, shared by its queues; -1 is none", func(o *engine.Options) *int64 { return &o.PullThresholdSizeForTopic }),
+	number("max_reconsume_times", "retries before a message is a dead letter; -1 is 16, or without limit when orderly", func(o *engine.Options) *int32 { return &o.MaxReconsumeTimes }),
+	duration("suspend_current_queue_time_millis", "pause before an orderly retry, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.SuspendCurrentQueueTime }),
+	duration("consume_timeout", "age at which a listener's call counts as timed out, in minutes", time.Minute, func(o *engine.Options) *time.Duration { return &o.ConsumeTimeout }),
+	boolean("consumer", "clean_expired", "send messages back whose listener took longer than consume_timeout",
+		func(c *config, _ string) *bool { return &c.consumer.CleanExpired }),
+	duration("persist_consumer_offset_interval", "how often offsets are committed, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.PersistInterval }),
+	duration("heartbeat_broker_interval", "how often brokers get a heartbeat, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.HeartbeatInterval }),
+	duration("rebalance_interval", "how often the queues are divided anew, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.RebalanceInterval }),
+	duration("await_termination_millis_when_shutdown", "how long leaving waits for running listeners, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.AwaitTermination }),
+	number("event_buffer", "events kept for a slow reader before some are dropped", func(o *engine.Options) *int { return &o.EventBuffer }),
+
+	{table: "screen", key: "refresh", doc: "how often the screen takes a new picture, 100ms to 10s",
+		set: func(c *config, _ string, raw any) error {
+			s, ok := raw.(string)
+			if !ok {
+				return errors.New(`must be a text such as "250ms"`)
+			}
+			d, err := time.ParseDuration(s)
+			if err != nil || d < 100*time.Millisecond || d > 10*time.Second {
+				return errors.New(`must be 100ms to 10s, such as "250ms"`)
+			}
+			c.screen.refresh = d
+			return nil
+		},
+		show: func(c *config, _ string) string { return strconv.Quote(c.screen.refresh.String()) }},
+	choice("screen", "glyphs", "unicode, or ascii for terminals that have only that",
+		func(c *config, _ string) *string { return &c.screen.glyphs }, "unicode", "ascii"),
+}
+
+// keyBinding stands for every entry of [keys].
+var keyBinding = setting{table: "keys", doc: "an action of the screen and the key that does it",
+	set: func(c *config, name string, raw any) error {
+		s, ok := raw.(string)
+		if !ok || s == "" {
+			return errors.New(`must be the name of a key, such as "R" or "ctrl-r"`)
+		}
+		if !slices.Contains(tui.BindingNames(), name) {
+			return errUnknownKey
+		}
+		c.keys[name] = s
+		return nil
+	},
+	show: func(c *config, name string) string { return strconv.Quote(c.keys[name]) }}
+
+var (
+	colors         = []string{"", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
+	fromWhereNames = []string{"CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET", "CONSUME_FROM_TIMESTAMP"}
+)
+
+func text(table, key, doc string, ref func(*config, string) *string) setting {
+	return setting{table: table, key: key, doc: doc,
+		set: func(c *config, name string, raw any) error {
+			s, ok := raw.(string)
+			if !ok {
+				return errors.New("must be a text")
+			}
+			*ref(c, name) = s
+			return nil
+		},
+		show: func(c *config, name string) string { return strconv.Quote(*ref(c, name)) }}
+}
+
+func choice(table, key, doc string, ref func(*config, string) *string, allowed ...string) setting {
+	s := text(table, key, doc, ref)
+	s.set = func(c *config, name string, raw any) error {
+		i, err := oneOf(raw, allowed...)
+		if err == nil {
+			*ref(c, name) = allowed[i]
+		}
+		return err
+	}
+	return s
+}
+
+func boolean(table, key, doc string, ref func(*config, string) *bool) setting {
+	return setting{table: table, key: key, doc: doc,
+		set: func(c *config, name string, raw any) error {
+			b, ok := raw.(bool)
+			if !ok {
+				return errors.New("must be true or false")
+			}
+			*ref(c, name) = b
+			return nil
+		},
+		show: func(c *config, name string) string { return strconv.FormatBool(*ref(c, name)) }}
+}
+
+// number is a whole number of [consumer]; its bounds are engine.Options.Validate's.
+func number[T int | int32 | int64](key, doc string, ref func(*engine.Options) *T) setting {
+	return setting{table: "consumer", key: key, doc: doc,
+		set: func(c *config, _ string, raw any) error {
+			n, ok := raw.(int64)
+			if !ok {
+				return errors.New("must be a whole number")
+			}
+			if int64(T(n)) != n {
+				return errors.New("is too large")
+			}
+			*ref(&c.consumer) = T(n)
+			return nil
+		},
+		show: func(c *config, _ string) string { return strconv.FormatInt(int64(*ref(&c.consumer)), 10) }}
+}
+
+// duration is a duration of [consumer], written as a whole number of units.
+func duration(key, doc string, unit time.Duration, ref func(*engine.Options) *time.Duration) setting {
+	return setting{table: "consumer", key: key, doc: doc,
+		set: func(c *config, _ string, raw any) error {
+			n, ok := raw.(int64)
+			if !ok {
+				return errors.New("must be a whole number")
+			}
+			if d := time.Duration(n) * unit; d/unit != time.Duration(n) {
+				return errors.New("is too large")
+			}
+			*ref(&c.consumer) = time.Duration(n) * unit
+			return nil
+		},
+		show: func(c *config, _ string) string { return strconv.FormatInt(int64(*ref(&c.consumer)/unit), 10) }}
+}
+
+// oneOf finds raw among the allowed words.
+func oneOf(raw any, allowed ...string) (int, error) {
+	s, ok := raw.(string)
+	if i := slices.Index(allowed, s); ok && i >= 0 {
+		return i, nil
+	}
+	quoted := make([]string, len(allowed))
+	for i, a := range allowed {
+		quoted[i] = strconv.Quote(a)
+	}
+	return -1, errors.New("must be " + orList(quoted))
+}
+
+// checkHostPort refuses what cannot be dialled.
+func checkHostPort(addr string) error {
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil || host == "" || strings.ContainsAny(host, "/ ") {
+		return fmt.Errorf("%q must be HOST:PORT", addr)
+	}
+	if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+		return fmt.Errorf("%q must have a port from 1 to 65535", addr)
+	}
+	return nil
+}
+
+// strategyByName finds a strategy of this version, and tells one that is still
+// to come from one that does not exist.
+func strategyByName(name string) (core.Strategy, error) {
+	switch name {
+	case "config", "machine-room", "machine-room-nearby", "consistent-hash":
+		return nil, fmt.Errorf("the strategy %s is not there yet: avg and circle are", name)
+	}
+	return core.StrategyByName(name)
+}
+
+// parseConsumeTimestamp reads Java's yyyyMMddHHmmss, or RFC 3339.
+func parseConsumeTimestamp(s string) (time.Time, error) {
+	if s == "" {
+		return time.Time{}, nil
+	}
+	if t, err := time.ParseInLocation("20060102150405", s, time.Local); err == nil {
+		return t, nil
+	}
+	if t, err := time.Parse(time.RFC3339, s); err == nil {
+		return t, nil
+	}
+	return time.Time{}, errors.New("must be such as 20261129143200 or 2026-11-29T14:32:00+08:00")
+}
+
+// tomlValue shows a decoded value as it was written.
+func tomlValue(v any) string {
+	if s, ok := v.(string); ok {
+		return strconv.Quote(s)
+	}
+	if list, ok := v.([]any); ok {
+		parts := make([]string, len(list))
+		for i, one := range list {
+			parts[i] = tomlValue(one)
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	}
+	return fmt.Sprint(v)
+}
