@@ -132,7 +132,8 @@ func (a *app) commandPause(arg string, resume bool) tea.Cmd {
 		if err != nil {
 			return a.refuse(err.Error())
 		}
-		if q := a.source().scene.queue(mq); resume != (q.Pause != nil) {
+		if s := a.source().scene; resume != s.pausedAlone(s.queue(mq)) {
+			q := s.queue(mq)
 			if resume {
 				return a.refuse(q.Short() + " is not paused")
 			}

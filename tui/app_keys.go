@@ -163,11 +163,17 @@ func (a *app) detail() tea.Cmd {
 		}
 		return nil
 	}
+	if a.shown == viewQueue {
+		if r := a.queue.current(); r != nil {
+			a.push(heldDetails(a.env, r))
+		}
+		return nil
+	}
 	v := &a.live[a.cur]
 	switch v.focus {
 	case paneFeed:
-		if n := v.feed.Cursor(); n < len(v.pic.folds) {
-			seq := v.pic.folds[n].row.seq
+		if key, ok := v.feed.Current(); ok {
+			seq := v.foldOf(key).row.seq
 			cmd := a.goTo(viewEvents)
 			e := &a.events[a.cur]
 			e.filter = filter{}
@@ -240,7 +246,7 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 		case q == nil:
 		case !q.Own:
 			other = q.Short() + " is not ours: by " + s.Strategy + " it is " + orUnknown(q.Owner) + "'s"
-		case q.Pause != nil:
+		case s.pausedAlone(q):
 			paused = append(paused, mq)
 		default:
 			own = append(own, mq)

@@ -145,8 +145,10 @@ var (
 // top draws a box's upper edge with a title and, at the right, details.
 func (c *canvas) top(l boxLook, frame, titleStyle style, title, details string) {
 	c.put(frame, l.tl+l.h)
-	// Title and details share what is left after "─ … ─╮" on both sides.
+	// Title and details share what is left after "─ … ─╮" on both sides; a long
+	// title leaves the details half.
 	room := max(c.w-6, 0)
+	title = table.Cut(title, max(room-table.Width(details)-4, room/2))
 	if details != "" {
 		details = table.Cut(details, max(room-table.Width(title)-4, 0))
 	}

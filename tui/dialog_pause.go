@@ -76,11 +76,11 @@ func (d pauseDialog) view(w, h int) string {
 			line(d.env.plain(" Pulling goes on at the next offset. ")),
 		}, 0)
 	}
-	width := min(max(w-52, 14), 60)
+	width := min(max(w-54, 14), 60)
 	lines := [][]segment{
 		line(d.env.plain(" What is cached is consumed to its end; the member keeps its queues.")),
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
-			segment{th.dim, " 10m; empty: never"}),
+			segment{th.dim, " 10m, or not"}),
 	}
 	if d.err != "" {
 		lines = append(lines, line(segment{th.bad, " " + failure.sign() + " " + d.err}))

@@ -122,11 +122,21 @@ var resetNarrow = []table.Column{
 	{Title: "check", Width: 10, Flex: 2},
 }
 
+var resetDone = []table.Column{
+	{Title: "queue", Width: 12, Flex: 1, Max: 24, Fixed: true},
+	{Title: "was", Width: 11, Right: true},
+	{Title: "wanted", Width: 11, Right: true},
+	{Title: "read back", Width: 12, Flex: 4, Gap: 2},
+}
+
 // tableLines are the header and the visible rows.
 func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 	e := d.env
 	columns := resetNarrow
-	if wide {
+	switch {
+	case d.done:
+		columns = resetDone
+	case wide:
 		columns = resetWide
 	}
 	layout := table.Fit(columns, w, w, 0)
@@ -187,6 +197,9 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool) []table.Cell {
 	}
 	text := func(s string) table.Cell { return table.Cell{Text: s} }
 	check := text(d.check(r))
+	if d.done {
+		return []table.Cell{text(SafeText(r.Short())), text(current), text(target), check}
+	}
 	if !wide {
 		return []table.Cell{text(SafeText(r.Short())), text(current), text(target), text(effect), check}
 	}
@@ -212,7 +225,7 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 	case d.done && r.Err != nil:
 		return failure.sign() + " " + errorText(r.Err)
 	case d.done && r.Verified:
-		return "read back, verified"
+		return offset(r.After) + " ✓"
 	case d.done:
 		return failure.sign() + " NOT VERIFIED"
 	case d.exclude[r.MessageQueue]:
@@ -234,13 +247,23 @@ func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
 	}
 	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {
-		sum += fmt.Sprintf(" (≈ %s at %s)", age(time.Duration(float64(s.replay)/d.rate*float64(time.Second))), rate(d.rate, true))
+		takes := "≈ " + age(time.Duration(float64(s.replay)/d.rate*float64(time.Second)))
+		if wide {
+			takes += " at " + rate(d.rate, true)
+		}
+		sum += " (" + takes + ")"
+	}
+	in := func(n int) string {
+		if wide {
+			return " in " + plural(n, "queue")
+		}
+		return fmt.Sprintf(" (%dq)", n)
 	}
 	if s.skips > 0 {
-		sum += fmt.Sprintf(" · SKIP %s in %s", grouped(s.skip), plural(s.skips, "queue"))
+		sum += " · SKIP " + grouped(s.skip) + in(s.skips)
 	}
 	if s.gones > 0 {
-		sum += fmt.Sprintf(" · GONE %s in %s", grouped(s.gone), plural(s.gones, "queue"))
+		sum += " · GONE " + grouped(s.gone) + in(s.gones)
 	}
 	if s.excluded > 0 {
 		sum += fmt.Sprintf(" · %d left out", s.excluded)
@@ -326,7 +349,7 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 			verified++
 		}
 	}
-	sum := fmt.Sprintf(" %d of %d verified: current → target was written and read back", verified, len(d.result))
+	sum := fmt.Sprintf(" %d of %d verified: written and read back", verified, len(d.result))
 	st := e.th.good
 	if verified < len(d.result) || d.err != "" {
 		st = e.th.bad

@@ -50,6 +50,24 @@ func door(raw *engine.Snapshot, prev *scene) *scene {
 	return s
 }
 
+// pauseOf is the pause that holds a queue; whole is set when it is the consumer's.
+// The engine shows the consumer's pause at its queues too.
+func (s *scene) pauseOf(q *engine.QueueSnapshot) (p *engine.PauseState, whole bool) {
+	switch {
+	case q.Pause == nil:
+		return s.Pause, s.Pause != nil
+	case s.Pause != nil && *q.Pause == *s.Pause:
+		return s.Pause, true
+	}
+	return q.Pause, false
+}
+
+// pausedAlone reports whether a queue has a pause of its own.
+func (s *scene) pausedAlone(q *engine.QueueSnapshot) bool {
+	p, whole := s.pauseOf(q)
+	return p != nil && !whole
+}
+
 func sameQueues(a, b []engine.QueueSnapshot) bool {
 	return slices.EqualFunc(a, b, func(x, y engine.QueueSnapshot) bool { return x.MessageQueue == y.MessageQueue })
 }

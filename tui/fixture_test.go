@@ -30,16 +30,16 @@ func mq(topic, broker string, id int) engine.MessageQueue {
 func ownQueue(q engine.MessageQueue, committed, lag, count, done int64) engine.QueueSnapshot {
 	s := otherQueue(q, memberA, committed, lag)
 	s.Own, s.State = true, engine.QueueRun
-	s.CachedCount, s.CachedDone, s.InProcess = count, done, min(count-done, 4)
+	s.CachedCount, s.CachedDone, s.InProcess = count, done, min(count, 4)
 	s.CachedMin, s.CachedMax, s.Span = engine.Unknown, engine.Unknown, 0
 	if count > 0 {
-		s.CachedMin, s.CachedMax, s.Span = committed, committed+count-1, count-1
+		s.CachedMin, s.CachedMax, s.Span = committed, committed+count+done-1, count+done-1
 		s.HeadStored = fixtureNow.Add(-4*time.Minute - 12*time.Second)
 		s.HeadStarted = fixtureNow.Add(-2 * time.Second)
 		s.HeadMessageID = "0A000415000078D9F3C1"
 	}
 	s.CachedBytes, s.BodyBytes = count*4600, count*4200
-	s.NextOffset = committed + count
+	s.NextOffset = committed + count + done
 	s.PersistedOffset, s.PersistedAt = committed-200, fixtureNow.Add(-2*time.Second)
 	s.LastPull, s.LastConsume = fixtureNow.Add(-100*time.Millisecond), fixtureNow.Add(-100*time.Millisecond)
 	s.PullRTT, s.LastStatus = 12*time.Millisecond, "FOUND"
@@ -88,10 +88,10 @@ func fixture(back int) *engine.Snapshot {
 	a, b := "broker-a", "broker-b"
 	type q = engine.QueueSnapshot
 	queues := []q{
-		ownQueue(mq(topic, a, 0), 18_201_977, 10_002, 437, 60),
+		ownQueue(mq(topic, a, 0), 18_201_977, 10_002, 377, 60),
 		ownQueue(mq(topic, a, 1), 18_199_020, 22_907, 1001, 0),
 		ownQueue(mq(topic, a, 2), 18_210_030, 7_310, 341, 0),
-		ownQueue(mq(topic, a, 3), 18_204_551, 31_220, 2002, 1390),
+		ownQueue(mq(topic, a, 3), 18_204_551, 31_220, 612, 1390),
 		ownQueue(mq(topic, a, 4), 18_188_400, 9_771, 0, 0),
 		ownQueue(mq(topic, a, 5), 18_207_700, 2_118, 2, 0),
 		otherQueue(mq(topic, a, 6), memberB, 18_203_118, 1_944),

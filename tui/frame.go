@@ -183,7 +183,7 @@ func (a *app) namesrvText(s *scene) []segment {
 	case s.NamesrvCurrent == "":
 		return []segment{{th.dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv))}}
 	}
-	return []segment{{th.text, "ns " + s.NamesrvCurrent}, {th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv))}}
+	return []segment{{th.text, "ns " + strings.TrimSuffix(s.NamesrvCurrent, ":9876")}, {th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv))}}
 }
 
 func (a *app) drawTabs(c *canvas) {
@@ -234,20 +234,31 @@ func (a *app) stale() (time.Duration, bool) {
 	return old, old > staleAfter && !a.ended
 }
 
+// hintPair is a key and what it does.
+type hintPair struct {
+	name      action
+	key, word string
+}
+
+func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word) + 3 }
+
+// hintRank says which hints are shown where there is no room for all; their order on
+// the line is the key table's.
+var hintRank = []action{"detail", "pause", "reset", "filter", "freeze", "next-error", "mark", "sort", "next-topic", "down"}
+
 // drawHint shows keys of the view from the key table, or what the dialog says.
 func (a *app) drawHint(c *canvas) {
 	if n := len(a.dialogs); n > 0 {
 		a.dialogs[n-1].hint(c)
 		return
 	}
-	type pair struct{ key, word string }
-	var middle, end []pair
+	var middle, end []hintPair
 	for i := range a.env.keys.bindings {
 		b := &a.env.keys.bindings[i]
 		if b.hint == "" || b.where&a.shown.scope() == 0 || b.write && a.env.readOnly() {
 			continue
 		}
-		p := pair{a.env.keys.first(b.name), b.hint}
+		p := hintPair{b.name, a.env.keys.first(b.name), b.hint}
 		switch b.name {
 		case "down":
 			p.key += "/" + a.env.keys.first("up")
@@ -268,16 +279,18 @@ func (a *app) drawHint(c *canvas) {
 	}
 	room := a.w
 	for _, p := range end {
-		room -= table.Width(p.key) + table.Width(p.word) + 3
+		room -= p.width()
 	}
-	for _, p := range append(middle, end...) {
-		need := table.Width(p.key) + table.Width(p.word) + 3
-		last := p.word == "help" || slices.Contains(end, p)
-		if !last && need > room {
-			continue
+	shown := make([]bool, len(middle))
+	for _, name := range hintRank {
+		if i := slices.IndexFunc(middle, func(p hintPair) bool { return p.name == name }); i >= 0 && middle[i].width() <= room {
+			shown[i] = true
+			room -= middle[i].width()
 		}
-		if !last {
-			room -= need
+	}
+	for i, p := range append(middle, end...) {
+		if i < len(middle) && !shown[i] {
+			continue
 		}
 		c.put(style{}, " ")
 		c.put(a.env.th.key, p.key)
@@ -362,6 +375,14 @@ func (a *app) health() segment {
 			beat = b.LastHeartbeat
 		}
 	}
+	for i := range s.Topics {
+		switch t := &s.Topics[i]; {
+		case t.Missing != "" && !t.Retry:
+			return segment{th.warn, " ! topic " + t.Topic + ": " + t.Missing}
+		case t.MembersError != "":
+			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
+		}
+	}
 	if s.Pause != nil {
 		return segment{th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now))}
 	}
@@ -384,7 +405,7 @@ func (a *app) membersText() string {
 	if t == nil || t.MembersAt.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" · members of %s %s from %s", t.Topic, ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
+	return fmt.Sprintf(" · %s, told %s by %s", plural(len(t.Members), "member"), ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
 }
 
 // drawTiny is the screen that is too small for tables: a fact a line, still live.

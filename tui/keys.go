@@ -54,7 +54,7 @@ type binding struct {
 func bind(name action, where scope, keys, hint, help string) binding {
 	list := strings.Fields(keys)
 	return binding{
-		Binding: key.NewBinding(key.WithKeys(list...), key.WithHelp(showKeys(list), help)),
+		Binding: key.NewBinding(key.WithKeys(list...), key.WithHelp(showKeys(list, false), help)),
 		name:    name, where: where, hint: hint,
 	}
 }
@@ -77,7 +77,7 @@ func defaultKeys() []binding {
 
 		bind("mark", inLive, "v", "mark", "mark the row, or take its mark away"),
 		bind("mark-range", inLive, "V", "", "mark from the last mark to here"),
-		bind("detail", inTables, "enter", "detail", "details of the row"),
+		bind("detail", inTables|inQueue, "enter", "detail", "details of the row"),
 		bind("pause", inLive|inQueue, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
 		bind("pause-all", inLive|inQueue, "P", "", "pause or resume the whole consumer (asks first)"),
 		bind("reset", inLive|inQueue, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
@@ -91,7 +91,7 @@ func defaultKeys() []binding {
 		bind("previous-error", inEvents, "E", "", "previous failure"),
 		bind("next-pane", inLive, "tab", "", "next pane"),
 		bind("previous-pane", inLive, "shift+tab", "", "previous pane"),
-		bind("zoom", inLive, "z", "", "give the whole screen to the pane"),
+		bind("zoom", inLive|inQueue, "z", "", "give the whole screen to the pane, or the messages"),
 
 		bind("live", everywhere, "1", "", "Live"),
 		bind("events", everywhere, "7", "", "Events"),
@@ -122,14 +122,15 @@ func defaultKeys() []binding {
 
 // keymap is the key table with the operator's changes, ready to be looked up.
 type keymap struct {
+	ascii    bool // arrows and enter are written as words
 	bindings []binding
 	lookup   map[scope]map[string]int
 }
 
 // newKeymap applies overrides: a binding's name to its keys, separated by blanks.
 // Names that do not exist and keys that mean two things in one place are errors.
-func newKeymap(overrides map[string]string) (*keymap, error) {
-	m := &keymap{bindings: defaultKeys(), lookup: make(map[scope]map[string]int)}
+func newKeymap(overrides map[string]string, ascii bool) (*keymap, error) {
+	m := &keymap{ascii: ascii, bindings: defaultKeys(), lookup: make(map[scope]map[string]int)}
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
 		i := slices.IndexFunc(m.bindings, func(b binding) bool { return string(b.name) == name })
 		if i < 0 {
@@ -144,7 +145,10 @@ func newKeymap(overrides map[string]string) (*keymap, error) {
 			return nil, fmt.Errorf("keys: %s = %q: %w", name, overrides[name], err)
 		}
 		b.SetKeys(keys...)
-		b.SetHelp(showKeys(keys), b.Help().Desc)
+	}
+	for i := range m.bindings {
+		b := &m.bindings[i]
+		b.SetHelp(showKeys(b.Keys(), ascii), b.Help().Desc)
 	}
 	for s := inLive; s < everywhere; s <<= 1 {
 		m.lookup[s] = make(map[string]int)
@@ -158,7 +162,7 @@ func newKeymap(overrides map[string]string) (*keymap, error) {
 					k = " "
 				}
 				if other, taken := m.lookup[s][k]; taken {
-					return nil, fmt.Errorf("keys: %q means both %s and %s in %v", showKeys([]string{k}), m.bindings[other].name, b.name, s)
+					return nil, fmt.Errorf("keys: %q means both %s and %s in %v", showKeys([]string{k}, false), m.bindings[other].name, b.name, s)
 				}
 				m.lookup[s][k] = i
 			}
@@ -217,24 +221,20 @@ func (m *keymap) first(name action) string {
 	if b == nil || len(b.Keys()) == 0 {
 		return ""
 	}
-	return showKeys(b.Keys()[:1])
+	return showKeys(b.Keys()[:1], m.ascii)
 }
 
-// showKeys writes keys as people do: "j/↓", "ctrl-d", "⏎".
-func showKeys(keys []string) string {
+// keySigns are keys that have a sign of their own.
+var keySigns = map[string]string{"up": "↑", "down": "↓", "left": "←", "right": "→", "enter": "⏎"}
+
+// showKeys writes keys as people do: "j/↓", "ctrl-d", "⏎"; with ascii in words.
+func showKeys(keys []string, ascii bool) string {
 	shown := make([]string, len(keys))
 	for i, k := range keys {
+		if sign, ok := keySigns[k]; ok && !ascii {
+			k = sign
+		}
 		switch k {
-		case "up":
-			k = "↑"
-		case "down":
-			k = "↓"
-		case "left":
-			k = "←"
-		case "right":
-			k = "→"
-		case "enter":
-			k = "⏎"
 		case " ":
 			k = "space"
 		case "f1":
@@ -274,6 +274,6 @@ func BindingNames() []string {
 
 // CheckKeys reports what is wrong with the [keys] table of a configuration.
 func CheckKeys(overrides map[string]string) error {
-	_, err := newKeymap(overrides)
+	_, err := newKeymap(overrides, false)
 	return err
 }

@@ -213,7 +213,7 @@ func (v *liveView) shownTopic() (t *engine.TopicSnapshot, nth int) {
 func (v *liveView) refresh(now bool) {
 	s := v.pic.scene
 	follow := v.feed.Cursor() == 0
-	v.feed.SetKeys(feedKeys(v.pic.folds))
+	v.feed.SetKeys(v.feedKeys())
 	if follow {
 		v.feed.MoveTo(0)
 	}
@@ -396,10 +396,42 @@ func (v *liveView) escape() bool {
 	return true
 }
 
-func feedKeys(folds []fold) []foldKey {
-	keys := make([]foldKey, len(folds))
+// feedKeys orders the feed: newest first, but flow control in force stands above, as
+// its last hit is now. It takes at most half of the lines, so that what else happens
+// is seen too.
+func (v *liveView) feedKeys() []foldKey {
+	folds := v.pic.folds
+	keys := make([]foldKey, 0, len(folds))
+	room := max(v.plan.feed/2, 1)
 	for i := range folds {
-		keys[i] = folds[i].key
+		if len(keys) < room && v.inForce(&folds[i]) {
+			keys = append(keys, folds[i].key)
+		}
+	}
+	pinned := len(keys)
+	for i := range folds {
+		if !slices.Contains(keys[:pinned], folds[i].key) {
+			keys = append(keys, folds[i].key)
+		}
 	}
 	return keys
+}
+
+// inForce reports whether a line is about a flow control that lasts.
+func (v *liveView) inForce(f *fold) bool {
+	begin, ok := f.row.event.(engine.FlowBegin)
+	if !ok || v.pic.scene == nil {
+		return false
+	}
+	q := v.pic.scene.queue(f.row.mq)
+	return q != nil && q.Flow == begin.Cause
+}
+
+func (v *liveView) foldOf(key foldKey) *fold {
+	for i := range v.pic.folds {
+		if v.pic.folds[i].key == key {
+			return &v.pic.folds[i]
+		}
+	}
+	return nil
 }

@@ -41,7 +41,7 @@ func (v *liveView) drawAlloc(c *canvas) {
 	grid := v.gridBrokers(t)
 	if v.plan.allocHead {
 		c.open(thinBox, th.frame)
-		c.put(th.header, pad("    member (client id)", v.memberWidth(t)+12)+" queues share")
+		c.put(th.header, pad("    member (client id)", 4+v.memberWidth(t)+1+7)+"queues  share")
 		if v.plan.grid {
 			c.to(v.gridX(t))
 			for i, b := range grid {
@@ -54,8 +54,8 @@ func (v *liveView) drawAlloc(c *canvas) {
 				}
 			}
 		} else {
-			c.skip(16)
-			c.put(th.header, "ranges by broker")
+			c.to(v.gridX(t) - 1)
+			c.put(th.header, "by broker")
 		}
 		c.close(thinBox, th.frame)
 	}
@@ -105,6 +105,9 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		text = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic")) + text
 	}
 	if t.MembersError != "" {
+		if t.MembersAt.IsZero() {
+			return text + " · members unknown"
+		}
 		return text + " · members " + since(t.MembersAt, v.pic.now) + " old"
 	}
 	if next := s.NextRebalance.Sub(v.pic.now); !s.NextRebalance.IsZero() && next >= 0 {

@@ -66,7 +66,7 @@ func (v *liveView) drawQueues(c *canvas) {
 	if v.w < 86 && total > 0 {
 		title = fmt.Sprintf("Queues %d-%d/%d", first+1, end, total)
 	}
-	c.top(thinBox, th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)))
+	c.top(thinBox, th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
 	c.put(th.frame, thinBox.v)
 	c.b = layout.AppendHeader(c.b, v.columns, v.queues.Order, g.up, g.down, th.header)
@@ -82,11 +82,8 @@ func (v *liveView) drawQueues(c *canvas) {
 		if !ok {
 			continue
 		}
-		v.queueCells(cells[:], &v.pic.scene.Queues[n], layout.WidthOf(v.columns, "bar"))
+		v.queueCells(cells[:], &v.pic.scene.Queues[n], &layout)
 		look := v.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
-		if own := layout.WidthOf(v.columns, "own"); own == 0 && look.Mark == " " {
-			look.Mark = ownerLetter(v.pic.scene, &v.pic.scene.Queues[n])
-		}
 		c.put(th.frame, thinBox.v)
 		c.b = layout.AppendRow(c.b, v.columns, cells[:], look)
 		c.x += layout.Width
@@ -129,12 +126,15 @@ func (v *liveView) queuesDetails(room int) string {
 		scope = "topic " + SafeText(v.topic) + " · "
 	}
 	long := fmt.Sprintf("%s%ssort %s%s · filter %s · %s cached %s done, waiting for commit", marked, scope, order.Column, arrow, what, v.env.g.full, v.env.g.done)
-	if table.Width(long)+8 <= room {
+	if table.Width(long) <= room {
 		return long
 	}
 	brief := marked + scope + order.Column + arrow
 	if v.filter.active() {
 		brief = marked + scope + "filter " + what + " · " + order.Column + arrow
+	}
+	if middle := fmt.Sprintf("%s%ssort %s%s · %s cached %s done, waiting", marked, scope, order.Column, arrow, v.env.g.full, v.env.g.done); !v.filter.active() && table.Width(middle) <= room {
+		return middle
 	}
 	return brief
 }
@@ -169,31 +169,24 @@ func (v *liveView) emptyReason() []string {
 // bad is the sign of a failure.
 func (e *env) bad() string { return failure.sign() }
 
-func ownerLetter(s *scene, q *engine.QueueSnapshot) string {
-	if q.Owner == "" {
-		return unknown
-	}
+// ownerLetter is the member a queue belongs to, in one letter where that is possible.
+func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
 	if l, ok := s.letters[q.Owner]; ok {
-		if len(l) > 1 {
-			return "#"
-		}
 		return l
 	}
 	return unknown
 }
 
 // queueCells fills the cells of one row.
-func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, bar int) {
+func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layout *table.Layout) {
 	th, s := v.env.th, v.pic.scene
+	bar := layout.WidthOf(v.columns, "bar")
 	clear(cells)
 	base := th.text
 	if !q.Own {
 		base = th.dim
 	}
-	owner := s.letters[q.Owner]
-	if owner == "" {
-		owner = unknown
-	}
+	owner := s.ownerLetter(q)
 	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base}
 	cells[colTopic] = table.Cell{Text: q.Topic, Style: base}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
@@ -203,10 +196,14 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, bar i
 	if ok {
 		cells[colLag].Text = grouped(lag)
 	}
-	word, st := v.stateText(q)
+	word, st := v.stateText(q, layout.WidthOf(v.columns, "state"))
 	cells[colState] = table.Cell{Text: word, Style: st}
 	if !q.Own {
-		cells[colBar] = table.Cell{Text: center(v.otherText(q, owner), bar), Style: th.dim}
+		text := v.otherText(q, owner)
+		if table.Width(text) > bar {
+			text = "(" + owner + ")"
+		}
+		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
 		return
 	}
 	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
@@ -222,7 +219,7 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, bar i
 		cells[colMax] = table.Cell{Text: none, Style: th.dim}
 	}
 	if bar > 0 {
-		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount-q.CachedDone, q.CachedDone, length, limit), Style: th.bar}
+		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount, q.CachedDone, length, limit), Style: th.bar}
 	}
 	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
@@ -253,7 +250,7 @@ func center(text string, width int) string {
 }
 
 // stateText is the state in a few words, with the words that matter first.
-func (v *liveView) stateText(q *engine.QueueSnapshot) (string, style) {
+func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style) {
 	th := v.env.th
 	word := q.State.String()
 	switch q.State {
@@ -269,17 +266,24 @@ func (v *liveView) stateText(q *engine.QueueSnapshot) (string, style) {
 		}
 		return word, st
 	case engine.QueueFlow:
-		cause := causeWord(q.Flow)
 		if q.Flow == core.FlowNone {
-			cause = q.Detail
+			return words(word, q.Detail), th.warn
 		}
-		return words(word, cause), th.warn
+		if text := word + " " + causeWord(q.Flow) + ": " + flowText(q.Flow, q.FlowValue, q.FlowLimit); table.Width(text) <= width {
+			return text, th.warn
+		}
+		return word + " " + causeWord(q.Flow), th.warn
 	case engine.QueuePaused:
-		switch {
-		case q.Pause != nil:
-			word += " by " + q.Pause.By
-		case v.pic.scene.Pause != nil:
-			word += " all by " + v.pic.scene.Pause.By
+		p, whole := v.pic.scene.pauseOf(q)
+		if p == nil {
+			return words(word, q.Detail), th.accent
+		}
+		if whole {
+			word += " all"
+		}
+		word += " by " + p.By
+		if text := word + quoted(p.Reason); table.Width(text) <= width {
+			word = text
 		}
 		return word, th.accent
 	}
@@ -316,7 +320,9 @@ func (v *liveView) drawFeed(c *canvas) {
 			c.open(thinBox, th.frame)
 		}
 		if n := first + i; n < end {
-			v.drawFold(c, &v.pic.folds[n], n == v.feed.Cursor() && v.focus == paneFeed)
+			if f := v.foldOf(v.feed.Key(n)); f != nil {
+				v.drawFold(c, f, n == v.feed.Cursor() && v.focus == paneFeed)
+			}
 		} else if i == 0 && end == 0 {
 			c.put(th.dim, " nothing has happened yet")
 		}
@@ -347,9 +353,8 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 	}
 	c.put(st, sign)
 	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
-	c.put(st, pad(f.row.kind, 6)+" ")
 	if narrow {
-		c.put(st, pad(f.row.cause, 5)+" ")
+		c.put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
 		queue := f.row.queue
 		if f.row.mq.Topic != "" && v.pic.scene != nil {
 			queue = v.pic.scene.brokers.name(SafeText(f.row.mq.BrokerName)) + fmt.Sprintf("/%d", f.row.mq.QueueID)
@@ -358,7 +363,7 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 			c.put(th.text, queue+" ")
 		}
 	} else {
-		c.put(st, pad(f.row.cause, 8)+" ")
+		c.put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
 		c.put(th.text, pad(f.row.queue, min(v.sizes.name, 20))+"  ")
 	}
 	limit := c.limit
@@ -389,7 +394,7 @@ func severityStyle(th *theme, s severity) style {
 // flow control in force is told with the queue's present figures.
 func (v *liveView) foldText(f *fold) (text, tail string) {
 	q := v.pic.scene.queue(f.row.mq)
-	if begin, ok := f.row.event.(engine.FlowBegin); ok && q != nil && q.Flow == begin.Cause {
+	if v.inForce(f) {
 		text = flowText(q.Flow, q.FlowValue, q.FlowLimit)
 		delay := core.PullDelayFlowControl
 		switch q.Flow {

@@ -90,6 +90,8 @@ func (f *figures) trendText(long bool) (text string, st func(*theme) style) {
 		return "", plain
 	case f.lag == 0 && f.lagUnknown == 0:
 		return "caught up", good
+	case f.lagUnknown > 0 && long:
+		return plural(f.lagUnknown, "queue") + " unknown", bad
 	case !f.slopeOK:
 		return "trend " + unknown, plain
 	case f.slope > 0.5 && long:
@@ -272,24 +274,30 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	c.put(th.text, " lag    "+pad(padLeft(f.lagText(grouped), 7), 10))
 	c.put(th.spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
-	c.put(st(th), "   "+pad(text, 30))
+	c.put(st(th), "   "+pad(text, min(30+max(v.w-112, 0)/4, 33)))
 	oldest := unknown
 	if f.oldestOK {
 		oldest = age(f.oldest)
 	} else if f.lag == 0 {
 		oldest = none
 	}
-	if f.lagUnknown > 0 && f.lagUnknown < f.queues {
-		oldest += fmt.Sprintf("  (%d unknown)", f.lagUnknown)
+	c.put(th.text, " oldest "+pad(oldest, 7))
+	if v.w >= 112 {
+		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 6))
+	} else {
+		c.put(th.text, " RT p99 "+pad(v.rtText(0.99), 6))
 	}
-	c.put(th.text, " oldest "+pad(oldest, 7)+" RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 6))
 	c.put(th.spark, v.rtSpark(min(c.room(), tail)))
 	c.end()
 
 	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", grouped(f.cached), grouped(f.cacheLimit)))
-	c.put(th.bar, v.env.g.meter(12, share(f.cached, f.cacheLimit)))
+	meter := 12
+	if v.w < 116 {
+		meter = 6
+	}
+	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
 	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", mib(f.cachedBytes), grouped(f.byteLimit>>20)))
-	c.put(th.bar, v.env.g.meter(12, share(f.cachedBytes, f.byteLimit)))
+	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
 	c.put(th.text, pad(" "+percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
@@ -304,7 +312,9 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 		flowStyle = th.warn
 	}
 	c.put(flowStyle, " flow   "+padLeft(v.flowTotal(f), 8)+"  ")
-	c.put(th.text, v.flowCauses(f, " · ", false)+"  ")
+	if f.flowOK {
+		c.put(th.text, v.flowCauses(f, " · ", false)+"  ")
+	}
 	c.put(th.spark, v.spark(min(12, max(v.w-108, 0)), flowAll))
 	c.put(th.text, "   "+v.rebalanceText()+"   "+v.commitText())
 	c.end()

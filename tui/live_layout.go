@@ -161,14 +161,20 @@ func (v *liveView) makeColumns() []table.Column {
 	if v.byTopic() && v.w < topicFrom {
 		name = min(z.name+6, 24) // "retry broker-a/0"
 	}
-	stateWidth := 12
-	if v.w >= 112 {
+	if v.w < ownFrom {
+		name += 2 // the owner's letter stands before it
+	}
+	stateWidth := 18
+	switch {
+	case v.w < ownFrom:
+		stateWidth = 11
+	case v.w >= 112:
 		stateWidth = 14
 	}
 	columns := []table.Column{
-		colQueue:  {ID: "queue", Title: "queue", Width: min(name, 11), Flex: 3, Max: name, Fixed: true},
+		colQueue:  {ID: "queue", Title: "queue", Width: min(name, 13), Flex: 3, Max: name, Fixed: true},
 		colTopic:  {ID: "topic", Title: "topic", Width: 10, Flex: 1, Max: z.topic, Rank: 7, From: topicFrom},
-		colOwn:    {ID: "own", Title: "own", Width: 3, From: 70, Rank: 6},
+		colOwn:    {ID: "own", Title: "own", Width: 3, From: ownFrom, Rank: 6},
 		colCommit: {ID: "commit", Title: "commit", Width: z.offset, Right: true, From: 86, Rank: 8},
 		colMax:    {ID: "max", Title: "max cached", Width: max(z.offset, 10), Gap: 2, Right: true, From: 98, Rank: 9},
 		colSpan:   {ID: "span", Title: "span", Width: 6, Right: true, Rank: 3},
@@ -182,10 +188,16 @@ func (v *liveView) makeColumns() []table.Column {
 	if !v.byTopic() {
 		columns[colTopic].From = 1 << 20
 	}
+	if v.byTopic() && v.w < 140 {
+		columns[colMax].From = 140 // the bar says more
+	}
 	if v.w < 86 {
 		columns[colOwn].Title, columns[colOwn].Width = "o", 2
 	}
-	for _, cells := range [...]int{24, 16, 8} {
+	for _, cells := range [...]int{48, 24, 16, 8} {
+		if cells > 24 && v.w < 150 {
+			continue
+		}
 		columns[colBar] = table.Column{ID: "bar", Title: v.barTitle(cells), Width: cells, Rank: 1}
 		if l := table.Fit(columns, v.w-2, v.w, v.queues.Left); l.WidthOf(columns, "bar") == cells && v.allFit(columns, l) {
 			return columns
@@ -195,8 +207,12 @@ func (v *liveView) makeColumns() []table.Column {
 	return columns
 }
 
-// topicFrom is the width from which rows of several topics get a column for it.
-const topicFrom = 96
+const (
+	// topicFrom is the width from which rows of several topics get a column for it,
+	// ownFrom likewise for the owner.
+	topicFrom = 96
+	ownFrom   = 70
+)
 
 // allFit reports whether only columns that From hides are missing.
 func (v *liveView) allFit(columns []table.Column, l table.Layout) bool {
@@ -227,6 +243,9 @@ func (v *liveView) barLimit() (limit int64, what string) {
 // barTitle is the bar's scale in exactly the bar's width.
 func (v *liveView) barTitle(cells int) string {
 	limit, what := v.barLimit()
+	if limit == 0 {
+		return what
+	}
 	end := strconv.FormatInt(limit, 10)
 	for _, middle := range []string{" offset " + what + " ", " " + what + " ", ""} {
 		free := cells - 2 - len(end) - 1 - len(middle)
@@ -241,6 +260,13 @@ func (v *liveView) barTitle(cells int) string {
 
 // queueName is how a row names its queue when the topic has no column.
 func (v *liveView) queueName(q *engine.QueueSnapshot) string {
+	if v.w < ownFrom {
+		return v.pic.scene.ownerLetter(q) + " " + v.topicQueue(q)
+	}
+	return v.topicQueue(q)
+}
+
+func (v *liveView) topicQueue(q *engine.QueueSnapshot) string {
 	if !v.byTopic() || v.w >= topicFrom {
 		return q.Short()
 	}

@@ -83,7 +83,7 @@ func newRenderer(out io.Writer, noColor bool) *lipgloss.Renderer {
 
 // newEnv makes what views share; the options have their defaults.
 func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
-	keys, err := newKeymap(o.Keys)
+	keys, err := newKeymap(o.Keys, o.ASCII)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ const (
 	// heldMessages are asked of the head of a cache.
 	heldMessages = 50
 	heldLimit    = 2 * time.Second
-	bodyPreview  = 200 // cells
+	bodyPreview  = 1000 // cells
 )
 
 // heldRow is a cached message behind the door.
@@ -28,7 +28,8 @@ type heldRow struct {
 	keys         string
 	born, stored time.Time
 	bodySize     int
-	body         string
+	body         string // its beginning, on one line
+	more         string // says that the body goes on
 }
 
 // heldRows lets messages in.
@@ -49,7 +50,10 @@ func heldRows(messages []engine.HeldMessage) []heldRow {
 			r.body = "! body: " + SafeText(err.Error())
 		} else {
 			r.bodySize = len(body)
-			r.body, _ = safeHead(body, bodyPreview)
+			whole := false
+			if r.body, whole = safeHead(body, bodyPreview); !whole {
+				r.more = ", the beginning:"
+			}
 		}
 		rows = append(rows, r)
 	}
@@ -78,6 +82,7 @@ type queueView struct {
 	list   table.State[int64]  // by queue offset
 	held   []heldRow
 	asked  bool // an answer has come
+	zoomed bool // the messages only
 	err    string
 	scroll int
 }
@@ -110,6 +115,9 @@ func (v queueView) update(msg any) queueView {
 			v.scroll += 16
 		case "far-left":
 			v.scroll = 0
+		case "zoom":
+			v.zoomed = !v.zoomed
+			v.layout()
 		default:
 			moveBy(&v.list, msg.action)
 		}
@@ -117,7 +125,13 @@ func (v queueView) update(msg any) queueView {
 	return v
 }
 
-func (v *queueView) layout() { v.list.Resize(max(v.h-len(v.facts())-2-tableFrame, 1)) }
+func (v *queueView) layout() {
+	above := len(v.facts()) + 2
+	if v.zoomed {
+		above = 0
+	}
+	v.list.Resize(max(v.h-above-tableFrame, 1))
+}
 
 // fact is one line of the upper part: two columns where there is room.
 type fact struct{ name, text string }
@@ -130,7 +144,8 @@ func (v *queueView) facts() []string {
 		return []string{" this queue is not in the route any more: " + SafeText(v.mq.String())}
 	}
 	facts := v.queueFacts(s, q)
-	if v.w < 100 {
+	const leastRows = 4
+	if v.w < 100 || len(facts)+2+tableFrame+leastRows <= v.h {
 		lines := make([]string, 0, len(facts))
 		for _, f := range facts {
 			lines = append(lines, fmt.Sprintf(" %-10s %s", f.name, f.text))
@@ -180,7 +195,6 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	limit := s.Limits
 	facts = append(facts,
 		fact{"durable", persisted},
-		fact{"next pull", offset(q.NextOffset)},
 		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s done waiting, %s local retry", grouped(q.CachedCount), grouped(limit.Count),
 			grouped(q.InProcess), grouped(q.CachedDone), grouped(q.LocalRetry))},
 		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", mib(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
@@ -198,12 +212,13 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		}
 		facts = append(facts, fact{"lock", lock})
 	}
-	facts = append(facts, fact{"pause", v.pauseText(s, q)})
-	errText := "none"
-	if q.LastError != "" {
-		errText = v.when(q.LastErrorAt) + " " + q.LastError
+	if text := v.pauseText(s, q); text != "" {
+		facts = append(facts, fact{"pause", text})
 	}
-	return append(facts, fact{"last error", errText}, fact{"generation", fmt.Sprintf("%d", q.Generation)})
+	if q.LastError != "" {
+		facts = append(facts, fact{"last error", v.when(q.LastErrorAt) + " " + q.LastError})
+	}
+	return facts
 }
 
 // when is a time of day with its age.
@@ -237,7 +252,11 @@ func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {
 	if s.Orderly {
 		return fmt.Sprintf("%s, %s (no limit when orderly)", grouped(q.Span), ends)
 	}
-	return fmt.Sprintf("%s of %s, %s", grouped(q.Span), grouped(s.Limits.Span), ends)
+	text := fmt.Sprintf("%s of %s, %s", grouped(q.Span), grouped(s.Limits.Span), ends)
+	if between := q.Span + 1 - q.CachedCount - q.CachedDone; q.CachedMin != engine.Unknown && between > 0 {
+		text += fmt.Sprintf(" (%s in between not for us)", grouped(between))
+	}
+	return text
 }
 
 // headText is about the message that holds the commit back.
@@ -256,7 +275,7 @@ func (v *queueView) flowText(q *engine.QueueSnapshot) string {
 	if q.Flow == core.FlowNone {
 		return "no limit hit"
 	}
-	return fmt.Sprintf("%s: %s, %s times since %s", causeWord(q.Flow), flowText(q.Flow, q.FlowValue, q.FlowLimit), grouped(q.FlowTimes), v.when(q.FlowSince))
+	return fmt.Sprintf("%s, %s times since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), grouped(q.FlowTimes), v.when(q.FlowSince))
 }
 
 func (v *queueView) pullText(q *engine.QueueSnapshot) string {
@@ -268,16 +287,18 @@ func (v *queueView) pullText(q *engine.QueueSnapshot) string {
 	if q.BrokerID != 0 {
 		role = fmt.Sprintf("slave %d", q.BrokerID)
 	}
-	return fmt.Sprintf("last %s from %s, %s in %s · pulled %s", ago(q.LastPull, v.pic.now), role, orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)))
+	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", offset(q.NextOffset), ago(q.LastPull, v.pic.now),
+		role, orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)), q.Generation)
 }
 
 func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
-	p, what := q.Pause, ""
-	if p == nil {
-		p, what = s.Pause, "whole consumer "
+	p, whole := s.pauseOf(q)
+	what := ""
+	if whole {
+		what = "whole consumer "
 	}
 	if p == nil {
-		return "no"
+		return ""
 	}
 	text := what + "by " + p.By + quoted(p.Reason) + " since " + v.when(p.Since)
 	if !p.ResumeAt.IsZero() {
@@ -287,29 +308,31 @@ func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
 }
 
 var heldColumns = []table.Column{
-	{ID: "offset", Title: "offset", Width: 11, Right: true, Flex: 1, Max: 16, Fixed: true},
+	{ID: "offset", Title: "offset", Width: 11, Right: true, Flex: 1, Max: 13, Fixed: true},
 	{ID: "stage", Title: "stage", Width: 8},
 	{ID: "since", Title: "for", Width: 7, Right: true, Rank: 4},
 	{ID: "retry", Title: "retry", Width: 5, Right: true, Rank: 3},
-	{ID: "born", Title: "born", Width: 12, Rank: 6, From: 100},
+	{ID: "born", Title: "born", Width: 12, Rank: 6, From: 140},
 	{ID: "stored", Title: "stored", Width: 12, Rank: 5},
 	{ID: "age", Title: "age", Width: 7, Right: true, Rank: 2},
-	{ID: "id", Title: "id", Width: 12, Flex: 1, Max: 34, Rank: 7},
-	{ID: "body", Title: "keys · body", Width: 12, Flex: 3},
+	{ID: "id", Title: "id", Width: 12, Flex: 1, Max: 34, Rank: 7, From: 90},
+	{ID: "body", Title: "keys · body", Width: 20, Flex: 4},
 }
 
 func (v queueView) view(w, h int) string {
 	th, c := v.env.th, newCanvas(w, h)
 	s := v.pic.scene
 	q := s.queue(v.mq)
-	c.top(thinBox, th.frame, th.title, "Queue  "+SafeText(v.mq.Short()), SafeText(v.mq.Topic))
-	for _, line := range v.facts() {
-		if c.lines >= h-1 {
-			break
+	if !v.zoomed {
+		c.top(thinBox, th.frame, th.title, "Queue  "+SafeText(v.mq.Short()), SafeText(v.mq.Topic))
+		for _, line := range v.facts() {
+			if c.lines >= h-1 {
+				break
+			}
+			c.boxed(thinBox, th.frame, segment{th.text, line})
 		}
-		c.boxed(thinBox, th.frame, segment{th.text, line})
+		c.bottom(thinBox, th.frame)
 	}
-	c.bottom(thinBox, th.frame)
 	if h-c.lines < tableFrame+1 {
 		c.blank(h)
 		return c.String()
@@ -393,4 +416,34 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 	c.x += layout.Width
 	c.put(th.frame, thinBox.v)
 	c.end()
+}
+
+// current is the message under the cursor.
+func (v *queueView) current() *heldRow {
+	if i := v.list.Cursor(); i < len(v.held) && v.list.Len() > 0 {
+		return &v.held[i]
+	}
+	return nil
+}
+
+// heldDetails are all fields of a cached message.
+func heldDetails(e *env, r *heldRow) textDialog {
+	when := func(t time.Time) string {
+		if t.IsZero() {
+			return none
+		}
+		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(t, e.now)
+	}
+	return textDialog{env: e, title: "Message at " + grouped(r.offset), lines: []string{
+		"id      " + orUnknown(r.id),
+		"stage   " + stageWord(r.stage) + ", listener called " + when(r.started),
+		"born    " + when(r.born),
+		"stored  " + when(r.stored),
+		fmt.Sprintf("retry   sent back %d times, retried here %d times", r.reconsumed, r.retries),
+		"tags    " + r.tags,
+		"keys    " + r.keys,
+		"body    " + size(int64(r.bodySize)) + r.more,
+		"",
+		r.body,
+	}}
 }
