@@ -24,7 +24,7 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(text), exampleConfig()); diff != "" {
-		t.Errorf("config.example.toml is not what 'eyeq config init' writes (-file +code):\n%s", diff)
+		t.Errorf("config.example.toml is not what 'eyeq config init' writes; go test ./tui/cli -args -update rewrites it (-file +code):\n%s", diff)
 	}
 	c, err := parseConfig("config.example.toml", string(text))
 	if err != nil {

@@ -82,7 +82,7 @@ func demoScenario() scenario {
 			// Bursts of slow messages: the queue's cache fills.
 			{topic: "orders", broker: "broker-a", queue: 3, first: 260, every: 7 * time.Second, count: 160, tags: []string{"refund"}, cost: 150 * time.Millisecond},
 			// A poison message: refused until it is a dead letter.
-			{topic: "orders", broker: "broker-b", queue: 4, first: 1, every: 6 * time.Second, count: 1, tags: []string{"paid"}, refuse: 9},
+			{topic: "orders", broker: "broker-a", queue: 0, first: 1, every: 6 * time.Second, count: 1, tags: []string{"paid"}, refuse: 9},
 			{topic: "payments", queue: -1, first: 40, every: 200 * time.Millisecond, count: 6, tags: []string{"card", "cash"}, cost: 5 * time.Millisecond},
 			// The head of an orderly queue that fails twice holds up all behind it.
 			{topic: "payments", broker: "broker-b", queue: 1, first: 1, every: 8 * time.Second, count: 1, tags: []string{"card"}, refuse: 2},

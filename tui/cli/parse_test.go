@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"testing"
+	"time"
+
+	"eyeq/engine"
+)
+
+func TestParseTime(t *testing.T) {
+	shanghai, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Date(2026, 11, 29, 6, 32, 0, 0, time.UTC)
+	tests := map[string]struct {
+		text string
+		want string // in UTC; "" is an error
+	}{
+		"Z is UTC, whatever --tz says": {"2026-07-21T23:28:00Z", "2026-07-21T23:28:00Z"},
+		"an offset is kept":            {"2026-08-20T10:00:00+08:00", "2026-08-20T02:00:00Z"},
+		"an offset with a blank":       {"2026-08-20 10:00:00+02:00", "2026-08-20T08:00:00Z"},
+		"fractions":                    {"2026-08-20T10:00:00.25Z", "2026-08-20T10:00:00.25Z"},
+		"local, to the minute":         {"2026-08-20 10:00", "2026-08-20T02:00:00Z"},
+		"local, to the second":         {"2026-08-20 10:00:05", "2026-08-20T02:00:05Z"},
+		"local with T":                 {"2026-08-20T10:00:05", "2026-08-20T02:00:05Z"},
+		"a day":                        {"2026-08-20", "2026-08-19T16:00:00Z"},
+		"minutes ago":                  {"-10m", "2026-11-29T06:22:00Z"},
+		"mixed ago":                    {"-1h30m", "2026-11-29T05:02:00Z"},
+		"days ago":                     {"-2d", "2026-11-27T06:32:00Z"},
+		"forward":                      {"10m", ""},
+		"twice negative":               {"--10m", ""},
+		"nonsense":                     {"yesterday", ""},
+		"empty":                        {"", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got, err := parseTime(tt.text, shanghai, now)
+			text := got.UTC().Format(time.RFC3339Nano)
+			if err != nil {
+				text = ""
+			}
+			if text != tt.want {
+				t.Errorf("parseTime(%q) = %q, %v, want %q", tt.text, text, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseQueueRef(t *testing.T) {
+	for text, want := range map[string]queueRef{
+		"broker-a:3": {"broker-a", 3}, "broker-a/3": {"broker-a", 3}, "ns:b:0": {"ns:b", 0},
+		"broker-a": {}, "broker-a:": {}, ":3": {}, "b:-1": {}, "b:x": {}, "b:99999999999": {},
+	} {
+		if got, err := parseQueueRef(text); got != want || (err != nil) != (want == queueRef{}) {
+			t.Errorf("parseQueueRef(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+}
+
+func TestParseSubscription(t *testing.T) {
+	for text, want := range map[string]engine.Subscription{
+		"orders": {Topic: "orders"}, "orders:a||b": {Topic: "orders", Expression: "a||b"}, "orders: a || b ": {Topic: "orders", Expression: "a || b"},
+		"orders:*": {Topic: "orders", Expression: "*"},
+	} {
+		if got := parseSubscription(text); got != want {
+			t.Errorf("parseSubscription(%q) = %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestParsePosition(t *testing.T) {
+	now := time.Unix(1000, 0)
+	for text, want := range map[string]position{
+		"earliest": {kind: posEarliest}, "latest": {kind: posLatest}, "now": {kind: posLatest},
+		"offset:0": {kind: posOffset}, "offset:42": {kind: posOffset, offset: 42},
+		"-10s":     {kind: posTime, time: time.Unix(990, 0)},
+		"offset:x": {}, "offset:-1": {}, "soon": {},
+	} {
+		got, err := parsePosition(text, time.UTC, now)
+		if (err != nil) != (want == position{}) || err == nil && (got.kind != want.kind || got.offset != want.offset || !got.time.Equal(want.time)) {
+			t.Errorf("parsePosition(%q) = %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+}
+
+func TestParseThreads(t *testing.T) {
+	for text, want := range map[string][2]int{"5:20": {5, 20}, "8": {8, 8}} {
+		if lo, hi, err := parseThreads(text); lo != want[0] || hi != want[1] || err != nil {
+			t.Errorf("parseThreads(%q) = %d, %d, %v, want %v", text, lo, hi, err, want)
+		}
+	}
+}
+
+func TestAsciiTerminal(t *testing.T) {
+	for name, tt := range map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"nothing set":       {nil, false},
+		"UTF-8":             {map[string]string{"LANG": "ja_JP.UTF-8"}, false},
+		"C":                 {map[string]string{"LANG": "C"}, true},
+		"C.utf8":            {map[string]string{"LC_ALL": "C.utf8", "LANG": "C"}, false},
+		"Latin-1":           {map[string]string{"LC_CTYPE": "de_DE.ISO-8859-1"}, true},
+		"the Linux console": {map[string]string{"TERM": "linux", "LANG": "en_US.UTF-8"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := asciiTerminal(func(k string) string { return tt.env[k] }); got != tt.want {
+				t.Errorf("asciiTerminal = %v, want %v", got, tt.want)
+			}
+		})
+	}
+}

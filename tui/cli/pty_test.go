@@ -1,0 +1,305 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/term"
+	"github.com/creack/pty"
+
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// built is the program, built once when the first test needs it, in programDir,
+// which TestMain removes.
+var (
+	programDir string
+	built      = sync.OnceValues(buildProgram)
+)
+
+func buildProgram() (string, error) {
+	dir, err := os.MkdirTemp("", "eyeq-test")
+	if err != nil {
+		return "", err
+	}
+	programDir = dir
+	path := filepath.Join(dir, "eyeq")
+	cmd := exec.Command("go", "build", "-o", path, "eyeq")
+	cmd.Dir = "../.."
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%v: %s", err, out)
+	}
+	return path, nil
+}
+
+func theProgram(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("the real program on a terminal, not in short mode")
+	}
+	path, err := built()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// crashing is the environment in which the test binary is the program, and panics
+// on a goroutine beside the screen: see TestMain.
+const crashing = "EYEQ_TEST_CRASH"
+
+// runCrashing is the program of crashing.
+func runCrashing() int {
+	e := &env{
+		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: make(chan os.Signal, 2), exit: os.Exit, now: time.Now,
+	}
+	e.beside = func() {
+		t := time.NewTimer(700 * time.Millisecond) // the screen is up by then
+		defer t.Stop()
+		<-t.C
+		panic("boom beside the screen")
+	}
+	return run(context.Background(), e, []string{"demo"})
+}
+
+// session is a program on a terminal of its own.
+type session struct {
+	cmd    *exec.Cmd
+	tty    *os.File // our end
+	out    *buffer
+	before *term.State
+	slave  *os.File
+	read   chan struct{}
+}
+
+// onTerminal starts a program on a terminal that answers nothing.
+func onTerminal(t *testing.T, path string, env []string, args ...string) *session {
+	t.Helper()
+	master, slave, err := pty.Open()
+	if err != nil {
+		t.Skipf("no pseudo terminal: %v", err)
+	}
+	if err := pty.Setsize(master, &pty.Winsize{Rows: 36, Cols: 120}); err != nil {
+		t.Fatal(err)
+	}
+	s := &session{tty: master, slave: slave, out: newBuffer(), read: make(chan struct{})}
+	if s.before, err = term.GetState(slave.Fd()); err != nil {
+		t.Fatal(err)
+	}
+	s.cmd = exec.Command(path, args...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	s.cmd.Env = append([]string{"TERM=xterm-256color", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + t.TempDir()}, env...)
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		defer close(s.read)
+		io.Copy(s.out, master) // ends with an error when the terminal is closed
+	}()
+	t.Cleanup(func() {
+		s.cmd.Process.Kill()
+		slave.Close()
+		master.Close()
+		<-s.read
+	})
+	return s
+}
+
+func (s *session) press(t *testing.T, keys string) {
+	t.Helper()
+	if _, err := s.tty.WriteString(keys); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wait returns the exit status, within limit.
+func (s *session) wait(t *testing.T, limit time.Duration) int {
+	t.Helper()
+	done := make(chan error, 1)
+	go func() { done <- s.cmd.Wait() }()
+	select {
+	case err := <-done:
+		if ee, ok := errors.AsType[*exec.ExitError](err); ok {
+			return ee.ExitCode()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return 0
+	case <-time.After(limit):
+		s.cmd.Process.Signal(syscall.SIGQUIT)
+		<-done
+		t.Fatalf("it did not end within %v: %.2000q", limit, s.out)
+		return 0
+	}
+}
+
+// restored checks that the terminal is as it was: its modes, the main screen, the cursor.
+func (s *session) restored(t *testing.T) {
+	t.Helper()
+	after, err := term.GetState(s.slave.Fd())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *after != *s.before {
+		t.Errorf("the terminal's modes are not restored: %+v, were %+v", after, s.before)
+	}
+	out := s.out.String()
+	for on, off := range map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?1003h": "\x1b[?1003l", "\x1b[?1002h": "\x1b[?1002l"} {
+		if strings.LastIndex(out, on) > strings.LastIndex(out, off) {
+			t.Errorf("%q was sent and not undone", on)
+		}
+	}
+}
+
+const firstScreen = "order-settle" // in the first picture of the demo
+
+func TestDemoScreenComesFastAndLeavesTheTerminalAsItWas(t *testing.T) {
+	path := theProgram(t)
+	endings := map[string]struct {
+		end    func(t *testing.T, s *session)
+		status int
+	}{
+		"q":       {func(t *testing.T, s *session) { s.press(t, "q") }, 0},
+		"ctrl-c":  {func(t *testing.T, s *session) { s.press(t, "\x03") }, 130},
+		"SIGTERM": {func(t *testing.T, s *session) { s.cmd.Process.Signal(syscall.SIGTERM) }, 143},
+		"SIGINT":  {func(t *testing.T, s *session) { s.cmd.Process.Signal(syscall.SIGINT) }, 130},
+	}
+	for name, tt := range endings {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			s := onTerminal(t, path, nil, "demo")
+			s.out.await(t, firstScreen)
+			t.Logf("first screen after %v", time.Since(began).Round(time.Millisecond))
+			if took := time.Since(began); took > 4*time.Second { // 1 s on a quiet machine; 5 s is the stall of screens.md 6.3
+				t.Errorf("the first screen took %v", took)
+			}
+			s.out.await(t, "settle-1@demo") // allocation is there
+			tt.end(t, s)
+			if got := s.wait(t, 6*time.Second); got != tt.status {
+				t.Errorf("status = %d, want %d: %.1000q", got, tt.status, s.out)
+			}
+			s.restored(t)
+		})
+	}
+}
+
+func TestPanicRestoresTheTerminalAndPrintsTheStack(t *testing.T) {
+	theProgram(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := onTerminal(t, self, []string{crashing + "=1"})
+	s.out.await(t, firstScreen)
+	if got := s.wait(t, 10*time.Second); got != statusFailed {
+		t.Errorf("status = %d, want %d", got, statusFailed)
+	}
+	s.restored(t)
+	out := s.out.String()
+	after := out[strings.LastIndex(out, "\x1b[?1049l")+1:]
+	for _, want := range []string{"this is a bug in eyeq: panic: boom beside the screen", "pty_test.go"} {
+		if !strings.Contains(after, want) {
+			t.Errorf("no %q after the screen: %.2000q", want, after)
+		}
+	}
+}
+
+func TestVersionOnASilentTerminalIsQuick(t *testing.T) {
+	path := theProgram(t)
+	for _, args := range [][]string{{"version"}, {"--help"}} {
+		began := time.Now()
+		s := onTerminal(t, path, nil, args...)
+		if got := s.wait(t, 4*time.Second); got != 0 {
+			t.Errorf("%v: status = %d", args, got)
+		}
+		s.out.await(t, "eyeq")
+		if out := s.out.String(); strings.Contains(out, "\x1b") {
+			t.Errorf("%v asked the terminal: %q", args, out)
+		}
+		t.Logf("%v took %v", args, time.Since(began).Round(time.Millisecond))
+	}
+}
+
+func TestMemberScreenLeavesTheGroup(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
+	put(t, sb, "orders", 20)
+	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first", "--client-id", "me@1")
+	s.out.await(t, "me@1")
+	s.out.await(t, "Queues")
+	s.press(t, "\x03")
+	if got := s.wait(t, 6*time.Second); got != 130 {
+		t.Errorf("status = %d, want 130", got)
+	}
+	s.restored(t)
+	s.out.await(t, "20 messages, 0 duplicates, 0 failed in")
+	if m := sb.Members("g1"); len(m) != 0 {
+		t.Errorf("members after the leave: %v", m)
+	}
+}
+
+func TestClosedPipeOfTheProgram(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	put(t, sb, "orders", 500)
+	cmd := exec.Command(path, consume(namesrv, "g")...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	if _, err := r.Read(make([]byte, 10)); err != nil { // head -1
+		t.Fatal(err)
+	}
+	r.Close()
+	err = cmd.Wait()
+	if ee, ok := errors.AsType[*exec.ExitError](err); !ok || ee.ExitCode() != statusFailed {
+		t.Errorf("ended with %v, want status 1: %s", err, stderr.String())
+	}
+	if !strings.Contains(stderr.String(), "standard output was closed") {
+		t.Errorf("stderr = %q", stderr.String())
+	}
+	if m := sb.Members("g"); len(m) != 0 {
+		t.Errorf("members after the leave: %v", m)
+	}
+}
+
+func TestProgramEndsInOrderAtSIGTERM(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	cmd := exec.Command(path, consume(namesrv, "g")...)
+	out := newBuffer()
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	out.await(t, "joins group g")
+	cmd.Process.Signal(syscall.SIGTERM)
+	err := cmd.Wait()
+	if ee, ok := errors.AsType[*exec.ExitError](err); !ok || ee.ExitCode() != 143 {
+		t.Errorf("ended with %v, want status 143", err)
+	}
+	out.await(t, `"kind":"summary"`)
+	if m := sb.Members("g"); len(m) != 0 {
+		t.Errorf("members after the leave: %v", m)
+	}
+}
