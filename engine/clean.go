@@ -15,10 +15,6 @@ const (
 	cleanLevel = 3
 )
 
-// sentBackByCleaning in batch.started tells the worker whose listener still runs
-// that a failure needs no second send-back.
-const sentBackByCleaning = -1
-
 // cleanDue sends the oldest message back when its listener has held it longer
 // than ConsumeTimeout, so that one stuck call does not hold up the queue's
 // offset for ever (spec/consumer-pull.md 1.3). The listener goes on, and what it
@@ -65,7 +61,7 @@ func (c cleaned) applyTo(_ context.Context, q *queue) {
 	if c.err != nil || c.b.gen != q.gen.Load() {
 		return
 	}
-	c.b.started[c.index].Store(sentBackByCleaning)
+	c.b.started[c.index].Store(markSentBack)
 	q.setCommit(q.pq.Settle(c.b.first+uint64(c.index), 1), true)
 	q.forgetSettled()
 	q.cleanAt = time.Now() // the next one may have expired too

@@ -49,11 +49,15 @@ func (q *queue) dispatchOrderly(now time.Time) {
 	if !q.known && q.clustering {
 		return // the offset is being read again after a loss of the lock
 	}
+	// What is taken but not committed stands before the run when a listener does not
+	// commit by itself; then the run's progress cannot be settled apart.
+	alone, first := q.pq.Stats().Consuming == 0, q.headSeq()
 	taken := q.pq.Take(max(orderlyRun, q.batchMax))
 	if len(taken) == 0 {
 		return
 	}
-	b := &batch{q: q, gen: q.gen.Load(), msgs: make([]protocol.MessageExt, len(taken))}
+	b := &batch{q: q, gen: q.gen.Load(), msgs: make([]protocol.MessageExt, len(taken)), first: first, alone: alone}
+	q.out = b
 	for i, m := range taken {
 		b.msgs[i] = *m
 	}
@@ -74,37 +78,33 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 	b.next.Store(int64(len(b.msgs)))
 	r := result{b: b, run: &runResult{autoCommit: true}}
 	run := r.run
-	now := time.Now()
-	since := now
-	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(now); {
+	c := newStopwatch(time.Now())
+	since := c.last
+	w.on.Store(b)
+	w.holding.Store(int32(size))
+	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(c.last); {
 		j := min(i+size, len(b.msgs))
-		began := now
-		w.on.Store(q)
-		w.holding.Store(int32(j - i))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
-		now = time.Now()
-		rt := now.Sub(began)
-		w.rt[rtBucket(rt)]++
-		r.calls++
-		r.took += rt
+		verdict := orderlyVerdict(status, err)
+		timed := c.called(w, &r, verdict != core.OrderlySuccess)
 		if b.gen != q.gen.Load() {
 			q.discarded("after", b.msgs[i:j])
 			break
 		}
-		verdict := orderlyVerdict(status, err)
 		if verdict == core.OrderlySuccess && w.cc.AutoCommit {
 			run.done = j
+			b.accepted.Store(int64(j))
 			r.ok += int64(j - i)
 			i = j
-			if now.Sub(since) >= reportAfter {
+			if timed && c.last.Sub(since) >= reportAfter {
 				break
 			}
 			continue
 		}
 		run.verdict, run.size, run.autoCommit, run.suspend = verdict, j-i, w.cc.AutoCommit, w.cc.SuspendCurrentQueueTime
 		if verdict == core.OrderlySuspend {
-			q.refused(status, err, rt, b.msgs[i:j])
+			q.refused(status, err, c.rt, b.msgs[i:j])
 			r.failed += int64(j - i)
 			run.exhausted, run.away = w.sendAway(ctx, b, i, j)
 		} else {
@@ -112,6 +112,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 		}
 		break
 	}
+	c.flush(w, &r)
 	q.report(&r)
 }
 
@@ -172,7 +173,7 @@ func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhauste
 
 // onRun applies the end of a run to the ProcessQueue.
 func (q *queue) onRun(b *batch, run *runResult) {
-	q.dispatched = false
+	q.dispatched, q.out = false, nil
 	handed := run.done + run.size
 	if rest := len(b.msgs) - handed; rest > 0 {
 		q.pq.ConsumeAgain(rest)

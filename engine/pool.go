@@ -17,15 +17,29 @@ type batch struct {
 	gen   uint64 // of the queue when it was made; older than the queue's: void
 	msgs  []protocol.MessageExt
 	first uint64 // sequence number of msgs[0] in the ProcessQueue
-	// started holds, a message, when its listener was called (unix nanoseconds; 0:
-	// not yet). Written by the worker that has the message.
+	// started holds, a message of a concurrent batch, when its listener was called
+	// (unix nanoseconds; 0: not yet) or a mark below zero. Written by the worker that
+	// has the message.
 	started []atomic.Int64
 	next    atomic.Int64 // concurrent: the next message to hand out
+	// accepted counts the messages of an orderly run that were acknowledged.
+	accepted atomic.Int64
+	alone    bool // orderly: nothing that is not committed stands before it
 	// retries counts, a message, how often it was tried here before; nil: never.
 	retries []int32
 	// away marks, an orderly message, that it was sent to the dead letters already.
 	away []bool
 }
+
+// Marks in batch.started.
+const (
+	// markSentBack tells the worker whose listener still runs that a failure needs
+	// no second send-back.
+	markSentBack = -1 - iota
+	// markDone: accepted, and not yet settled; markSettled: settled by harvest.
+	markDone
+	markSettled
+)
 
 // left reports whether there are messages to hand out.
 func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && b.gen == b.q.gen.Load() }
@@ -119,9 +133,9 @@ func (p *pool) pop() {
 // worker runs listeners on one goroutine.
 type worker struct {
 	p *pool
-	// on is the queue whose listener runs now, for the screen; holding how many
-	// messages it was given.
-	on      atomic.Pointer[queue]
+	// on is the batch that is worked on now; holding how many messages a listener is
+	// given at once.
+	on      atomic.Pointer[batch]
 	holding atomic.Int32
 
 	cc ConsumeContext
@@ -178,7 +192,7 @@ func (p *pool) busy() (n int) {
 // inProcess counts the messages of q that are in a listener now.
 func (p *pool) inProcess(q *queue) (n int64) {
 	for i := range p.workers {
-		if p.workers[i].on.Load() == q {
+		if b := p.workers[i].on.Load(); b != nil && b.q == q {
 			n += int64(p.workers[i].holding.Load())
 		}
 	}

@@ -101,7 +101,9 @@ type queue struct {
 
 	locked      bool
 	lockedAt    time.Time
-	dispatched  bool // an orderly run is with the pool
+	dispatched  bool // an orderly run is with the pool:
+	out         *batch
+	harvestAt   time.Time
 	suspendTill time.Time
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool
@@ -235,6 +237,7 @@ func (q *queue) step(ctx context.Context) {
 	if ended := q.flow.Tick(now); ended != nil {
 		q.flowEnded(*ended)
 	}
+	q.harvestDue(now)
 	q.publishIfDue(now)
 }
 
@@ -263,6 +266,7 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 	}
 	earliest(q.publishAt)
+	earliest(q.harvestAt)
 	earliest(q.flow.EndsAt())
 	switch q.phase {
 	case phaseTaking:

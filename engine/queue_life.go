@@ -143,7 +143,7 @@ func (q *queue) newGeneration() {
 	q.gen.Store(q.e.generations.Add(1))
 	q.pq.Clear()
 	q.live, q.again, q.suspends, q.sentAway = nil, nil, nil, nil
-	q.dispatched, q.suspendTill = false, time.Time{}
+	q.dispatched, q.out, q.suspendTill = false, nil, time.Time{}
 }
 
 // dropQueue gives the queue away.
@@ -179,6 +179,7 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 		q.drainUntil = time.Time{}
 	}
 	if q.running.Load() > 0 {
+		q.harvest()
 		q.e.inbox.put(persistSoon{q})
 	}
 	q.touch()
@@ -207,6 +208,7 @@ func (q *queue) stepDropping(now time.Time) {
 		}
 		break
 	}
+	q.harvest()
 	if n := q.pq.Stats().Count; n > 0 && q.running.Load() > 0 {
 		s := q.pq.Stats()
 		q.emit(ConsumeDiscarded{q.at(), "before", int(n), s.Min, s.Max})

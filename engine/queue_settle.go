@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
 )
 
 // onResult books what workers have done with messages of this queue.
@@ -84,6 +85,51 @@ func (q *queue) recheck() {
 // unfinished message go too: a batch keeps its answer's buffer alive.
 func (q *queue) forgetSettled() {
 	q.live = slices.DeleteFunc(q.live, func(b *batch) bool { return q.pq.Unfinished(b.first, len(b.msgs)) == 0 })
+}
+
+// harvestEvery is how often a queue looks at what its workers have done and not
+// yet reported.
+const harvestEvery = 50 * time.Millisecond
+
+func (q *queue) harvestDue(now time.Time) {
+	switch {
+	case q.running.Load() == 0:
+		q.harvestAt = time.Time{}
+	case q.harvestAt.IsZero():
+		q.harvestAt = now.Add(harvestEvery)
+	case !now.Before(q.harvestAt):
+		q.harvestAt = now.Add(harvestEvery)
+		q.harvest()
+	}
+}
+
+// harvest settles what workers have finished but not reported: a worker reports
+// between two calls, so without this a listener that hangs would hide that the
+// messages it had before are done, and hold their offsets back.
+func (q *queue) harvest() {
+	if b := q.out; b != nil && b.alone && b.gen == q.gen.Load() {
+		if n := int(b.accepted.Load()); n > 0 {
+			q.setCommit(q.pq.Settle(b.first, n), false)
+			q.touch()
+		}
+	}
+	for i := range q.e.pool.workers {
+		b := q.e.pool.workers[i].on.Load()
+		if b == nil || b.q != q || q.orderly || b.gen != q.gen.Load() {
+			continue
+		}
+		for k := range b.started {
+			if b.started[k].CompareAndSwap(markDone, markSettled) {
+				q.setCommit(q.pq.Settle(b.first+uint64(k), 1), true)
+				q.touch()
+			}
+		}
+	}
+}
+
+func (q *queue) headSeq() (head uint64) {
+	q.pq.Head(1, func(seq uint64, _ *protocol.MessageExt, _ core.Stage) { head = seq })
+	return head
 }
 
 // retryLater keeps a message whose send-back failed: it is handed to the

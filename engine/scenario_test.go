@@ -539,3 +539,26 @@ func TestCommitsAgainAfterBrokerRestart(t *testing.T) {
 		})
 	})
 }
+
+// What a worker finished before a call that hangs is settled meanwhile: the head
+// of the cache is the message that hangs.
+func TestHangingCallHidesNothing(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		for _, mode := range []change{func(*engine.Options) {}, orderly} {
+			topic, group := tg.Topic(t, 1), tg.Group(t)
+			tg.Produce(t, topic, 20)
+			m := join(t, tg, group, topic, func(ctx context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+				if msgs[0].QueueOffset() == 7 {
+					<-ctx.Done()
+				}
+				return engine.ConsumeSuccess, nil
+			}, mode, func(o *engine.Options) { o.ConsumeThreadMin, o.ConsumeThreadMax = 1, 1 })
+			mq := queueOf(m, topic, 0)
+			m.until("all before it are settled", func() bool {
+				q := snapOf(m, mq)
+				return q.CommittedOffset == 7 && q.CachedMin == 7
+			})
+			m.leave()
+		}
+	})
+}

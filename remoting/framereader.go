@@ -15,6 +15,9 @@ const (
 	// directFrame is the length from which the rest of a frame is read into its
 	// own buffer: one more read costs less than copying so much.
 	directFrame = 64 << 10
+	// readAheadLarge is how much is read ahead after such a frame: the next one is
+	// probably as large, and what is read ahead of it has to be copied.
+	readAheadLarge = 8 << 10
 	// lengthSize is the field before each frame; minFrame is the header word,
 	// which every frame has.
 	lengthSize, minFrame = 4, 4
@@ -27,10 +30,11 @@ type frameReader struct {
 	src        io.Reader
 	buf        []byte
 	start, end int // buf[start:end] is read and not yet returned
+	ahead      int // how much of buf one read may fill
 }
 
 func newFrameReader(src io.Reader) *frameReader {
-	return &frameReader{src: src, buf: make([]byte, readBufferSize)}
+	return &frameReader{src: src, buf: make([]byte, readBufferSize), ahead: readBufferSize}
 }
 
 // next returns the next frame without its length field. The error is io.EOF
@@ -46,6 +50,10 @@ func (f *frameReader) next() ([]byte, error) {
 	}
 	f.start += lengthSize
 	n := int(length)
+	f.ahead = readBufferSize
+	if n >= directFrame {
+		f.ahead = readAheadLarge
+	}
 	if n > f.end-f.start && n >= directFrame {
 		return f.direct(n)
 	}
@@ -82,7 +90,9 @@ func (f *frameReader) fill(n int) error {
 		f.end = copy(f.buf, f.buf[f.start:f.end])
 		f.start = 0
 	}
-	m, err := io.ReadAtLeast(f.src, f.buf[f.end:], n-(f.end-f.start))
+	missing := n - (f.end - f.start)
+	room := f.buf[f.end:min(len(f.buf), f.end+max(f.ahead, missing))]
+	m, err := io.ReadAtLeast(f.src, room, missing)
 	f.end += m
 	return err
 }

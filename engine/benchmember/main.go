@@ -45,6 +45,7 @@ func main() {
 	flag.StringVar(&s.memProfile, "memprofile", "", "write a profile of all allocations to `FILE`")
 	flag.Parse()
 	s.tuned = os.Getenv("BENCH_PROFILE") == "tuned"
+	defer engine.TuneProcess()() // as the eyeq program does
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := run(ctx, s); err != nil {
