@@ -27,7 +27,8 @@ func newAlarms() *alarms {
 	return &alarms{timer: t}
 }
 
-// at has run called at t, on the loop's goroutine.
+// at has run called at t, on the loop's goroutine. All alarms' times come from
+// loop.now, so that they compare by one clock.
 func (a *alarms) at(t time.Time, run func()) {
 	a.set++
 	heap.Push(&a.queue, alarm{at: t, seq: a.set, run: run})
@@ -36,11 +37,13 @@ func (a *alarms) at(t time.Time, run func()) {
 	}
 }
 
-// ring runs everything that is due and sets the timer for the rest.
-func (a *alarms) ring() {
+// ring runs everything that is due by now, which is what those that run take for
+// the time too: an alarm that finds itself early sets itself anew, and would do so
+// for ever if the clock went on meanwhile.
+func (a *alarms) ring(now time.Time) {
 	for len(a.queue) > 0 {
-		if wait := time.Until(a.queue[0].at); wait > 0 {
-			a.timer.Reset(wait)
+		if next := a.queue[0].at; next.After(now) {
+			a.timer.Reset(time.Until(next))
 			return
 		}
 		heap.Pop(&a.queue).(alarm).run()

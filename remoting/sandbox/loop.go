@@ -52,7 +52,7 @@ func (l *loop) run(ctx context.Context) {
 			f(l)
 		case <-l.alarms.timer.C:
 			l.now = time.Now()
-			l.alarms.ring()
+			l.alarms.ring(l.now)
 		case <-ctx.Done():
 			return
 		}

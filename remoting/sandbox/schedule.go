@@ -53,8 +53,14 @@ func (s *schedule) arm(i int) {
 		return
 	}
 	s.armed[i] = true
-	due := time.UnixMilli(q.entryAt(s.next[i]).stored).Add(delays[i])
-	s.broker.loop.alarms.at(due, func() { s.ring(i) })
+	now := s.broker.loop.now
+	wait := s.due(q, i).Sub(now)
+	s.broker.loop.alarms.at(now.Add(wait), func() { s.ring(i) })
+}
+
+// due is when the head of queue i is to be delivered.
+func (s *schedule) due(q *queue, i int) time.Time {
+	return time.UnixMilli(q.entryAt(s.next[i]).stored).Add(delays[i])
 }
 
 // ring delivers what is due in queue i.
@@ -66,11 +72,10 @@ func (s *schedule) ring(i int) {
 	q := s.topic.queues[i]
 	q.trim(s.broker.log.minOffset())
 	for s.next[i] = max(s.next[i], q.minOffset()); s.next[i] < q.maxOffset(); s.next[i]++ {
-		e := q.entryAt(s.next[i])
-		if time.UnixMilli(e.stored).Add(delays[i]).After(s.broker.loop.now) {
+		if s.due(q, i).After(s.broker.loop.now) {
 			break
 		}
-		s.deliver(e.at)
+		s.deliver(q.entryAt(s.next[i]).at)
 		q.trim(s.broker.log.minOffset()) // delivering may have made the log drop its oldest
 	}
 	s.arm(i)
