@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/table"
 )
 
 // onKeys takes a key message. Keys typed fast arrive as one message ("jjj"): each
@@ -172,8 +173,8 @@ func (a *app) detail() tea.Cmd {
 	v := &a.live[a.cur]
 	switch v.focus {
 	case paneFeed:
-		if key, ok := v.feed.Current(); ok {
-			seq := v.foldOf(key).row.seq
+		if f := v.line(); f != nil {
+			seq := f.row.seq
 			cmd := a.goTo(viewEvents)
 			e := &a.events[a.cur]
 			e.filter = filter{}
@@ -319,7 +320,7 @@ func (a *app) openReset() tea.Cmd {
 		scopes = append(scopes, resetScope{label, chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", SafeText(topic), len(all)), all})
+		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", table.Cut(SafeText(topic), 24), len(all)), all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")

@@ -110,7 +110,7 @@ func (a *app) onLeaveLate() tea.Cmd {
 // its queues without consuming them.
 func (a *app) suspend() tea.Cmd {
 	if a.env.o.Member {
-		return a.refuse("ctrl-z: not as a member of a real group; a stopped member would keep its queues")
+		return a.refuse("ctrl-z: a stopped member of a real group would keep its queues")
 	}
 	return tea.Suspend
 }

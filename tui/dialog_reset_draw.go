@@ -104,13 +104,13 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 
 var resetWide = []table.Column{
 	{Title: "queue", Width: 12, Flex: 1, Max: 24, Fixed: true},
-	{Title: "min", Width: 11, Right: true, Flex: 1, Max: 14},
-	{Title: "max", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "min", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 3},
+	{Title: "max", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 2},
 	{Title: "current", Width: 11, Right: true, Flex: 1, Max: 14},
 	{Title: "target", Width: 11, Right: true, Flex: 1, Max: 14},
 	{Title: "move", Width: 9, Right: true},
 	{Title: "effect", Width: 15, Gap: 2},
-	{Title: "first msg at", Width: 12},
+	{Title: "first msg at", Width: 12, Rank: 1},
 	{Title: "check", Width: 12, Flex: 2},
 }
 
@@ -328,10 +328,13 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
 	if d.focus == onName {
 		nameMark = segment{e.th.title, e.g.cursor}
 	}
-	lines := [][]segment{
-		line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]")),
-		line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "),
-			e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true)),
+	name := line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "))
+	buttons := line(e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true))
+	lines := [][]segment{line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]"))}
+	if widthOf(name)+widthOf(buttons) <= w-2 {
+		lines = append(lines, append(name, buttons...))
+	} else {
+		lines = append(lines, name, append(line(e.plain(" ")), buttons...))
 	}
 	why := segment{e.th.dim, " Apply is off: " + off}
 	if off == "" {

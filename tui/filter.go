@@ -30,7 +30,7 @@ func parseFilter(text string, columns []string) (filter, error) {
 	case rest == "":
 		return f, nil
 	case rest[0] == '~':
-		re, err := regexp.Compile("(?i)" + rest[1:])
+		re, err := regexp.Compile("(?im)" + rest[1:])
 		if err != nil {
 			return filter{}, fmt.Errorf("%s", SafeText(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
 		}
@@ -80,7 +80,8 @@ func parseNumber(text string) (float64, error) {
 // active reports whether the filter hides anything at all.
 func (f *filter) active() bool { return f.needle != "" || f.re != nil || f.column != "" }
 
-// matches says whether a row passes: text is what the row shows, number gives a
+// matches says whether a row passes: text is what the row shows, a field a line so
+// that ^ and $ are a field's ends; number gives a
 // column's value, ok false where it is not known (such a row passes: unknown is not
 // small).
 func (f *filter) matches(text func() string, number func(column string) (v float64, ok bool)) bool {

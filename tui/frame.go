@@ -325,7 +325,20 @@ func (a *app) drawStatus(c *canvas) {
 	}
 	if a.note.text != "" {
 		st := severityStyle(th, a.note.sev)
-		left = append(left, segment{th.dim, " · "}, segment{st, strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text})
+		note := segment{st, strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
+		room := a.w - table.Width(word) - 4
+		if fine := left[0].style == th.good; fine && widthOf(left)+3+table.Width(note.text) > room {
+			left[0].text = " ✓" // all is well: the answer to a key is what matters
+			if table.Width(note.text) > room-5 {
+				left = nil
+			}
+		}
+		if len(left) > 0 {
+			left = append(left, segment{th.dim, " · "})
+		} else {
+			left = append(left, segment{style{}, " "})
+		}
+		left = append(left, note)
 	} else if a.w >= 100 && !a.frozen() && !a.leave.on {
 		left = append(left, segment{th.dim, a.membersText()})
 	}

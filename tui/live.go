@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/core"
 	"eyeq/tui/table"
 )
 
@@ -37,6 +38,7 @@ type liveView struct {
 	queues  table.State[engine.MessageQueue]
 	members table.State[string]
 	feed    table.State[foldKey]
+	lines   []fold // of the feed, in its order
 
 	sorted   time.Time // of the snapshot that was sorted last
 	hidden   int       // rows that the filter hides
@@ -213,7 +215,8 @@ func (v *liveView) shownTopic() (t *engine.TopicSnapshot, nth int) {
 func (v *liveView) refresh(now bool) {
 	s := v.pic.scene
 	follow := v.feed.Cursor() == 0
-	v.feed.SetKeys(v.feedKeys())
+	v.lines = v.feedLines()
+	v.feed.SetKeys(feedKeys(v.lines))
 	if follow {
 		v.feed.MoveTo(0)
 	}
@@ -278,7 +281,7 @@ func (v *liveView) passes(i int) bool {
 	q := &s.Queues[i]
 	return v.filter.matches(
 		func() string {
-			return strings.Join([]string{q.Topic, q.Short(), q.Owner, q.State.String(), q.Detail}, " ")
+			return strings.Join([]string{q.Topic, q.Short(), q.Owner, q.State.String(), q.Detail}, "\n")
 		},
 		func(column string) (float64, bool) { return v.value(i, column) })
 }
@@ -396,23 +399,47 @@ func (v *liveView) escape() bool {
 	return true
 }
 
-// feedKeys orders the feed: newest first, but flow control in force stands above, as
+// feedLines orders the feed: newest first, but flow control in force stands above, as
 // its last hit is now. It takes at most half of the lines, so that what else happens
-// is seen too.
-func (v *liveView) feedKeys() []foldKey {
-	folds := v.pic.folds
-	keys := make([]foldKey, 0, len(folds))
-	room := max(v.plan.feed/2, 1)
-	for i := range folds {
-		if len(keys) < room && v.inForce(&folds[i]) {
-			keys = append(keys, folds[i].key)
+// is seen too. What is in force comes from the snapshot: the event that began it may
+// have been before the screen's time, or lost.
+func (v *liveView) feedLines() []fold {
+	var inForce []fold
+	known := make(map[foldKey]int, len(v.pic.folds))
+	for i := range v.pic.folds {
+		known[v.pic.folds[i].key] = i
+	}
+	for i := 0; v.pic.scene != nil && i < len(v.pic.scene.Queues); i++ {
+		q := &v.pic.scene.Queues[i]
+		if q.Flow == core.FlowNone || !q.Own {
+			continue
+		}
+		mq := v.pic.scene.raw.Queues[i].MessageQueue
+		row := describe(engine.FlowBegin{At: engine.At{Time: q.FlowSince, MQ: mq}, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
+		f := fold{key: row.foldKey(), row: row, first: row.at, count: 1}
+		if n, ok := known[f.key]; ok && v.inForce(&v.pic.folds[n]) {
+			f = v.pic.folds[n]
+		}
+		inForce = append(inForce, f)
+	}
+	newestFirst := func(a, b fold) int { return b.row.at.Compare(a.row.at) }
+	slices.SortStableFunc(inForce, newestFirst)
+	pinned := min(len(inForce), max(v.plan.feed/2, 1))
+	lines := slices.Clone(inForce[:pinned])
+	for _, f := range v.pic.folds {
+		if !slices.ContainsFunc(inForce, func(x fold) bool { return x.key == f.key }) {
+			lines = append(lines, f)
 		}
 	}
-	pinned := len(keys)
-	for i := range folds {
-		if !slices.Contains(keys[:pinned], folds[i].key) {
-			keys = append(keys, folds[i].key)
-		}
+	lines = append(lines, inForce[pinned:]...)
+	slices.SortStableFunc(lines[pinned:], newestFirst)
+	return lines
+}
+
+func feedKeys(lines []fold) []foldKey {
+	keys := make([]foldKey, len(lines))
+	for i := range lines {
+		keys[i] = lines[i].key
 	}
 	return keys
 }
@@ -427,11 +454,10 @@ func (v *liveView) inForce(f *fold) bool {
 	return q != nil && q.Flow == begin.Cause
 }
 
-func (v *liveView) foldOf(key foldKey) *fold {
-	for i := range v.pic.folds {
-		if v.pic.folds[i].key == key {
-			return &v.pic.folds[i]
-		}
+// line is the line of the feed under the cursor.
+func (v *liveView) line() *fold {
+	if i := v.feed.Cursor(); i < len(v.lines) {
+		return &v.lines[i]
 	}
 	return nil
 }

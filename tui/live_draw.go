@@ -219,7 +219,10 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 		cells[colMax] = table.Cell{Text: none, Style: th.dim}
 	}
 	if bar > 0 {
-		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount, q.CachedDone, length, limit), Style: th.bar}
+		if q.State == engine.QueueRun || q.State == engine.QueueIdle {
+			st = th.bar
+		}
+		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount, q.CachedDone, length, limit), Style: st}
 	}
 	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
@@ -320,9 +323,7 @@ func (v *liveView) drawFeed(c *canvas) {
 			c.open(thinBox, th.frame)
 		}
 		if n := first + i; n < end {
-			if f := v.foldOf(v.feed.Key(n)); f != nil {
-				v.drawFold(c, f, n == v.feed.Cursor() && v.focus == paneFeed)
-			}
+			v.drawFold(c, &v.lines[n], n == v.feed.Cursor() && v.focus == paneFeed)
 		} else if i == 0 && end == 0 {
 			c.put(th.dim, " nothing has happened yet")
 		}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
@@ -55,8 +56,7 @@ func SafeText(s string) string {
 			i += size
 			continue
 		case !printable(r) || unicode.Is(unicode.M, r):
-			piece = "‹U+" + strings.ToUpper(strconv.FormatInt(int64(r)|0x10000000, 16)[4:])
-			piece = trimCode(piece) + "›"
+			piece = fmt.Sprintf("‹U+%04X›", r)
 			width = utf8.RuneCountInString(piece)
 		default:
 			piece = s[i : i+size]
@@ -67,16 +67,6 @@ func SafeText(s string) string {
 		i += size
 	}
 	return b.String()
-}
-
-// trimCode drops leading zeros beyond four digits: ‹U+202E, ‹U+1F600.
-func trimCode(piece string) string {
-	const head = len("‹U+")
-	digits := piece[head:]
-	for len(digits) > 4 && digits[0] == '0' {
-		digits = digits[1:]
-	}
-	return piece[:head] + digits
 }
 
 // isSafe reports whether SafeText would change nothing, without allocating.

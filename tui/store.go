@@ -22,6 +22,8 @@ type foldKey struct {
 	cause string
 }
 
+func (r *eventRow) foldKey() foldKey { return foldKey{r.mq, r.topic, r.kind, r.cause} }
+
 // fold is one line of the feed: the last event of its key and how often it came.
 type fold struct {
 	key   foldKey
@@ -79,7 +81,7 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 
 // addFold puts r on top, together with the earlier ones of its key.
 func addFold(folds []fold, r eventRow) []fold {
-	f := fold{key: foldKey{r.mq, r.topic, r.kind, r.cause}, row: r, first: r.at, count: 1}
+	f := fold{key: r.foldKey(), row: r, first: r.at, count: 1}
 	i := slices.IndexFunc(folds, func(x fold) bool { return x.key == f.key })
 	if i >= 0 {
 		old := folds[i]

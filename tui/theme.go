@@ -52,8 +52,8 @@ func newTheme(r *lipgloss.Renderer, clusterColor string) *theme {
 		key:     fg("6"),
 		mode:    make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true).Reverse(true) }),
 		cluster: boldFg(clusterANSI(clusterColor)),
-		spark:   fg("4"),
-		bar:     fg("4"),
+		spark:   fg("6"),
+		bar:     fg("6"),
 	}
 }
 

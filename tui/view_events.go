@@ -120,7 +120,7 @@ func (v *eventsView) refilter() {
 
 // eventSearch is the text that the filter looks into.
 func eventSearch(r *eventRow) string {
-	return strings.Join([]string{r.kind, r.cause, r.name, r.topic, r.queue, r.text}, " ")
+	return strings.Join([]string{r.kind, r.cause, r.name, r.topic, r.queue, r.text}, "\n")
 }
 
 // current is the event under the cursor.

@@ -179,6 +179,9 @@ func (l *Layout) AppendHeader(dst []byte, columns []Column, order Order, up, dow
 	dst = append(dst, style.Open...)
 	x := 0
 	for _, p := range l.Places {
+		if p.Width == 0 {
+			continue
+		}
 		c := &columns[p.Index]
 		dst = AppendSpaces(dst, p.X-x)
 		title := c.Title
@@ -209,6 +212,9 @@ func (l *Layout) AppendRow(dst []byte, columns []Column, cells []Cell, look Look
 	}
 	x := Gutter
 	for _, p := range l.Places {
+		if p.Width == 0 {
+			continue
+		}
 		dst = AppendSpaces(dst, p.X-x)
 		cell := &cells[p.Index]
 		style := cell.Style

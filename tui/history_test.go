@@ -1,0 +1,177 @@
+package tui
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"eyeq/engine"
+)
+
+func TestRatesComeFromDifferences(t *testing.T) {
+	var h history
+	if _, ok := h.rate(pulled, rateWindow); ok {
+		t.Error("without snapshots there is a rate")
+	}
+	give := func(at time.Duration, total uint64, lag int64) {
+		h.add(&engine.Snapshot{At: fixtureNow.Add(at), Totals: engine.Totals{Pulled: total}, Queues: []engine.QueueSnapshot{{MaxOffset: lag}}})
+	}
+	give(0, 1000, 500)
+	give(250*time.Millisecond, 1100, 500)
+	if _, ok := h.rate(pulled, rateWindow); ok {
+		t.Error("a quarter of a second is too short for a rate")
+	}
+	for i := 1; i <= 20; i++ {
+		give(time.Duration(i)*time.Second, 1000+uint64(i)*400, 500-int64(i)*10)
+	}
+	if got, ok := h.rate(pulled, rateWindow); !ok || got != 400 {
+		t.Errorf("rate = %v, %v", got, ok)
+	}
+	if got, ok := h.lagSlope(); !ok || got != -10 {
+		t.Errorf("slope = %v, %v", got, ok)
+	}
+	if n, over, ok := h.grown(pulled, trendWindow); !ok || n != 4000 || over != 10*time.Second {
+		t.Errorf("grown = %v in %v, %v", n, over, ok)
+	}
+	trend := h.rates(make([]float64, 24), pulled)
+	if !math.IsNaN(trend[0]) || trend[23] != 400 {
+		t.Errorf("trend = %v", trend)
+	}
+}
+
+func TestAnEngineThatStartsAnewGivesNoNegativeRate(t *testing.T) {
+	var h history
+	for i, total := range []uint64{9000, 10, 500} {
+		h.add(&engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Totals: engine.Totals{Pulled: total}})
+	}
+	if got, _ := h.rate(pulled, rateWindow); got < 0 {
+		t.Errorf("rate = %v", got)
+	}
+}
+
+func TestTheSlopeIsUnknownWhileQueuesAreBecomingKnown(t *testing.T) {
+	var h history
+	for i := range 5 {
+		s := &engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Queues: make([]engine.QueueSnapshot, 2)}
+		s.Queues[0].MaxOffset = 100
+		s.Queues[1].MaxOffset = engine.Unknown
+		if i == 4 {
+			s.Queues[1].MaxOffset = 5000
+		}
+		h.add(s)
+	}
+	if got, ok := h.lagSlope(); ok {
+		t.Errorf("slope = %v, though a queue has only now become known", got)
+	}
+}
+
+func TestResponseTimesAreBoundsOfTheDifference(t *testing.T) {
+	var h history
+	s := &engine.Snapshot{At: fixtureNow}
+	s.Totals.RT[26] = 1_000_000 // long ago
+	h.add(s)
+	next := *s
+	next.At = fixtureNow.Add(2 * time.Second)
+	next.Totals.RT[6] += 98 // below 3 ms
+	next.Totals.RT[13] += 1 // below 50 ms
+	next.Totals.RT[len(engine.RTBounds)] += 1
+	h.add(&next)
+	for q, want := range map[float64]time.Duration{0.5: 3 * time.Millisecond, 0.98: 3 * time.Millisecond, 0.99: 50 * time.Millisecond} {
+		if got, above, ok := h.responseTime(q, trendWindow); !ok || above || got != want {
+			t.Errorf("quantile %v = %v, %v, %v", q, got, above, ok)
+		}
+	}
+	if got, above, ok := h.responseTime(1, trendWindow); !ok || !above || got != time.Minute {
+		t.Errorf("the slowest = %v, %v, %v, want above a minute", got, above, ok)
+	}
+}
+
+func TestSparklines(t *testing.T) {
+	g, a := newGlyphs(false), newGlyphs(true)
+	nan := math.NaN()
+	tests := map[string]struct {
+		values   []float64
+		fromZero bool
+		want     string
+		ascii    string
+	}{
+		"from zero":        {[]float64{0, 1, 50, 100}, true, "▁▂▅█", "0159"},
+		"gaps":             {[]float64{nan, 0, nan, 8}, true, " ▁ █", " 0 9"},
+		"nothing happened": {[]float64{0, 0}, true, "▁▁", "00"},
+		"nothing known":    {[]float64{nan, nan}, true, "  ", "  "},
+		"a level":          {[]float64{1000, 1001, 1000}, false, "▄▅▄", "454"},
+		"a rise":           {[]float64{1000, 1100, 1200}, false, "▁▅█", "059"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := g.sparkline(tt.values, tt.fromZero); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+			if got := a.sparkline(tt.values, tt.fromZero); got != tt.ascii {
+				t.Errorf("ASCII: got %q, want %q", got, tt.ascii)
+			}
+		})
+	}
+}
+
+func TestMeters(t *testing.T) {
+	g, a := newGlyphs(false), newGlyphs(true)
+	for share, want := range map[float64]string{0: "····", 0.001: "▏···", 0.5: "██··", 0.55: "██▎·", 1: "████", 7: "████", -1: "····"} {
+		if got := g.meter(4, share); got != want {
+			t.Errorf("meter(%v) = %q, want %q", share, got, want)
+		}
+	}
+	if got := a.meter(4, 0.55); got != "##.." {
+		t.Errorf("ASCII: %q", got)
+	}
+}
+
+func TestSpanBars(t *testing.T) {
+	g := newGlyphs(false)
+	tests := map[string]struct {
+		todo, done, span int64
+		want             string
+	}{
+		"empty":                     {0, 0, 0, "········"},
+		"one message is seen":       {1, 0, 0, "█·······"},
+		"done and waiting":          {500, 1000, 1500, "██▒▒▒▒··"},
+		"full by span":              {612, 1390, 2001, "██▒▒▒▒▒▒"},
+		"over the limit":            {3000, 0, 2999, "████████"},
+		"done is seen when full":    {2400, 3, 2500, "███████▒"},
+		"offsets that are not ours": {250, 250, 2000, "█▒░░░░░░"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := g.spanBar(8, tt.todo, tt.done, tt.span, 2000); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 7: "7", 999: "999", 1000: "1,000", -1234567: "-1,234,567", math.MaxInt64: "9,223,372,036,854,775,807"} {
+		if got := grouped(n); got != want {
+			t.Errorf("grouped(%d) = %q, want %q", n, got, want)
+		}
+	}
+	for f, want := range map[float64]string{0: "0", 3.25: "3.2", 9.97: "10", 312: "312", 999.6: "1.0k", 4812: "4.8k", 128_412: "128k", 999_600: "1.0M", 3.2e6: "3.2M", 7e12: "7.0T", 7e16: "70000T"} {
+		if got := short(f); got != want {
+			t.Errorf("short(%v) = %q, want %q", f, got, want)
+		}
+	}
+	for d, want := range map[time.Duration]string{0: "0ms", 40 * time.Microsecond: "40µs", 38 * time.Millisecond: "38ms", 2400 * time.Millisecond: "2.4s", 252 * time.Second: "4m12s",
+		70 * time.Minute: "1h10m", 76 * time.Hour: "3d4h", -38 * time.Millisecond: "−38ms"} {
+		if got := span(d); got != want {
+			t.Errorf("span(%v) = %q, want %q", d, got, want)
+		}
+	}
+	if got := newShortener([]string{"broker-a", "broker-b"}).name("broker-a"); got != "a" {
+		t.Errorf("short name = %q", got)
+	}
+	for _, names := range [][]string{{"broker-"}, {"a", "b"}, {"broker-a", "broker-"}, nil} {
+		if got := newShortener(names).name("broker-a"); got != "broker-a" {
+			t.Errorf("among %v broker-a is called %q", names, got)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheKeyTableHasNoClash(t *testing.T) {
+	m, err := newKeymap(nil, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := map[action]bool{}
+	for _, b := range m.bindings {
+		if names[b.name] {
+			t.Errorf("%s is bound twice", b.name)
+		}
+		names[b.name] = true
+		if b.Help().Desc == "" || b.Help().Key == "" || len(b.Keys()) == 0 {
+			t.Errorf("%s has no help or no key", b.name)
+		}
+	}
+	for _, name := range hintRank {
+		if m.of(name) == nil || m.of(name).hint == "" {
+			t.Errorf("%s is ranked for the hint line but has no hint", name)
+		}
+	}
+}
+
+func TestSingleKeysThatWriteAreCapitals(t *testing.T) {
+	for _, b := range defaultKeys() {
+		if b.write && strings.ToLower(b.Keys()[0]) == b.Keys()[0] {
+			t.Errorf("%s writes to brokers and opens on %q", b.name, b.Keys()[0])
+		}
+	}
+}
+
+func TestKeysCanBeChanged(t *testing.T) {
+	tests := map[string]struct {
+		keys  map[string]string
+		wrong string // part of the error; "" for none
+	}{
+		"one":                        {map[string]string{"reset": "X"}, ""},
+		"several, both spellings":    {map[string]string{"reset": "X ctrl-x alt+r f5"}, ""},
+		"exchanged":                  {map[string]string{"reset": "p", "pause": "R"}, ""},
+		"the same key in two views":  {map[string]string{"next-error": "p"}, ""},
+		"clash":                      {map[string]string{"reset": "p"}, "both pause and reset"},
+		"clash of two overrides":     {map[string]string{"reset": "x", "mark": "x"}, "both mark and reset"},
+		"unknown name":               {map[string]string{"rest": "x"}, `"rest" is no key binding`},
+		"the way out":                {map[string]string{"quit": "x"}, "cannot be changed"},
+		"no key":                     {map[string]string{"reset": " "}, "both reset and freeze"},
+		"nothing":                    {map[string]string{"reset": ""}, "at least one key"},
+		"a word that is no key":      {map[string]string{"reset": "reset"}, "is no key"},
+		"space is a key with a name": {map[string]string{"reset": "space", "freeze": "F"}, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			err := CheckKeys(tt.keys)
+			switch {
+			case tt.wrong == "" && err != nil:
+				t.Errorf("got %v", err)
+			case tt.wrong != "" && (err == nil || !strings.Contains(err.Error(), tt.wrong)):
+				t.Errorf("got %v, want %q in it", err, tt.wrong)
+			}
+		})
+	}
+}
+
+func TestBindingsAreTheTable(t *testing.T) {
+	list := Bindings()
+	if len(list) != len(defaultKeys()) {
+		t.Errorf("%d bindings of %d", len(list), len(defaultKeys()))
+	}
+	for _, b := range list {
+		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue" || b.Help == "") {
+			t.Errorf("reset is described as %+v", b)
+		}
+	}
+}
+
+func TestASCIIKeysHaveNames(t *testing.T) {
+	m, _ := newKeymap(nil, true)
+	if got := m.first("detail"); got != "enter" {
+		t.Errorf("enter is written %q", got)
+	}
+}
