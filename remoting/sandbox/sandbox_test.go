@@ -393,3 +393,85 @@ func TestCloseEndsEverything(t *testing.T) {
 		})
 	}
 }
+
+// On a real clock time goes on while the loop works, which no bubble shows.
+func TestAlarmsOnARealClock(t *testing.T) {
+	sb := sandboxtest.Start(t, sandboxtest.Topic("orders", 1))
+	f := &fixture{
+		Target: &sandboxtest.Target{Sandbox: sb}, t: t, c: sandboxtest.Client(t, sb, nil), topic: "orders", group: "g",
+		mq: protocol.MessageQueue{Topic: "orders", BrokerName: "broker-a"},
+	}
+	if _, err := f.c.Route(t.Context(), f.topic); err != nil {
+		t.Fatal(err)
+	}
+	f.addr, _ = f.c.BrokerAddr("broker-a", remoting.MasterID)
+	const n = 200
+	for range n {
+		sb.Put(sandbox.Message{Topic: "orders", Body: []byte("x"), Properties: []protocol.Property{{Name: protocol.PropertyDelay, Value: "1"}}})
+		f.pull(f.held(0, "*", time.Millisecond))
+	}
+	for queueOffset := int64(0); queueOffset < n; {
+		cmd, r := f.pull(f.held(queueOffset, "*", 5*time.Second))
+		if cmd.Code != int32(protocol.Success) {
+			t.Fatalf("pull at %d: got %v %s", queueOffset, protocol.ResponseCode(cmd.Code), cmd.Remark)
+		}
+		queueOffset = r.NextBeginOffset
+	}
+}
+
+// 5.3 answers a binary header in JSON, 4.9 in kind.
+func TestBinaryHeaders(t *testing.T) {
+	for line, want := range map[string]protocol.SerializeType{"4": protocol.SerializeRocketMQ, "5": protocol.SerializeJSON} {
+		t.Run(line, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandboxtest.Start(t, sandboxtest.Topic("orders", 1), sandboxtest.Line(line))
+				c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial, Serialize: protocol.SerializeRocketMQ})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer c.Close()
+				if _, err := c.Route(t.Context(), "orders"); err != nil {
+					t.Fatal(err)
+				}
+				addr, _ := c.BrokerAddr("broker-a", remoting.MasterID)
+				h := protocol.QueueOffsetRequestHeader{Topic: "orders"}
+				cmd, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.GetMaxOffset), ExtFields: h.Fields()})
+				if err != nil || cmd.Serialize != want {
+					t.Errorf("got encoding %d, %v, want %d", cmd.Serialize, err, want)
+				}
+				if cmd.Language != protocol.LanguageJava || cmd.Version != map[string]int32{"4": 407, "5": 479}[line] {
+					t.Errorf("got language %v, version %d", cmd.Language, cmd.Version)
+				}
+			})
+		})
+	}
+}
+
+// A client that reads nothing is cut off; the others do not notice it.
+func TestUnreadAnswersDoNotBlock(t *testing.T) {
+	bubble(t, func(t *testing.T, f *fixture) {
+		f.put(2000, 0)
+		nc, err := f.Sandbox.Dial(t.Context(), "tcp", f.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nc.Close()
+		h := f.header(0)
+		frame, err := protocol.AppendFrame(nil, &protocol.Command{Code: int32(protocol.PullMessage), ExtFields: h.Fields()}, protocol.SerializeJSON)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 1000 {
+			if _, err := nc.Write(frame); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, r := f.pull(h); len(f.messages(r)) != 32 {
+			t.Errorf("another client: got %d messages", len(f.messages(r)))
+		}
+		time.Sleep(time.Minute)
+		if _, err := nc.Write(frame); err == nil {
+			t.Error("the connection is still open after a minute")
+		}
+	})
+}
