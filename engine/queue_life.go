@@ -209,10 +209,6 @@ func (q *queue) stepDropping(now time.Time) {
 		break
 	}
 	q.harvest()
-	if n := q.pq.Stats().Count; n > 0 && q.running.Load() > 0 {
-		s := q.pq.Stats()
-		q.emit(ConsumeDiscarded{q.at(), "before", int(n), s.Min, s.Max})
-	}
 	if ended, ok := q.flow.Current(); ok {
 		q.flowEnded(ended)
 	}

@@ -79,15 +79,15 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 	if end.Added > 0 && c.e.o.Orderly {
 		c.nextLock, c.lockTries = now, 0
 	}
+	if c.wanted != "" { // asked for while the pass ran
+		c.wake(c.wanted, 0)
+	}
 	if end.Balanced {
 		c.unbalanced = 0
 	} else {
 		// 1 s after the first such pass, as in 5.x; then more slowly, up to the period.
 		c.wake("retry", min(time.Second<<c.unbalanced, c.e.o.RebalanceInterval))
 		c.unbalanced = min(c.unbalanced+1, 5)
-	}
-	if c.wanted != "" { // asked for while the pass ran
-		c.wake(c.wanted, 0)
 	}
 }
 

@@ -298,6 +298,12 @@ func TestBrokerAwayForAMinute(t *testing.T) {
 		if back.DurationMS < 59_000 || back.DurationMS > 70_000 {
 			t.Errorf("offline for %d ms, want about a minute", back.DurationMS)
 		}
+		if n := count[engine.RebalanceBegin](m, nil); n > 30 {
+			t.Errorf("%d rebalances in a minute without a broker", n)
+		}
+		if n := count[engine.HeartbeatSent](m, nil); n > 80 {
+			t.Errorf("%d heartbeats in a minute without a broker", n)
+		}
 		tg.Produce(t, topic, 100)
 		m.until("100 more", func() bool { return m.distinct() == 200 })
 		m.leave()
