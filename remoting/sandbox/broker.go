@@ -1,15 +1,11 @@
 package sandbox
 
 import (
-	"fmt"
-	"net"
 	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -40,94 +36,32 @@ type broker struct {
 	groups    map[string]*group
 	schedule  *schedule
 	touched   []*queue // have held pulls and new messages
+	rates     rates
 }
 
-func newLoop(o Options, n *network) *loop {
-	l := &loop{
-		options: o, four: o.Line == "4", now: time.Now(), alarms: newAlarms(), network: n,
-		peers: map[*remoting.Conn]*peer{}, inbox: make(chan arrival, 64), calls: make(chan func(*loop)),
-		uniqueIDs: remoting.NewUniqueIDs(),
+// newBroker makes a broker with its topics; it does not serve yet.
+func newBroker(l *loop, name, memory string) *broker {
+	o := &l.options
+	b := &broker{
+		loop: l, name: name, memory: memory, host: netip.MustParseAddrPort(memory),
+		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{},
+		rates: rates{since: l.now},
 	}
-	l.namesrv = &namesrv{loop: l, memory: net.JoinHostPort(namesrvHost, strconv.Itoa(namesrvPort)), hidden: map[string]time.Time{}}
-	for i, name := range o.Brokers {
-		b := &broker{
-			loop: l, name: name, log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))),
-			topics: map[string]*topic{}, groups: map[string]*group{},
-		}
-		b.memory = net.JoinHostPort(brokerNet+strconv.Itoa(brokerHost0+i), strconv.Itoa(brokerPort))
-		b.host = netip.MustParseAddrPort(b.memory)
-		b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}
-		for _, t := range []string{selfTestTopic, clusterName, name} {
-			b.makeTopic(t, 1, permReadWrite)
-		}
-		if o.AutoCreateTopics {
-			b.makeTopic(defaultTopicName, defaultTopicQueues, permReadWrite|permInherit)
-		}
-		for t, queues := range o.Topics {
-			b.makeTopic(t, queues, permReadWrite)
-		}
-		l.brokers = append(l.brokers, b)
+	b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}
+	for _, t := range []string{selfTestTopic, clusterName, name} {
+		b.makeTopic(t, 1, permReadWrite)
 	}
-	return l
+	if o.AutoCreateTopics {
+		b.makeTopic(defaultTopicName, defaultTopicQueues, permReadWrite|permInherit)
+	}
+	for t, queues := range o.Topics {
+		b.makeTopic(t, queues, permReadWrite)
+	}
+	return b
 }
 
 // permInherit lets topics be made after this one.
 const permInherit = 1
-
-// begin serves the in-memory addresses.
-func (l *loop) begin() {
-	l.serve(nil, l.network.listen(l.namesrv.memory))
-	for _, b := range l.brokers {
-		b.start()
-	}
-}
-
-// listenTCP serves everything on TCP too.
-func (l *loop) listenTCP(namesrvAddr, brokerAddr string) (string, string, error) {
-	if l.namesrv.tcp != "" {
-		return "", "", fmt.Errorf("the sandbox listens on %s already", l.namesrv.tcp)
-	}
-	host, _, err := net.SplitHostPort(brokerAddr)
-	if err != nil {
-		return "", "", fmt.Errorf("broker address %q: %w", brokerAddr, err)
-	}
-	addrs := []string{namesrvAddr, brokerAddr}
-	for range l.brokers[1:] {
-		addrs = append(addrs, net.JoinHostPort(host, "0"))
-	}
-	listeners := make([]net.Listener, 0, len(addrs))
-	for _, addr := range addrs {
-		ln, err := net.Listen("tcp", addr)
-		if err != nil {
-			for _, open := range listeners {
-				open.Close()
-			}
-			return "", "", fmt.Errorf("listen on %s: %w", addr, err)
-		}
-		listeners = append(listeners, ln)
-	}
-	l.namesrv.tcp = announced(listeners[0].Addr())
-	l.serve(nil, listeners[0])
-	l.network.alias(l.namesrv.memory, l.namesrv.tcp)
-	for i, b := range l.brokers {
-		ln := listeners[i+1]
-		b.tcp = announced(ln.Addr())
-		b.host = netip.MustParseAddrPort(b.tcp)
-		l.network.alias(b.memory, b.tcp)
-		b.endpoints = append(b.endpoints, l.serve(b, ln))
-	}
-	return l.namesrv.tcp, l.brokers[0].tcp, nil
-}
-
-// announced is the address under which a listener can be reached from this
-// machine: all interfaces are announced as the loopback one.
-func announced(a net.Addr) string {
-	addr := netip.MustParseAddrPort(a.String())
-	if ip := addr.Addr().Unmap(); ip.IsUnspecified() {
-		return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(addr.Port())))
-	}
-	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()).String()
-}
 
 // addr is the address that routes name.
 func (b *broker) addr() string {

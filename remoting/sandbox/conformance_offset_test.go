@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -92,9 +93,7 @@ func TestUpdateOffset(t *testing.T) {
 		if err := f.c.UpdateConsumerOffsetOneway(t.Context(), f.group, f.mq, 3); err != nil {
 			t.Fatal(err)
 		}
-		if got, found, err := f.c.QueryConsumerOffset(t.Context(), f.group, f.mq); got != 3 || !found || err != nil {
-			t.Errorf("after a one-way commit: got %d, %v, %v", got, found, err)
-		}
+		sandboxtest.Await(t, "one-way commit of 3", func(context.Context) bool { return f.queryOffset() == "3" })
 		commit(f.group, f.mq, -5)
 		if got := f.queryOffset(); got != "0" {
 			t.Errorf("after commit of -5: got %s, want the 0 of a queue without commit", got)
@@ -138,7 +137,7 @@ func TestSearchOffset(t *testing.T) {
 		wantSameText(t, "empty queue", search(time.Now(), ""), "0")
 		for i := range 4 {
 			if i > 0 {
-				time.Sleep(100 * time.Millisecond)
+				letPass(100 * time.Millisecond)
 			}
 			f.send(fmt.Sprint(i))
 		}

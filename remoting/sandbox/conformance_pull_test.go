@@ -188,7 +188,7 @@ func TestHeldPullIsReleasedByArrival(t *testing.T) {
 		for _, queueOffset := range []int64{0, 1} { // of an empty queue, and at the end of one that is not
 			begun := time.Now()
 			answer := f.begin(f.held(queueOffset, "*", 20*time.Second))
-			time.Sleep(300 * time.Millisecond)
+			letPass(300 * time.Millisecond)
 			select {
 			case cmd := <-answer:
 				t.Fatalf("answered at once: %v %s", protocol.ResponseCode(cmd.Code), cmd.Remark)
@@ -213,14 +213,14 @@ func TestHeldPullIsReleasedLateByAnotherTag(t *testing.T) {
 		f := newFixture(t, tg, 1)
 		begun := time.Now()
 		answer := f.begin(f.held(0, "A", 20*time.Second))
-		time.Sleep(300 * time.Millisecond)
+		letPass(300 * time.Millisecond)
 		f.send("other", tag("B"))
 		f.wantAnswer(<-answer, protocol.PullRetryImmediately, 1)
 		if took := time.Since(begun); took > 10*time.Second || tg.Sandbox != nil && took < 3*time.Second {
 			t.Errorf("answered after %v, want about 5 s", took)
 		}
 		answer = f.begin(f.held(1, "A", 20*time.Second))
-		time.Sleep(300 * time.Millisecond)
+		letPass(300 * time.Millisecond)
 		f.send("mine", tag("A"))
 		a := <-answer
 		f.wantAnswer(a, protocol.Success, 2)
@@ -252,7 +252,7 @@ func TestHeldPullExpires(t *testing.T) {
 		}
 		// A message that does not match is noticed at the end.
 		answer := f.begin(f.held(0, "A", 2*time.Second))
-		time.Sleep(300 * time.Millisecond)
+		letPass(300 * time.Millisecond)
 		f.send("other", tag("B"))
 		f.wantAnswer(<-answer, protocol.PullRetryImmediately, 1)
 	})
@@ -267,7 +267,7 @@ func TestHeldPullOutlastsAMemberChange(t *testing.T) {
 		h := f.held(0, "*", 3*time.Second)
 		h.SysFlag = protocol.PullSuspend
 		answer := f.begin(h)
-		time.Sleep(300 * time.Millisecond)
+		letPass(300 * time.Millisecond)
 		f.member("b").join(1, map[string]string{f.topic: "*"})
 		cmd := <-answer
 		if took := time.Since(begun); cmd.Code != int32(protocol.PullNotFound) || took < 3*time.Second {
@@ -280,7 +280,7 @@ func TestHeldPullOfADeletedTopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		f := newFixture(t, tg, 1)
 		answer := f.begin(f.held(0, "*", 2*time.Second))
-		time.Sleep(300 * time.Millisecond)
+		letPass(300 * time.Millisecond)
 		if err := f.c.DeleteTopic(t.Context(), f.topic); err != nil {
 			t.Fatal(err)
 		}

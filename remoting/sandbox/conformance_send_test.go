@@ -1,6 +1,7 @@
 package sandbox_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -219,11 +220,7 @@ func TestFindMessages(t *testing.T) {
 			return fmt.Sprint(found)
 		}
 		// A real broker's index is a moment behind.
-		limit := time.Now().Add(5 * time.Second)
-		for query("b", false) != "[one two]" && time.Now().Before(limit) {
-			time.Sleep(100 * time.Millisecond)
-		}
-		wantSameText(t, "by key b", query("b", false), "[one two]")
+		sandboxtest.Await(t, "both messages by key b", func(context.Context) bool { return query("b", false) == "[one two]" })
 		wantSameText(t, "by key a", query("a", false), "[one]")
 		wantSameText(t, "by unknown key", query("none", false), protocol.QueryNotFound)
 		wantSameText(t, "by unique id", query(unique, true), "[one]")

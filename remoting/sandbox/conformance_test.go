@@ -240,6 +240,10 @@ func (f *fixture) send(body string, properties ...protocol.Property) remoting.Se
 	return sandboxtest.Send(f.t, f.c, f.mq, protocol.BatchItem{Body: []byte(body), Properties: properties})
 }
 
+// letPass gives a real broker the time to take a pull in hand, which nothing
+// tells, or sets messages apart in time.
+func letPass(d time.Duration) { <-time.After(d) }
+
 func tag(name string) protocol.Property {
 	return protocol.Property{Name: protocol.PropertyTags, Value: name}
 }

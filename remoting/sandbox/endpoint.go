@@ -3,7 +3,10 @@ package sandbox
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
+	"strconv"
 	"time"
 
 	"eyeq/remoting"
@@ -19,6 +22,65 @@ type endpoint struct {
 	down   bool            // owned by the loop
 	stop   context.CancelCauseFunc
 	closed chan struct{} // closed when nothing of it runs any more
+}
+
+// begin serves the in-memory addresses.
+func (l *loop) begin() {
+	l.serve(nil, l.network.listen(l.namesrv.memory))
+	for _, b := range l.brokers {
+		b.start()
+	}
+}
+
+// listenTCP serves everything on TCP too.
+func (l *loop) listenTCP(namesrvAddr, brokerAddr string) (string, string, error) {
+	if l.namesrv.tcp != "" {
+		return "", "", fmt.Errorf("the sandbox listens on %s already", l.namesrv.tcp)
+	}
+	host, _, err := net.SplitHostPort(brokerAddr)
+	if err != nil {
+		return "", "", fmt.Errorf("broker address %q: %w", brokerAddr, err)
+	}
+	addrs := []string{namesrvAddr, brokerAddr}
+	for range l.brokers[1:] {
+		addrs = append(addrs, net.JoinHostPort(host, "0"))
+	}
+	listeners := make([]net.Listener, 0, len(addrs))
+	for _, addr := range addrs {
+		ln, err := net.Listen("tcp", addr)
+		if err != nil {
+			for _, open := range listeners {
+				open.Close()
+			}
+			return "", "", fmt.Errorf("listen on %s: %w", addr, err)
+		}
+		listeners = append(listeners, ln)
+	}
+	l.namesrv.tcp = announced(listeners[0].Addr())
+	l.serve(nil, listeners[0])
+	l.network.alias(l.namesrv.memory, l.namesrv.tcp)
+	for i, b := range l.brokers {
+		ln := listeners[i+1]
+		b.tcp = announced(ln.Addr())
+		b.host = netip.MustParseAddrPort(b.tcp)
+		l.network.alias(b.memory, b.tcp)
+		if !b.up {
+			ln.Close() // its start will open it again
+			continue
+		}
+		b.endpoints = append(b.endpoints, l.serve(b, ln))
+	}
+	return l.namesrv.tcp, l.brokers[0].tcp, nil
+}
+
+// announced is the address under which a listener can be reached from this
+// machine: all interfaces are announced as the loopback one.
+func announced(a net.Addr) string {
+	addr := netip.MustParseAddrPort(a.String())
+	if ip := addr.Addr().Unmap(); ip.IsUnspecified() {
+		return net.JoinHostPort("127.0.0.1", strconv.Itoa(int(addr.Port())))
+	}
+	return netip.AddrPortFrom(addr.Addr().Unmap(), addr.Port()).String()
 }
 
 // serve accepts on ln for a broker, or for the name server when b is nil.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -86,7 +86,7 @@ func (b *broker) handleAdmin5(code protocol.RequestCode, c *call) answer {
 	if text, ok := f.Get("readable"); ok {
 		delete(g.unreadable, topic)
 		if text == "false" {
-			g.unreadable[topic] = true
+			g.unreadable[strings.Clone(topic)] = true
 		}
 	}
 	return answer{body: encodeJSON(map[string]any{"group": group, "topic": topic, "readable": !g.unreadable[topic]})}
@@ -169,30 +169,6 @@ func (b *broker) handleTopicConfigs() answer {
 
 // dataVersion stands where a broker counts the changes of a table.
 var dataVersion = map[string]any{"counter": 1, "stateVersion": 0, "timestamp": 0}
-
-// handleRuntimeInfo answers 28 with the keys that the stock tools read.
-func (b *broker) handleRuntimeInfo() answer {
-	var messages int64
-	for _, t := range b.topics {
-		for _, q := range t.queues {
-			messages += q.maxOffset()
-		}
-	}
-	desc, getTransferred := "V5_3_3", "getTransferredTps"
-	if b.loop.four {
-		desc, getTransferred = "V4_9_7", "getTransferedTps"
-	}
-	return answer{body: encodeJSON(map[string]any{"table": map[string]string{
-		"brokerVersionDesc": desc, "brokerVersion": strconv.Itoa(int(b.loop.version())),
-		"putTps": "0.0 0.0 0.0", getTransferred: "0.0 0.0 0.0",
-		"commitLogMinOffset": strconv.FormatInt(b.log.minOffset(), 10), "commitLogMaxOffset": strconv.FormatInt(b.log.next, 10),
-		"msgPutTotalTodayNow": strconv.FormatInt(messages, 10), "msgPutTotalTodayMorning": "0", "msgPutTotalYesterdayMorning": "0",
-		"msgGetTotalTodayNow": "0", "msgGetTotalTodayMorning": "0", "msgGetTotalYesterdayMorning": "0",
-		"sendThreadPoolQueueSize": "0", "sendThreadPoolQueueHeadWaitTimeMills": "0",
-		"pullThreadPoolQueueSize": "0", "pullThreadPoolQueueHeadWaitTimeMills": "0",
-		"commitLogDiskRatio": strconv.FormatFloat(float64(b.log.held)/float64(b.log.limit), 'f', 4, 64),
-	}})}
-}
 
 func (b *broker) handleDeleteGroup(c *call) answer {
 	var h protocol.GroupNameRequestHeader

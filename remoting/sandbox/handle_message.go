@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -91,7 +92,7 @@ func (b *broker) query(k *keyQuery) [][]byte {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b entry) int { return int(a.at - b.at) })
+	slices.SortFunc(found, func(a, b entry) int { return cmp.Compare(a.at, b.at) })
 	parts := [][]byte{}
 	for _, e := range found[max(0, len(found)-k.maxHits):] {
 		parts = append(parts, b.log.view(e.at, e.size))

@@ -47,7 +47,7 @@ func (b *broker) handleUpdateOffset(c *call) answer {
 	t, g := b.topic(h.Topic), b.groups[h.ConsumerGroup]
 	if b.loop.four {
 		if t == nil {
-			t = &topic{name: h.Topic}
+			t = &topic{name: strings.Clone(h.Topic)}
 		}
 		b.ensureGroup(h.ConsumerGroup).commit(t, h.QueueID, h.CommitOffset)
 		return answer{}

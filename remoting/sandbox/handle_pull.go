@@ -134,6 +134,7 @@ func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got) answer {
 	a := answer{remark: string(g.status), fields: r.Fields(), parts: g.parts}
 	switch g.status {
 	case getFound:
+		b.rates.get += int64(len(g.parts))
 	case getNoMatch:
 		a.code = protocol.PullRetryImmediately
 	case getOverflowOne:

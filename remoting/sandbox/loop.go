@@ -2,7 +2,9 @@ package sandbox
 
 import (
 	"context"
+	"net"
 	"slices"
+	"strconv"
 	"time"
 
 	"eyeq/remoting"
@@ -13,7 +15,8 @@ import (
 type loop struct {
 	options Options // with the defaults filled in
 	four    bool    // imitate 4.9
-	now     time.Time
+	begun   time.Time
+	now     time.Time // of what is being handled
 	alarms  *alarms
 	network *network
 	namesrv *namesrv
@@ -29,6 +32,20 @@ type loop struct {
 	// sandbox or by the function returned.
 	spawn func(func(context.Context)) context.CancelCauseFunc
 	ended <-chan struct{} // closed when the sandbox ends
+}
+
+func newLoop(o Options, n *network) *loop {
+	now := time.Now()
+	l := &loop{
+		options: o, four: o.Line == "4", now: now, begun: now, alarms: newAlarms(), network: n,
+		peers: map[*remoting.Conn]*peer{}, uniqueIDs: remoting.NewUniqueIDs(),
+		inbox: make(chan arrival, 64), calls: make(chan func(*loop)),
+	}
+	l.namesrv = &namesrv{loop: l, memory: net.JoinHostPort(namesrvHost, strconv.Itoa(namesrvPort)), hidden: map[string]time.Time{}}
+	for i, name := range o.Brokers {
+		l.brokers = append(l.brokers, newBroker(l, name, net.JoinHostPort(brokerNet+strconv.Itoa(brokerHost0+i), strconv.Itoa(brokerPort))))
+	}
+	return l
 }
 
 // arrival is a request, or the end of a connection.

@@ -34,14 +34,11 @@ func (b *broker) storeSent(r *protocol.Record) (stored, error) {
 		setProperty(r, protocol.PropertyMsgRegion, region)
 		setProperty(r, protocol.PropertyTraceOn, "true")
 	}
-	setProperty(r, propertyCluster, clusterName)
+	setProperty(r, protocol.PropertyCluster, clusterName)
 	return b.storeOrPark(r)
 }
 
-const (
-	region          = "DefaultRegion"
-	propertyCluster = protocol.PropertyCluster
-)
+const region = "DefaultRegion"
 
 // storeOrPark stores r in its queue, or with a delay level in the schedule topic
 // until that is over.
@@ -63,13 +60,6 @@ func (b *broker) store(r *protocol.Record) (stored, error) {
 	r.Topic = q.topic.name
 	r.QueueOffset = q.maxOffset()
 	r.Stored, r.StoreHost = b.loop.now, b.host
-	r.SysFlag &^= protocol.SysFlagBornHostV6 | protocol.SysFlagStoreHostV6
-	if r.BornHost.Addr().Is6() {
-		r.SysFlag |= protocol.SysFlagBornHostV6
-	}
-	if r.StoreHost.Addr().Is6() {
-		r.SysFlag |= protocol.SysFlagStoreHostV6
-	}
 	r.MagicV2 = len(r.Topic) > 127 && !b.loop.four
 	r.BodyCRC = protocol.ComputeBodyCRC(r.Body)
 	r.TrailingSeparator = !b.loop.four
@@ -82,6 +72,7 @@ func (b *broker) store(r *protocol.Record) (stored, error) {
 		tags: protocol.TagsCode(property(r, protocol.PropertyTags)),
 	})
 	b.arrived(q)
+	b.rates.put++
 	return stored{queueID: q.id, queueOffset: r.QueueOffset, commitLogOffset: r.CommitLogOffset}, nil
 }
 

@@ -133,38 +133,16 @@ func (tg *Target) Topic(t testing.TB, queues int32) string {
 // readable queues. Topics that a broker makes by itself take a moment too.
 func (tg *Target) AwaitRoute(t testing.TB, topic string, queues int) {
 	t.Helper()
-	var last error
-	ok := poll(t, func(ctx context.Context) bool {
+	var last string
+	await(t, fmt.Sprintf("route of %s with %d queues", topic, queues), &last, func(ctx context.Context) bool {
 		route, _, err := tg.admin.RefreshRoute(ctx, topic)
-		last = err
-		return err == nil && len(route.Queues) >= queues
-	})
-	if !ok {
-		t.Fatalf("topic %s has no route to %d queues after %v: %v", topic, queues, awaitTimeout, last)
-	}
-}
-
-// awaitTimeout bounds a wait by asking; awaitPause is the time between two
-// questions.
-const (
-	awaitTimeout = 15 * time.Second
-	awaitPause   = 20 * time.Millisecond
-)
-
-// poll asks until done or awaitTimeout has passed.
-func poll(t testing.TB, done func(context.Context) bool) bool {
-	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
-	defer cancel()
-	pause := time.NewTicker(awaitPause)
-	defer pause.Stop()
-	for !done(ctx) {
-		select {
-		case <-pause.C:
-		case <-ctx.Done():
+		if err != nil {
+			last = err.Error()
 			return false
 		}
-	}
-	return true
+		last = fmt.Sprintf("%d queues", len(route.Queues))
+		return len(route.Queues) >= queues
+	})
 }
 
 // Group gives a unique group name; what the cluster knows under it, its retry
@@ -260,14 +238,12 @@ func (tg *Target) Produce(t testing.TB, topic string, n int, properties ...proto
 func (tg *Target) AwaitOffset(t testing.TB, mq protocol.MessageQueue, end int64) {
 	t.Helper()
 	var last string
-	ok := poll(t, func(ctx context.Context) bool {
+	what := fmt.Sprintf("maximum offset %d of %v", end, mq)
+	await(t, what, &last, func(ctx context.Context) bool {
 		got, err := tg.admin.MaxOffset(ctx, mq)
 		last = fmt.Sprintf("%d (%v)", got, err)
 		return err == nil && got >= end
 	})
-	if !ok {
-		t.Fatalf("maximum offset of %v: got %s after %v, want %d", mq, last, awaitTimeout, end)
-	}
 }
 
 func keyedMessage(i int, properties []protocol.Property) protocol.BatchItem {
@@ -288,13 +264,15 @@ func Send(t testing.TB, c *remoting.Client, mq protocol.MessageQueue, items ...p
 	t.Helper()
 	var r remoting.SendResult
 	var err error
-	poll(t, func(ctx context.Context) bool {
+	var last string
+	await(t, fmt.Sprintf("send of %d messages to %v", len(items), mq), &last, func(ctx context.Context) bool {
 		if len(items) == 1 {
 			m := &remoting.OutMessage{Topic: mq.Topic, Flag: items[0].Flag, Body: items[0].Body, Properties: items[0].Properties}
 			r, err = c.Send(ctx, producerGroup, mq, m)
 		} else {
 			r, err = c.SendBatch(ctx, producerGroup, mq, items)
 		}
+		last = fmt.Sprint(err)
 		ce, ok := errors.AsType[*remoting.CodeError](err)
 		return !ok || ce.Code != protocol.SystemBusy
 	})
