@@ -36,7 +36,7 @@ func (e *Engine) persistChanged(ctx context.Context) {
 }
 
 // persist makes the committed offsets of queues durable where they have changed,
-// tells each failure as an event, and returns the first one.
+// tells the first failure of a queue in a row as an event, and returns one.
 func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 	byBroker := map[string][]*queue{}
 	for _, q := range queues {
@@ -61,11 +61,14 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				continue
 			}
 			if qerr := cmp.Or(err, failed[q.mq]); qerr != nil {
-				e.events.publish(OffsetPersistFailed{q.at(), o, qerr.Error()})
+				if !q.notDurable.Swap(true) { // told once, until a write succeeds
+					e.events.publish(OffsetPersistFailed{q.at(), o, qerr.Error()})
+				}
 				first.set(fmt.Errorf("commit %d of %v: %w", o, q.mq, qerr))
 				continue
 			}
 			q.unsure.Store(false)
+			q.notDurable.Store(false)
 			q.notePersisted(o)
 		}
 	})

@@ -56,6 +56,8 @@ type queue struct {
 	// unsure: the broker was away and may have come back with older offsets, so the
 	// offset is written again although it has not changed.
 	unsure atomic.Bool
+	// notDurable: the last write of the offset failed, and was told.
+	notDurable atomic.Bool
 	// dropping is the coordinator's: it has told the queue to end.
 	dropping bool
 

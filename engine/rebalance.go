@@ -116,8 +116,9 @@ func (c *coordinator) noteNamesrv(topics []topicGathered) {
 // queues accordingly (spec/consumer-rebalance.md 2).
 func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topicGathered, now time.Time, end *RebalanceEnd) {
 	c.takeRoute(t, g, now)
-	if t.route == nil {
-		// The group's retry topic appears with the first heartbeat; not worth an event.
+	if g.route == nil {
+		// What is held is kept: a name server forgets a topic while its only broker is
+		// away. The group's retry topic appears with the first heartbeat; not worth an event.
 		c.skip(t, "no route", g.routeErr, now)
 		if !t.retry {
 			end.Balanced = end.Balanced && isNoRoute(g.routeErr)
