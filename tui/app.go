@@ -77,7 +77,7 @@ type frameCache struct {
 }
 
 func newApp(o Options, e *env, cmds commands) app {
-	a := app{env: e, cmds: cmds, refresh: o.Refresh, cache: &frameCache{}, log: newLogView(e)}
+	a := app{env: e, cmds: cmds, refresh: o.Refresh, cache: &frameCache{}, log: newLogView(e), queue: newQueueView(e, engine.MessageQueue{})}
 	for _, n := range o.Engines {
 		a.engines = append(a.engines, n.Engine)
 		a.sources = append(a.sources, &source{name: n.Name, engine: n.Engine, hist: &history{}})

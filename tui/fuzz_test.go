@@ -69,7 +69,7 @@ func TestEveryEventIsOneSafeLine(t *testing.T) {
 // FuzzNames: whatever other members and brokers call things, no byte of it does
 // anything to the terminal, and the frame keeps its size.
 func FuzzNames(f *testing.F) {
-	for _, s := range []string{"orders", "\x1b]52;c;aGk=\a", "\u202eabc", "订单订单订单订单订单订单", "\xff\xc3", strings.Repeat("é", 300), "a\tb\nc", "🇩🇪🇩", "\u0e33\u0d4e", "👩‍👩‍👧", "%s%d", "\u1100\u1161\u11a8"} {
+	for _, s := range []string{"", "orders", "\x1b]52;c;aGk=\a", "\u202eabc", "订单订单订单订单订单订单", "\xff\xc3", strings.Repeat("é", 300), "a\tb\nc", "🇩🇪🇩", "\u0e33\u0d4e", "👩‍👩‍👧", "%s%d", "\u1100\u1161\u11a8"} {
 		f.Add(s, uint8(120), uint8(36))
 	}
 	color := lipgloss.NewRenderer(io.Discard)
