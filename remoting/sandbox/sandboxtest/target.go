@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"strings"
@@ -63,6 +62,7 @@ func Run(t *testing.T, body func(t *testing.T, target *Target)) {
 		t.Run(version, func(t *testing.T) {
 			target := &Target{Name: version, Namesrv: strings.Split(addrs, ";"), Line: version[:1]}
 			target.admin = target.Client(t, nil)
+			target.sweep(t)
 			body(t, target)
 		})
 	}
@@ -180,17 +180,6 @@ func (tg *Target) deleteTopics(t testing.TB, topics ...string) {
 // cleanupContext is for cleanup functions, before which the test's own ends.
 func cleanupContext(t testing.TB) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
-}
-
-// uniqueName is a name that is legal for topics and groups.
-func uniqueName(t testing.TB) string {
-	name := strings.Map(func(r rune) rune {
-		if 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' {
-			return r
-		}
-		return '-'
-	}, t.Name())
-	return fmt.Sprintf("eyeq-%.60s-%08x", name, rand.Uint32())
 }
 
 // producerGroup is whom Produce sends as.
