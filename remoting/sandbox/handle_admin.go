@@ -214,6 +214,7 @@ func (b *broker) handleUpdateGroup(c *call) answer {
 	if body.GroupName == "" {
 		return refuse(protocol.SystemError, "java.lang.NullPointerException")
 	}
+	d.retryQueueNums = min(d.retryQueueNums, maxQueues)
 	b.ensureGroup(body.GroupName).config = d
 	return answer{}
 }

@@ -91,16 +91,17 @@ func (l *commitLog) view(at int64, size int32) []byte {
 		return nil
 	}
 	s := &l.segments[i]
-	from := int(at - s.base)
-	if from+int(size) > len(s.bytes) {
+	from := at - s.base
+	if size < 0 || from > int64(len(s.bytes))-int64(size) {
 		return nil
 	}
-	return s.bytes[from : from+int(size) : from+int(size)]
+	end := from + int64(size)
+	return s.bytes[from:end:end]
 }
 
 // lookup finds the record that begins at a commit log offset. A real broker
 // takes any offset for a record's beginning and answers rubbish or an error;
-// this one always answers the error.
+// this one answers the error, unless a body was made to look like a record.
 func (l *commitLog) lookup(at int64) (protocol.Record, []byte, error) {
 	const commitLogOffsetAt = 28 // bytes into the record (spec/messages.md 1)
 	head := l.view(at, commitLogOffsetAt+8)

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net"
@@ -474,4 +475,53 @@ func TestUnreadAnswersDoNotBlock(t *testing.T) {
 			t.Error("the connection is still open after a minute")
 		}
 	})
+}
+
+// Nobody can take the sandbox down with a request.
+func TestHostileRequests(t *testing.T) {
+	for _, line := range []string{"4", "5"} {
+		bubble(t, func(t *testing.T, f *fixture) {
+			// A body that looks like a record of negative size from the inside.
+			inner := make([]byte, 64)
+			r := f.send("first")
+			first := f.pullOne(f.mq, 0, time.Second)
+			at := first.CommitLogOffset() + int64(first.StoreSize()) + 88
+			binary.BigEndian.PutUint32(inner, 1<<31+5)
+			binary.BigEndian.PutUint64(inner[28:], uint64(at))
+			f.send(string(inner))
+			second := f.pullOne(f.mq, r.QueueOffset+1, time.Second)
+			if got := second.CommitLogOffset() + 88; got != at || string(second.StoredBody()) != string(inner) {
+				t.Fatalf("the body is at %d, want %d", got, at)
+			}
+			_, err := f.invoke(protocol.ViewMessageByID, protocol.ExtFields{{Key: "offset", Value: fmt.Sprint(at)}}, nil)
+			f.wantCode("view of a body", err, protocol.SystemError)
+
+			extremes := []string{"-9223372036854775808", "9223372036854775807", "-2147483648", "2147483647", "-1", "0", "x", ""}
+			names := strings.Fields(`consumerGroup topic queueId queueOffset maxMsgNums sysFlag commitOffset suspendTimeoutMillis
+				subVersion timestamp offset group delayLevel maxReconsumeTimes a b c d e f g h i j k l m maxNum beginTimestamp
+				endTimestamp readQueueNums writeQueueNums perm defaultTopic topicFilterType topicSysFlag isForce clientId msgId`)
+			for code := int32(10); code < 400; code++ {
+				for _, value := range extremes {
+					var fields protocol.ExtFields
+					for _, name := range names {
+						switch name {
+						case "topic", "b":
+							fields = append(fields, protocol.ExtField{Key: name, Value: f.topic})
+						default:
+							fields = append(fields, protocol.ExtField{Key: name, Value: value})
+						}
+					}
+					req := &protocol.Command{Code: code, ExtFields: fields, Body: []byte(`{"groupName":"g","retryQueueNums":2147483647}`)}
+					if err := f.c.InvokeOneway(t.Context(), f.addr, req); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			f.c.Invoke(t.Context(), f.addr, &protocol.Command{Code: 1}) // after all of them
+			f.Sandbox.CreateTopic(f.topic, 4)
+			if got := f.Sandbox.Put(sandbox.Message{Topic: f.topic, QueueID: 0, Body: []byte("x")}); got < 0 {
+				t.Errorf("put: got offset %d", got)
+			}
+		}, sandboxtest.Line(line))
+	}
 }
