@@ -27,7 +27,8 @@ type broker struct {
 	loop      *loop
 	name      string
 	memory    string         // its address in memory
-	tcp       string         // its TCP address, once it has one
+	listen    string         // where it listens on TCP, once it does
+	tcp       string         // and the address announced for that
 	host      netip.AddrPort // the announced address, which messages are stored under
 	up        bool
 	endpoints []*endpoint

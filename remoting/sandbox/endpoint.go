@@ -61,7 +61,7 @@ func (l *loop) listenTCP(namesrvAddr, brokerAddr string) (string, string, error)
 	l.network.alias(l.namesrv.memory, l.namesrv.tcp)
 	for i, b := range l.brokers {
 		ln := listeners[i+1]
-		b.tcp = announced(ln.Addr())
+		b.listen, b.tcp = ln.Addr().String(), announced(ln.Addr())
 		b.host = netip.MustParseAddrPort(b.tcp)
 		l.network.alias(b.memory, b.tcp)
 		if !b.up {
@@ -164,7 +164,7 @@ func (b *broker) serveTCP() {
 	if !b.up {
 		return
 	}
-	ln, err := net.Listen("tcp", b.tcp)
+	ln, err := net.Listen("tcp", b.listen)
 	if err != nil {
 		b.loop.alarms.at(b.loop.now.Add(relistenAfter), b.serveTCP)
 		return

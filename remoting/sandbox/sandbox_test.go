@@ -303,7 +303,7 @@ func TestTCP(t *testing.T) {
 	if _, err := memory.Route(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
 	}
-	namesrv, broker, err := sb.ListenTCP("127.0.0.1:0", "127.0.0.1:0")
+	namesrv, broker, err := sb.ListenTCP("127.0.0.1:0", ":0") // all interfaces are announced as this machine
 	if err != nil {
 		t.Fatal(err)
 	}
