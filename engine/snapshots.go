@@ -92,13 +92,6 @@ func (c *coordinator) topicSnapshot(t *topicState, b *base) TopicSnapshot {
 		for _, mq := range m.Queues {
 			b.owner[mq] = id
 		}
-		if m.Self {
-			for mq, q := range c.queues {
-				if mq.Topic == t.sub.Topic && !q.dropping && q.snap.Load().State != QueueTaking {
-					m.Held++
-				}
-			}
-		}
 		s.Members = append(s.Members, m)
 	}
 	return s
@@ -113,7 +106,7 @@ func (e *Engine) Snapshot() *Snapshot {
 	s := &Snapshot{
 		At: now, Started: b.started, State: b.state, StateCause: b.cause,
 		Group: e.o.Group, ClientID: e.clientID, Model: e.o.MessageModel, Orderly: e.o.Orderly,
-		From: e.o.ConsumeFromWhere, Strategy: e.o.Strategy.Name(), Topics: b.topics,
+		From: e.o.ConsumeFromWhere, Strategy: e.o.Strategy.Name(),
 		NamesrvError: b.namesrvError, Brokers: b.brokers, Pause: b.pause,
 		RebalanceSeq: b.rebalanceSeq, LastRebalance: b.lastRebalance, NextRebalance: b.nextRebalance,
 		PersistEvery: e.o.PersistInterval, Limits: b.limits, Totals: e.totals.totals(),
@@ -128,6 +121,7 @@ func (e *Engine) Snapshot() *Snapshot {
 	if o := e.observed.Load(); o != nil {
 		obs = o.queues
 	}
+	s.Topics = b.topicsHeld()
 	s.Queues = make([]QueueSnapshot, len(b.all))
 	for i, mq := range b.all {
 		row := &s.Queues[i]
@@ -154,6 +148,26 @@ func (e *Engine) Snapshot() *Snapshot {
 		row.Retry = mq.Topic == protocol.RetryTopic(e.o.Group)
 	}
 	return s
+}
+
+// topicsHeld is the topics with the number of queues that this client has in
+// service now: that changes without the coordinator.
+func (b *base) topicsHeld() []TopicSnapshot {
+	held := map[string]int{}
+	for _, q := range b.own {
+		if s := q.snap.Load().State; s != QueueTaking && s != QueueDropping {
+			held[q.mq.Topic]++
+		}
+	}
+	topics := slices.Clone(b.topics)
+	for i := range topics {
+		t := &topics[i]
+		if self := slices.IndexFunc(t.Members, func(m MemberSnapshot) bool { return m.Self }); self >= 0 {
+			t.Members = slices.Clone(t.Members)
+			t.Members[self].Held = held[t.Topic]
+		}
+	}
+	return topics
 }
 
 // Subscribe opens a subscription to all events from now on; buffer is the size of its ring.
