@@ -122,7 +122,7 @@ func TestFilters(t *testing.T) {
 
 func TestSortGoesThroughTheColumns(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil)
-	d.see("lag↓").keys("s").see("queue↑")
+	d.see("lag↓").keys("j", "k", "s").see("queue↑")
 	if got, _ := d.a.live[0].queues.Current(); got.Short() != "broker-a/3" {
 		t.Errorf("the cursor follows its row, but is on %v", got)
 	}
@@ -132,6 +132,25 @@ func TestSortGoesThroughTheColumns(t *testing.T) {
 	d.keys("S").see("queue↓")
 	if got := d.a.live[0].queues.Key(0).Short(); got != "broker-b/7" {
 		t.Errorf("reversed the first is %s", got)
+	}
+}
+
+func TestTheCursorStaysOnTheWorstRowUntilItIsMoved(t *testing.T) {
+	d := drive(t, 120, 36, defaultOptions(), nil)
+	give := func(after time.Duration, id int) string {
+		s := fixture(0)
+		s.At = fixtureNow.Add(after)
+		s.Queues[id].MaxOffset += 1_000_000
+		d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
+		q, _ := d.a.live[0].queues.Current()
+		return q.Short()
+	}
+	if got := give(2*time.Second, 5); got != "broker-a/5" {
+		t.Errorf("the cursor is on %s, want the new worst", got)
+	}
+	d.keys("j", "k")
+	if got := give(4*time.Second, 2); got != "broker-a/5" {
+		t.Errorf("a chosen row is left for %s", got)
 	}
 }
 

@@ -114,7 +114,7 @@ func (a *app) drawHeader(c *canvas) {
 	if m := a.env.modeWord(); m != "" {
 		left = append(left, segment{th.mode, m}, segment{style{}, gap})
 	}
-	if t := SafeText(a.env.o.Title); t != "" {
+	if t := SafeText(a.env.o.Title); t != "" && t != SafeText(a.env.o.Cluster) {
 		left = append(left, segment{th.accent, t}, segment{style{}, gap})
 	}
 	left = append(left, segment{style{}, " "}, segment{th.bold, a.groupName()})

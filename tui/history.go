@@ -66,7 +66,7 @@ func (h *history) before(window time.Duration) (*sample, bool) {
 	for i := range h.len() {
 		s := h.at(i)
 		d := h.latest.at.Sub(s.at)
-		if found != nil && d > window {
+		if found != nil && d > window+sampleEvery/2 {
 			break
 		}
 		if d >= minWindow {

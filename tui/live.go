@@ -40,12 +40,12 @@ type liveView struct {
 	feed    table.State[foldKey]
 	lines   []fold // of the feed, in its order
 
-	sorted   time.Time // of the snapshot that was sorted last
-	hidden   int       // rows that the filter hides
-	columns  []table.Column
-	plan     livePlan
-	sizes    liveSizes
-	resorted bool
+	sorted  time.Time // of the snapshot that was sorted last
+	chosen  bool      // the operator has moved the cursor
+	hidden  int       // rows that the filter hides
+	columns []table.Column
+	plan    livePlan
+	sizes   liveSizes
 }
 
 // liveSizes are the widths that the rows' texts ask for.
@@ -98,7 +98,7 @@ func (v liveView) act(a action) liveView {
 	case "previous-topic":
 		v.turnTopic(-1)
 	case "mark":
-		v.focus = paneQueues
+		v.focus, v.chosen = paneQueues, true
 		v.queues.ToggleMark()
 		v.queues.Move(1)
 	case "mark-range":
@@ -178,7 +178,7 @@ func (v *liveView) move(a action) {
 	case paneFeed:
 		moveBy(&v.feed, a)
 	default:
-		moveBy(&v.queues, a)
+		v.chosen = moveBy(&v.queues, a) || v.chosen
 	}
 }
 
@@ -243,9 +243,8 @@ func (v *liveView) refresh(now bool) {
 		}
 	}
 	v.hidden = total - len(shown)
-	if age := s.At.Sub(v.sorted); !now && age >= 0 && age < resortEvery && v.sameRows(shown) {
-		v.resorted = false
-	} else {
+	age := s.At.Sub(v.sorted)
+	if now || age < 0 || age >= resortEvery || !v.sameRows(shown) {
 		v.sort(shown)
 	}
 	var members []string
@@ -361,8 +360,10 @@ func (v *liveView) sort(shown []int) {
 		keys[i] = s.raw.Queues[n].MessageQueue
 	}
 	v.queues.SetKeys(keys)
+	if !v.chosen {
+		v.queues.MoveTo(0) // nobody has chosen a row yet: the worst one is shown
+	}
 	v.sorted = s.At
-	v.resorted = true
 }
 
 // targets are the queues a key is about: the marked ones, else the one under the

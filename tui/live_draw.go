@@ -188,7 +188,7 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 	}
 	owner := s.ownerLetter(q)
 	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base}
-	cells[colTopic] = table.Cell{Text: q.Topic, Style: base}
+	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
 	cells[colCommit] = table.Cell{Text: offset(q.CommittedOffset), Style: base}
 	lag, ok := q.Lag()
@@ -207,6 +207,9 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 		return
 	}
 	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
+	if q.Flow == core.FlowSpan { // the span breathes with each pull: what hit the limit is what matters
+		cells[colSpan].Text = grouped(max(q.Span, q.FlowValue))
+	}
 	limit, what := v.barLimit()
 	length := q.Span
 	if what == "cached" {
@@ -356,16 +359,17 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
 	if narrow {
 		c.put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
-		queue := f.row.queue
-		if f.row.mq.Topic != "" && v.pic.scene != nil {
-			queue = v.pic.scene.brokers.name(SafeText(f.row.mq.BrokerName)) + fmt.Sprintf("/%d", f.row.mq.QueueID)
-		}
-		if queue != "" {
+		if queue := v.feedQueue(&f.row, true); queue != "" {
 			c.put(th.text, queue+" ")
 		}
 	} else {
 		c.put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
-		c.put(th.text, pad(f.row.queue, min(v.sizes.name, 20))+"  ")
+		width := min(v.sizes.name, 20)
+		if v.several() {
+			width = min(v.sizes.name+6, 20)
+		}
+		c.cell(th.text, v.feedQueue(&f.row, false), width, false)
+		c.put(th.text, "  ")
 	}
 	limit := c.limit
 	if n := table.Width(tail); n > 0 && n+2 < c.room() {
@@ -377,6 +381,31 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 		return
 	}
 	c.put(th.text, text)
+}
+
+// several reports whether queues of more than one topic are known, so that a queue
+// needs its topic.
+func (v *liveView) several() bool { return v.pic.scene != nil && v.pic.scene.topics > 1 }
+
+// feedQueue names the queue of an event, with its topic where that is needed.
+func (v *liveView) feedQueue(r *eventRow, brief bool) string {
+	q := v.pic.scene.queue(r.mq)
+	if q == nil {
+		return r.queue
+	}
+	name := q.Short()
+	if brief {
+		name = v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
+	}
+	switch {
+	case !v.several():
+		return name
+	case q.Retry:
+		return "retry " + name
+	case v.ordinaryTopics() == 1:
+		return name
+	}
+	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
 }
 
 func severityStyle(th *theme, s severity) style {

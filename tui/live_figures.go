@@ -283,9 +283,9 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	}
 	c.put(th.text, " oldest "+pad(oldest, 7))
 	if v.w >= 112 {
-		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 6))
+		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))
 	} else {
-		c.put(th.text, " RT p99 "+pad(v.rtText(0.99), 6))
+		c.put(th.text, " RT p99 "+pad(v.rtText(0.99), 7))
 	}
 	c.put(th.spark, v.rtSpark(min(c.room(), tail)))
 	c.end()

@@ -112,7 +112,7 @@ func (v *liveView) measure() {
 		q := &s.Queues[i]
 		z.name = max(z.name, table.Width(q.BrokerName)+1+len(strconv.Itoa(int(q.QueueID))))
 		if i == 0 || s.Queues[i-1].Topic != q.Topic {
-			z.topic = max(z.topic, table.Width(q.Topic))
+			z.topic = max(z.topic, table.Width(v.topicName(q)))
 		}
 		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
 		if lag, ok := q.Lag(); ok {
@@ -173,7 +173,7 @@ func (v *liveView) makeColumns() []table.Column {
 	}
 	columns := []table.Column{
 		colQueue:  {ID: "queue", Title: "queue", Width: min(name, 13), Flex: 3, Max: name, Fixed: true},
-		colTopic:  {ID: "topic", Title: "topic", Width: 10, Flex: 1, Max: z.topic, Rank: 7, From: topicFrom},
+		colTopic:  {ID: "topic", Title: "topic", Width: min(z.topic, 10), Flex: 1, Max: z.topic, Rank: 7, From: topicFrom},
 		colOwn:    {ID: "own", Title: "own", Width: 3, From: ownFrom, Rank: 6},
 		colCommit: {ID: "commit", Title: "commit", Width: z.offset, Right: true, From: 86, Rank: 8},
 		colMax:    {ID: "max", Title: "max cached", Width: max(z.offset, 10), Gap: 2, Right: true, From: 98, Rank: 9},
@@ -256,6 +256,15 @@ func (v *liveView) barTitle(cells int) string {
 		return "0 " + strings.Repeat("─", left) + middle + strings.Repeat("─", free-left) + " " + end
 	}
 	return table.Cut(end, cells)
+}
+
+// topicName is a queue's topic as the table names it; the group's retry topic needs no
+// name.
+func (v *liveView) topicName(q *engine.QueueSnapshot) string {
+	if q.Retry {
+		return "(retry)"
+	}
+	return q.Topic
 }
 
 // queueName is how a row names its queue when the topic has no column.
