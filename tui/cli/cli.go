@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --tz works on a host without zone files
@@ -20,8 +21,10 @@ import (
 	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal (screens.md 6.3)
 )
 
-// leaveLimit bounds an orderly leave.
-const leaveLimit = 5 * time.Second
+const (
+	leaveLimit = 5 * time.Second // bounds an orderly leave
+	stuckLimit = time.Second     // how long the end of a run waits for a reader of our output
+)
 
 // Main runs one command line and returns its exit status. The first ctrl-c,
 // SIGTERM or SIGHUP ends the command in order, the second one at once.
@@ -50,15 +53,17 @@ func run(parent context.Context, e *env, args []string) int {
 	defer e.close()
 
 	finished := make(chan struct{})
-	e.crew.start(func() { e.watchSignals(ctx, cancel, finished) })
+	var watcher sync.WaitGroup
+	watcher.Go(func() { e.watchSignals(ctx, cancel, finished) })
 
 	root := newRoot(e)
 	root.SetArgs(append([]string{}, args...)) // of nil cobra would make os.Args
 	err := e.execute(ctx, root)
 	cause := context.Cause(ctx)
-	close(finished)
 	cancel(nil)
-	e.crew.wait()
+	e.crew.waitFor(stuckLimit)
+	close(finished)
+	watcher.Wait()
 	if c := context.Cause(ctx); isType[*panicError](c) {
 		cause = c
 	}
@@ -109,22 +114,30 @@ func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
 
-// watchSignals ends ctx at the first signal and the program at the second, until
-// the command has finished.
+// watchSignals ends ctx at the first signal and the program at the second, or when
+// the command has not ended long after an orderly leave must have: then a reader of
+// our output is stuck. It returns when the command has finished.
 func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, finished <-chan struct{}) {
-	for first := true; ; first = false {
+	var first *signalError
+	var late <-chan time.Time
+	for {
 		select {
 		case s := <-e.signals:
-			if first && ctx.Err() == nil {
-				cancel(&signalError{s})
-				continue
+			if first == nil {
+				first = &signalError{s}
+				late = time.After(leaveLimit + 2*stuckLimit)
+				if ctx.Err() == nil {
+					cancel(first)
+					continue
+				}
 			}
-			e.restoreTerminal()
-			e.exit((&signalError{s}).status())
-			return
+		case <-late:
 		case <-finished:
 			return
 		}
+		e.restoreTerminal()
+		e.exit(first.status())
+		return
 	}
 }
 

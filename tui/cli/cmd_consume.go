@@ -2,8 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,8 +9,6 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting/protocol"
 )
-
-const broadcasting = protocol.Broadcasting
 
 // consumeFlags are the flags of consume.
 type consumeFlags struct {
@@ -72,7 +68,7 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 	fl.StringVar(&f.exec, "exec", "", "command of the listener exec (not there yet)")
 	fl.Int64Var(&f.max, "max", 0, "leave after exactly so many messages; they are consumed one by one unless --threads says otherwise")
 	fl.DurationVar(&f.idleExit, "idle-exit", 0, "leave when no message came for so long")
-	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal")
+	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal; -o does that too")
 	fl.BoolVar(&f.events, "events", false, "print the engine's events too")
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
 	f.changed = func(name string) bool { return fl.Changed(name) }
@@ -178,7 +174,7 @@ func (f *consumeFlags) verdict(orderly bool) engine.Status {
 }
 
 func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
-	onScreen := !f.headless && !e.flags.plain && e.onTerminal()
+	onScreen := !f.headless && !e.flags.plain && e.flags.output == "" && e.onTerminal()
 	formats := []string{"json", "text", "none"}
 	if e.flags.plain {
 		formats = []string{"text", "json", "none"}
@@ -225,128 +221,4 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 		return r.onScreen(ctx, c, t)
 	}
 	return r.headless(ctx)
-}
-
-// consumeRun is one run of consume, ready to join the group.
-type consumeRun struct {
-	env     *env
-	options engine.Options
-	flags   *consumeFlags
-	format  string
-	join    func(engine.Listener) (*member, error)
-}
-
-// onScreen shows the live screen until the operator leaves.
-func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
-	runCtx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	l := newPrintListener(nil, nil, r.flags.verdict(r.options.Orderly))
-	l.max, l.stop = r.flags.max, stop
-	m, err := r.join(l)
-	if err != nil {
-		return err
-	}
-	began := time.Now()
-	l.last.set(began)
-	err = r.env.consumeOnScreen(ctx, c, t, m, func(ctx context.Context) error {
-		context.AfterFunc(ctx, func() { stop(nil) })
-		if r.flags.idleExit > 0 {
-			r.env.crew.start(func() { stopWhenIdle(runCtx, &l.last, r.flags.idleExit, stop) })
-		}
-		return m.run(runCtx)
-	})
-	r.env.say("%s", r.summary(l, m, began))
-	return err
-}
-
-func (r *consumeRun) summary(l *printListener, m *member, began time.Time) summary {
-	return summary{
-		Kind: "summary", Messages: l.printed.Load(), Duplicates: l.duplicates.Load(), Failed: l.failed.Load(),
-		Seconds: float64(time.Since(began).Milliseconds()) / 1000, Group: r.options.Group, ClientID: m.engine.ClientID(),
-	}
-}
-
-// printAwait is how long a headless leave waits for listeners: printing a line
-// takes microseconds, unless the reader of our output is stuck.
-const printAwait = 500 * time.Millisecond
-
-// headless prints until the run ends.
-func (r *consumeRun) headless(parent context.Context) error {
-	e, o, f := r.env, r.options, r.flags
-	ctx, stop := context.WithCancelCause(parent)
-	defer stop(nil)
-	p := &printer{env: e, group: o.Group, format: r.format, out: newLineWriter(e.stdout)}
-	l := newPrintListener(p.out, p.message, f.verdict(o.Orderly))
-	l.max, l.stop = f.max, stop
-	if r.format == "none" {
-		l.out = nil
-	}
-	m, err := r.join(l)
-	if err != nil {
-		return err
-	}
-	written := make(chan struct{})
-	e.crew.start(func() { defer close(written); p.out.run() })
-	sub := m.engine.Subscribe(o.EventBuffer)
-	defer sub.Close()
-	drained := make(chan struct{})
-	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
-	began := time.Now()
-	l.last.set(began)
-	if f.idleExit > 0 {
-		e.crew.start(func() { stopWhenIdle(ctx, &l.last, f.idleExit, stop) })
-	}
-	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
-
-	err = m.run(ctx)
-	cause := context.Cause(ctx)
-	stop(nil)
-	waitFor(drained)
-	p.summary(r.summary(l, m, began))
-	p.out.close()
-	waitFor(written)
-	if err != nil {
-		return fmt.Errorf("leave group %s: %w", o.Group, err)
-	}
-	if oe, ok := errors.AsType[*outputError](cause); ok {
-		return fmt.Errorf("%w; left the group in order, what was not printed is not acknowledged", oe)
-	}
-	if err := p.out.failure(); err != nil {
-		return &outputError{err}
-	}
-	return nil
-}
-
-// waitFor waits for a goroutine that ends by itself unless standard output is
-// stuck; then the program has to end without it.
-func waitFor(done <-chan struct{}) {
-	t := time.NewTimer(stuckLimit)
-	defer t.Stop()
-	select {
-	case <-done:
-	case <-t.C:
-	}
-}
-
-// stuckLimit is how long the end of a run waits for a reader of standard output.
-const stuckLimit = time.Second
-
-var errIdle = errors.New("no message came")
-
-// stopWhenIdle ends the run when last is limit ago.
-func stopWhenIdle(ctx context.Context, last *clock, limit time.Duration, stop func(error)) {
-	for {
-		left := time.Until(last.get().Add(limit))
-		if left <= 0 {
-			stop(errIdle)
-			return
-		}
-		t := time.NewTimer(left)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-			return
-		}
-	}
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -252,6 +253,24 @@ func TestConsumeEndsAtOnceAtTheSecondSignal(t *testing.T) {
 	}
 	close(w.release)
 	p.wait(t)
+}
+
+func TestConsumeEndsInTimeAlthoughItsReaderIsStuck(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 4)
+	w := &stuckWriter{make(chan struct{})}
+	defer close(w.release)
+	p := start(t, consume(namesrv, "g"), withStdout(w))
+	p.err.await(t, "joins group g")
+	began := time.Now()
+	p.signals <- syscall.SIGTERM
+	p.wait(t).want(t, 143, "")
+	if took := time.Since(began); took > leaveLimit+2*stuckLimit {
+		t.Errorf("took %v", took)
+	}
+	if m := sb.Members("g"); len(m) != 0 {
+		t.Errorf("members after the leave: %v", m)
+	}
 }
 
 // closingPipe takes some lines, then fails as a closed pipe does.

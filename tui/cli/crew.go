@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // panicError is the panic of a goroutine, on its way to the end of the program.
@@ -39,3 +40,21 @@ func (c *crew) caught() {
 
 // wait returns when all goroutines have ended.
 func (c *crew) wait() { c.wg.Wait() }
+
+// waitFor is wait that gives up: a goroutine may be stuck in a write to our
+// output, and then the program has to end without it.
+func (c *crew) waitFor(limit time.Duration) {
+	done := make(chan struct{})
+	go func() { defer close(done); c.wg.Wait() }()
+	waitFor(done, limit)
+}
+
+// waitFor waits for done, at most for limit.
+func waitFor(done <-chan struct{}, limit time.Duration) {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-done:
+	case <-t.C:
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 	"eyeq/store"
 )
 
@@ -27,7 +28,7 @@ func newMember(client *remoting.Client, inbound *engine.Inbound, o engine.Option
 	if err != nil {
 		return nil, err
 	}
-	if o.MessageModel == broadcasting {
+	if o.MessageModel == protocol.Broadcasting {
 		file, err := store.OpenLocalFile(offsets, eng.ClientID(), o.Group)
 		if err != nil {
 			return nil, fmt.Errorf("open the offsets of group %s: %w", o.Group, err)

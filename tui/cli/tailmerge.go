@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"cmp"
+	"container/heap"
+
+	"eyeq/engine"
+	"eyeq/remoting/protocol"
+)
+
+// tailMerge merges the queues' buffers by the time their messages were stored.
+type tailMerge struct {
+	queues  []*tailQueue
+	ready   tailHeap // queues with messages
+	waiting int      // queues that have none, but may have one that is earlier
+	open    int      // queues that are not done
+}
+
+// blocks reports whether a queue holds up the others.
+func (q *tailQueue) blocks() bool { return len(q.buffer) == 0 && !q.idle && !q.done }
+
+// ask gives a queue's goroutine leave to read on.
+func (m *tailMerge) ask(q *tailQueue) {
+	if !q.asked && !q.done {
+		q.asked = true
+		q.credit <- struct{}{} // has room: one credit at a time
+	}
+	m.count()
+}
+
+func (m *tailMerge) count() {
+	m.waiting, m.open = 0, 0
+	for _, q := range m.queues {
+		if q.blocks() {
+			m.waiting++
+		}
+		if !q.done {
+			m.open++
+		}
+	}
+}
+
+// take puts in an answer.
+func (m *tailMerge) take(a tailAnswer) {
+	q := a.q
+	q.asked = false
+	q.idle, q.done = a.idle, a.done
+	if had := len(q.buffer); len(a.messages) > 0 {
+		q.buffer = append(q.buffer, a.messages...)
+		if had == 0 {
+			heap.Push(&m.ready, q)
+		}
+	}
+	if len(q.buffer) < tailBatch {
+		m.ask(q)
+	}
+	m.count()
+}
+
+// pop takes the message that was stored first.
+func (m *tailMerge) pop() *engine.Message {
+	q := m.ready[0]
+	first := &q.buffer[0]
+	q.buffer = q.buffer[1:]
+	if len(q.buffer) == 0 {
+		heap.Pop(&m.ready)
+		if q.blocks() {
+			m.waiting++
+		}
+	} else {
+		heap.Fix(&m.ready, 0)
+	}
+	if len(q.buffer) < tailBatch && !q.asked && !q.done {
+		q.asked = true
+		q.credit <- struct{}{}
+	}
+	return first
+}
+
+// passOver lets the others go on without the queues that have not answered.
+func (m *tailMerge) passOver() {
+	for _, q := range m.queues {
+		q.idle = q.idle || q.blocks()
+	}
+	m.count()
+}
+
+func (m *tailMerge) finished() bool { return m.open == 0 && m.ready.Len() == 0 }
+
+// tailHeap orders queues by their first message: stored, then queue, then offset.
+type tailHeap []*tailQueue
+
+func (h tailHeap) Len() int { return len(h) }
+func (h tailHeap) Less(i, j int) bool {
+	a, b := h[i], h[j]
+	return cmp.Or(a.buffer[0].Stored().Compare(b.buffer[0].Stored()), protocol.CompareMessageQueues(a.mq, b.mq)) < 0
+}
+func (h tailHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *tailHeap) Push(q any)   { *h = append(*h, q.(*tailQueue)) }
+func (h *tailHeap) Pop() any {
+	old := *h
+	q := old[len(old)-1]
+	*h = old[:len(old)-1]
+	return q
+}
