@@ -244,10 +244,7 @@ func (e *Engine) previewOne(ctx context.Context, mq MessageQueue, t core.ResetTa
 		row.Err = errors.New("this member does not hold the queue")
 		return row
 	}
-	row.Before = q.snap.Load().CommittedOffset
-	if o := q.memory.Load(); o != Unknown {
-		row.Before = o
-	}
+	row.Before = q.memory.Load()
 	b := core.ResetBounds{Committed: row.Before}
 	if b.Min, row.Err = e.d.Client.MinOffset(ctx, mq); row.Err != nil {
 		return row

@@ -23,7 +23,7 @@ func (s brokerStore) Load(ctx context.Context, mq engine.MessageQueue) (int64, b
 	return s.client.QueryConsumerOffset(ctx, s.group, mq)
 }
 
-func (s brokerStore) Save(ctx context.Context, offsets map[engine.MessageQueue]int64, wait bool) map[engine.MessageQueue]error {
+func (s brokerStore) Save(ctx context.Context, offsets map[engine.MessageQueue]int64) map[engine.MessageQueue]error {
 	failed := map[engine.MessageQueue]error{}
 	for mq, o := range offsets {
 		if err := s.client.UpdateConsumerOffset(ctx, s.group, mq, o); err != nil {

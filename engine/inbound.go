@@ -39,7 +39,10 @@ func (i *Inbound) HandleRequest(conn *remoting.Conn, req protocol.Command) {
 	case protocol.GetConsumerStatusFromClient:
 		e.respond(conn, &req, e.onStatus)
 	case protocol.GetConsumerRunningInfo:
-		e.respond(conn, &req, e.onRunningInfo)
+		e.inbox.put(inboundWork{func(ctx context.Context) {
+			e.refreshQueues(ctx)
+			e.respond(conn, &req, e.onRunningInfo)
+		}})
 	case protocol.ConsumeMessageDirectly:
 		e.inbox.put(inboundWork{func(ctx context.Context) {
 			e.respond(conn, &req, func(req *protocol.Command) ([]byte, error) { return e.onConsumeDirectly(ctx, req) })
@@ -173,6 +176,30 @@ func (t *topicStats) status() protocol.ConsumeStatus {
 	return protocol.ConsumeStatus{
 		PullRT: t.wPullRT.Minute().Avg, PullTPS: t.wPulled.Minute().TPS, ConsumeRT: rt.Avg,
 		ConsumeOKTPS: t.wOK.Minute().TPS, ConsumeFailedTPS: t.wFailed.Minute().TPS, ConsumeFailedMsgs: t.wFailed.Hour().Sum,
+	}
+}
+
+// refreshLimit bounds the wait for the queues' own goroutines, which answer at once.
+const refreshLimit = time.Second
+
+// refreshQueues lets each queue publish a snapshot of now.
+func (e *Engine) refreshQueues(ctx context.Context) {
+	own := e.base.Load().own
+	done := make(chan struct{}, len(own))
+	for _, q := range own {
+		q.inbox.put(refresh{done})
+	}
+	limit := time.NewTimer(refreshLimit)
+	defer limit.Stop()
+	for _, q := range own {
+		select {
+		case <-done:
+		case <-q.gone:
+		case <-limit.C:
+			return
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 

@@ -36,7 +36,7 @@ func (e *Engine) observer(ctx context.Context) {
 	for {
 		select {
 		case now := <-tick.C:
-			if now.Sub(time.Unix(0, e.asked.Load())) < lookedAtLimit {
+			if e.watched(now) {
 				e.observe(ctx)
 			}
 		case <-ctx.Done():

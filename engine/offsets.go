@@ -9,8 +9,8 @@ type OffsetStore interface {
 	// Load returns the stored offset of a queue; found is false only when the store
 	// is sure that there is none.
 	Load(ctx context.Context, mq MessageQueue) (offset int64, found bool, err error)
-	// Save stores offsets. With wait it returns when they are durable, without it
-	// may return when they are on their way. It tries every queue and returns those
-	// that failed with the reason; nil when none did.
-	Save(ctx context.Context, offsets map[MessageQueue]int64, wait bool) map[MessageQueue]error
+	// Save stores offsets and returns when they are durable (trap T11: what is only
+	// on its way can be lost unnoticed). It tries every queue and returns those that
+	// failed with the reason; nil when none did.
+	Save(ctx context.Context, offsets map[MessageQueue]int64) map[MessageQueue]error
 }

@@ -69,6 +69,9 @@ func (q *queue) dispatchOrderly(now time.Time) {
 		}
 	}
 	q.dispatched = true
+	if len(taken) > q.batchMax && q.harvestAt.IsZero() {
+		q.harvestAt = now.Add(harvestEvery)
+	}
 	q.e.pool.push(b)
 }
 

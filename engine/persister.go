@@ -53,7 +53,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 		}
 		var failed map[MessageQueue]error
 		if len(offsets) > 0 && err == nil {
-			failed = e.d.Store.Save(ctx, offsets, true)
+			failed = e.d.Store.Save(ctx, offsets)
 		}
 		for _, q := range part {
 			o, ok := offsets[q.mq]
@@ -81,7 +81,7 @@ func (e *Engine) save(ctx context.Context, mq MessageQueue, offset int64) error 
 	one := map[string][]*queue{mq.BrokerName: nil}
 	e.eachBroker(ctx, one, func(_ []*queue, err error) {
 		if err == nil {
-			err = e.d.Store.Save(ctx, map[MessageQueue]int64{mq: offset}, true)[mq]
+			err = e.d.Store.Save(ctx, map[MessageQueue]int64{mq: offset})[mq]
 		}
 		result = err
 	})

@@ -58,6 +58,7 @@ type queue struct {
 	unsure atomic.Bool
 	// notDurable: the last write of the offset failed, and was told.
 	notDurable atomic.Bool
+	pulledAt   atomic.Int64 // the last pull attempt, unix nanoseconds
 	// dropping is the coordinator's: it has told the queue to end.
 	dropping bool
 
@@ -127,6 +128,7 @@ type queue struct {
 	state                              QueueState
 	stateSince                         time.Time
 	publishAt                          time.Time
+	stale                              bool // changed since it was published
 	armed                              time.Time
 }
 
@@ -353,22 +355,36 @@ func (q *queue) setCommit(offset int64, increaseOnly bool) {
 	q.memory.Store(offset)
 }
 
-// touch notes that something the screen shows has changed.
+// publishEvery is how often at most a queue publishes its snapshot while
+// somebody looks.
+const publishEvery = 100 * time.Millisecond
+
+// touch notes that something the screen shows has changed. While nobody looks no
+// timer is set for it: the next look asks for it (refresh).
 func (q *queue) touch() {
-	if q.publishAt.IsZero() {
+	q.stale = true
+	if q.publishAt.IsZero() && q.e.watched(time.Now()) {
 		q.publishAt = time.Now().Add(publishEvery)
 	}
 }
-
-// publishEvery is how often at most a queue publishes its snapshot.
-const publishEvery = 100 * time.Millisecond
 
 func (q *queue) publishIfDue(now time.Time) {
 	if q.publishAt.IsZero() || now.Before(q.publishAt) {
 		return
 	}
-	q.publishAt = time.Time{}
 	q.publish(now)
+}
+
+// refresh asks a queue for a snapshot of now.
+type refresh struct{ done chan<- struct{} } // may be nil
+
+func (r refresh) applyTo(_ context.Context, q *queue) {
+	if q.stale {
+		q.publish(time.Now())
+	}
+	if r.done != nil {
+		r.done <- struct{}{} // has room for each queue
+	}
 }
 
 // paused is the pause in force, the queue's own or the consumer's.

@@ -112,6 +112,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		q.adopt(s.offset)
 		q.notePersisted(s.offset)
 		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})
+		q.publish(now)
 	default: // the lock came back
 		q.known = true
 		if s.offset > q.persisted.Load() {

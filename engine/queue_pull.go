@@ -20,6 +20,7 @@ const (
 // pull applies the pre-checks and, when all pass, sends the next pull request.
 func (q *queue) pull(ctx context.Context, now time.Time) {
 	q.lastPull = now
+	q.pulledAt.Store(now.UnixNano())
 	q.touch()
 	if q.orderly && q.clustering && q.locked && core.LockExpired(q.lockedAt, now) {
 		q.lockLost("expired", now)
@@ -286,6 +287,9 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned, raw int) *batch {
 	}
 	b := &batch{q: q, gen: q.gen.Load(), msgs: msgs, first: first, started: make([]atomic.Int64, n)}
 	q.live = append(q.live, b)
+	if n > uint64(q.batchMax) && q.harvestAt.IsZero() {
+		q.harvestAt = time.Now().Add(harvestEvery)
+	}
 	return b
 }
 

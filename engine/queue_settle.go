@@ -91,15 +91,16 @@ func (q *queue) forgetSettled() {
 // yet reported.
 const harvestEvery = 50 * time.Millisecond
 
+// harvestDue is armed by a batch of more than one listener call (put,
+// dispatchOrderly) and goes on while its messages are unfinished.
 func (q *queue) harvestDue(now time.Time) {
-	switch {
-	case q.running.Load() == 0:
-		q.harvestAt = time.Time{}
-	case q.harvestAt.IsZero():
+	if q.harvestAt.IsZero() || now.Before(q.harvestAt) {
+		return
+	}
+	q.harvest()
+	q.harvestAt = time.Time{}
+	if q.pq.Stats().Count > 0 {
 		q.harvestAt = now.Add(harvestEvery)
-	case !now.Before(q.harvestAt):
-		q.harvestAt = now.Add(harvestEvery)
-		q.harvest()
 	}
 }
 

@@ -143,8 +143,8 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	for mq, q := range c.queues {
 		if mq.Topic == t.sub.Topic {
 			h := core.Holding{MQ: mq, Dropped: q.dropping, LastPull: now}
-			if snap := q.snap.Load(); snap.State != QueueTaking {
-				h.LastPull = snap.LastPull
+			if at := q.pulledAt.Load(); at != 0 {
+				h.LastPull = time.Unix(0, at)
 			}
 			have = append(have, h)
 		}

@@ -97,12 +97,24 @@ func (c *coordinator) topicSnapshot(t *topicState, b *base) TopicSnapshot {
 	return s
 }
 
-// Snapshot returns what the engine looks like now (at most some 100 ms old). It
+// watched reports whether somebody has looked lately.
+func (e *Engine) watched(now time.Time) bool {
+	return now.Sub(time.Unix(0, e.asked.Load())) < lookedAtLimit
+}
+
+// Snapshot returns what the engine looks like now: at most some 100 ms old while
+// it is called every few seconds; the first one after a while may be older. It
 // never waits for the engine.
 func (e *Engine) Snapshot() *Snapshot {
 	now := time.Now()
-	e.asked.Store(now.UnixNano())
 	b := e.base.Load()
+	if watched := e.watched(now); !watched {
+		e.asked.Store(now.UnixNano())
+		for _, q := range b.own { // they did not publish while nobody looked
+			q.inbox.put(refresh{})
+		}
+	}
+	e.asked.Store(now.UnixNano())
 	s := &Snapshot{
 		At: now, Started: b.started, State: b.state, StateCause: b.cause,
 		Group: e.o.Group, ClientID: e.clientID, Model: e.o.MessageModel, Orderly: e.o.Orderly,
@@ -175,6 +187,7 @@ func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subs
 
 // publish stores the queue's snapshot anew.
 func (q *queue) publish(now time.Time) {
+	q.stale, q.publishAt = false, time.Time{}
 	st := q.pq.Stats()
 	s := &QueueSnapshot{
 		MessageQueue: q.mq, Retry: q.retry, Own: true,

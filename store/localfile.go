@@ -83,24 +83,18 @@ func (f *LocalFile) Load(_ context.Context, mq protocol.MessageQueue) (offset in
 	return offset, found, nil
 }
 
-// Save writes the offsets and returns when they are on the disk. Without wait,
-// it writes nothing when nothing changed.
-func (f *LocalFile) Save(ctx context.Context, offsets map[protocol.MessageQueue]int64, wait bool) map[protocol.MessageQueue]error {
+// Save writes the offsets and returns when they are on the disk.
+func (f *LocalFile) Save(ctx context.Context, offsets map[protocol.MessageQueue]int64) map[protocol.MessageQueue]error {
 	failed := map[protocol.MessageQueue]error{}
 	changes := protocol.OffsetTable{}
-	changed := false
-	f.mu.Lock()
 	for mq, offset := range offsets {
 		if offset < 0 {
 			failed[mq] = fmt.Errorf("save offset %d of %v: it is none", offset, mq)
 			continue
 		}
 		changes[mq] = offset
-		old, known := f.offsets[mq]
-		changed = changed || !known || old != offset
 	}
-	f.mu.Unlock()
-	if len(changes) > 0 && (wait || changed) {
+	if len(changes) > 0 {
 		if err := f.write(ctx, changes); err != nil {
 			for mq := range changes {
 				failed[mq] = err

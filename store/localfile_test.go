@@ -43,7 +43,7 @@ func open(t *testing.T, dir string) *LocalFile {
 
 func save(t *testing.T, f *LocalFile, offsets map[protocol.MessageQueue]int64) {
 	t.Helper()
-	if failed := f.Save(t.Context(), offsets, true); failed != nil {
+	if failed := f.Save(t.Context(), offsets); failed != nil {
 		t.Fatalf("Save(%v) = %v", offsets, failed)
 	}
 }
@@ -231,37 +231,16 @@ func TestSaveRefusesWhenBothAreDamaged(t *testing.T) {
 	f := open(t, dir)
 	place(t, dir, "offsets.json", "x")
 	place(t, dir, "offsets.json.bak", "y")
-	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1, queue(1): 2}, true)
+	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1, queue(1): 2})
 	if len(failed) != 2 {
 		t.Errorf("Save failed for %v, want both queues", failed)
 	}
 	wantOffset(t, f, 0, 0, false) // not saved, so not promised
 }
 
-// Nothing changed and nobody waits: nothing is written.
-func TestSaveSkipsWhatIsKnown(t *testing.T) {
-	dir := t.TempDir()
-	f := open(t, dir)
-	offsets := map[protocol.MessageQueue]int64{queue(0): 1}
-	save(t, f, offsets)
-	if err := os.Remove(f.Path()); err != nil {
-		t.Fatal(err)
-	}
-	if failed := f.Save(t.Context(), offsets, false); failed != nil {
-		t.Errorf("Save = %v", failed)
-	}
-	if _, err := os.Stat(f.Path()); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file was written without need: %v", err)
-	}
-	save(t, f, offsets)
-	if diff := cmp.Diff(protocol.OffsetTable{queue(0): 1}, onDisk(t, f.Path())); diff != "" {
-		t.Errorf("file (-want +got):\n%s", diff)
-	}
-}
-
 func TestSaveFailsEachQueueForItself(t *testing.T) {
 	f := open(t, t.TempDir())
-	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1, queue(1): -1}, true)
+	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1, queue(1): -1})
 	if len(failed) != 1 || failed[queue(1)] == nil {
 		t.Errorf("Save failed for %v, want only the negative offset", failed)
 	}
@@ -269,7 +248,7 @@ func TestSaveFailsEachQueueForItself(t *testing.T) {
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if failed := f.Save(ctx, map[protocol.MessageQueue]int64{queue(0): 2}, true); !errors.Is(failed[queue(0)], context.Canceled) {
+	if failed := f.Save(ctx, map[protocol.MessageQueue]int64{queue(0): 2}); !errors.Is(failed[queue(0)], context.Canceled) {
 		t.Errorf("Save with an ended context = %v", failed)
 	}
 }
@@ -280,7 +259,7 @@ func TestSaveIntoAnUnwritableFolder(t *testing.T) {
 	if err := os.WriteFile(dir, nil, 0o644); err != nil { // a file where the folder should be
 		t.Fatal(err)
 	}
-	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1}, true)
+	failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1})
 	if err := failed[queue(0)]; err == nil || !strings.Contains(err.Error(), dir) {
 		t.Errorf("Save = %v, want an error that names %s", failed, dir)
 	}
@@ -302,7 +281,7 @@ func TestSaveInAReadOnlyFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.Chmod(folder, 0o755) })
-	if failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1}, true); failed[queue(0)] == nil {
+	if failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(0): 1}); failed[queue(0)] == nil {
 		t.Error("Save into a read-only folder gave no error")
 	}
 }
@@ -352,7 +331,7 @@ func TestSaversShareAFile(t *testing.T) {
 		f := open(t, dir)
 		wg.Go(func() {
 			for i := range int64(rounds) {
-				if failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(s): i}, true); failed != nil {
+				if failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{queue(s): i}); failed != nil {
 					t.Errorf("saver %d: %v", s, failed)
 				}
 			}
@@ -376,7 +355,7 @@ func TestSaveDoesNotWaitForeverForTheLock(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	failed := f.Save(ctx, map[protocol.MessageQueue]int64{queue(0): 2}, true)
+	failed := f.Save(ctx, map[protocol.MessageQueue]int64{queue(0): 2})
 	unlock()
 	if err := failed[queue(0)]; err == nil || !strings.Contains(err.Error(), ".lock") {
 		t.Errorf("Save while another holds the lock = %v, want an error that names the lock", failed)
@@ -407,7 +386,7 @@ func saveUntilKilled(dir string) {
 		next++
 		// Two queues: they must never be torn apart.
 		offsets := map[protocol.MessageQueue]int64{queue(0): next, queue(1): 2 * next}
-		if failed := f.Save(context.Background(), offsets, true); failed != nil {
+		if failed := f.Save(context.Background(), offsets); failed != nil {
 			fmt.Println("error:", failed)
 			os.Exit(1)
 		}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -30,36 +29,12 @@ func TestRemoteBrokerRoundTrip(t *testing.T) {
 		for i, mq := range route.Queues {
 			offsets[mq] = int64(1 + i%9)
 		}
-		if failed := s.Save(t.Context(), offsets, true); failed != nil {
+		if failed := s.Save(t.Context(), offsets); failed != nil {
 			t.Fatalf("Save = %v", failed)
 		}
 		for mq, want := range offsets {
 			if got, found, err := s.Load(t.Context(), mq); err != nil || !found || got != want {
 				t.Errorf("Load(%v) = %d, %v, %v, want %d", mq, got, found, err, want)
-			}
-		}
-		// Nothing tells when a one-way request was executed, and a broker executes
-		// requests beside each other: it is asked until it has.
-		for mq := range offsets {
-			offsets[mq] = 3
-		}
-		if failed := s.Save(t.Context(), offsets, false); failed != nil {
-			t.Fatalf("one-way Save = %v", failed)
-		}
-		deadline := time.After(5 * time.Second)
-		tick := time.NewTicker(20 * time.Millisecond)
-		defer tick.Stop()
-		for mq := range offsets {
-			for {
-				got, _, err := s.Load(t.Context(), mq)
-				if err == nil && got == 3 {
-					break
-				}
-				select {
-				case <-tick.C:
-				case <-deadline:
-					t.Fatalf("Load(%v) after a one-way Save = %d, %v, want 3", mq, got, err)
-				}
 			}
 		}
 	})
@@ -143,7 +118,7 @@ func TestRemoteBrokerSaveTriesEveryQueue(t *testing.T) {
 		for id := range int32(8) {
 			offsets[on("broker-a", id)], offsets[on("broker-b", id)] = 10+int64(id), 20+int64(id)
 		}
-		failed := s.Save(t.Context(), offsets, true)
+		failed := s.Save(t.Context(), offsets)
 		if len(failed) != 2 || failed[on("broker-a", 3)] == nil || failed[on("broker-b", 3)] == nil {
 			t.Errorf("Save failed for %v, want queue 3 of both brokers", failed)
 		}
@@ -174,7 +149,7 @@ func TestRemoteBrokerSaveIsParallel(t *testing.T) {
 			offsets[on("broker-a", id)], offsets[on("broker-b", id)] = 1, 1
 		}
 		begun := time.Now()
-		if failed := s.Save(t.Context(), offsets, true); failed != nil {
+		if failed := s.Save(t.Context(), offsets); failed != nil {
 			t.Errorf("Save = %v", failed)
 		}
 		if took := time.Since(begun); took > 1500*time.Millisecond {
@@ -184,39 +159,21 @@ func TestRemoteBrokerSaveIsParallel(t *testing.T) {
 }
 
 func TestRemoteBrokerSaveWithADeadBroker(t *testing.T) {
-	for _, wait := range []bool{true, false} {
-		t.Run(fmt.Sprintf("wait=%v", wait), func(t *testing.T) {
-			inBubble(t, func(t *testing.T, sb *sandbox.Sandbox, s *RemoteBroker) {
-				sb.StopBroker("broker-b")
-				synctest.Wait() // until the client has seen its connection end
-				offsets := map[protocol.MessageQueue]int64{}
-				for id := range int32(8) {
-					offsets[on("broker-a", id)], offsets[on("broker-b", id)] = 5, 5
-				}
-				failed := s.Save(t.Context(), offsets, wait)
-				synctest.Wait()
-				for mq := range offsets {
-					if (failed[mq] != nil) != (mq.BrokerName == "broker-b") {
-						t.Errorf("%v: error %v", mq, failed[mq])
-					}
-				}
-				if got, found, _, _ := sb.Offsets("g", on("broker-a", 7)); !found || got != 5 {
-					t.Errorf("the living broker stored %d, %v, want 5", got, found)
-				}
-			})
-		})
-	}
-}
-
-func TestCrewHandsAPanicToTheWaiter(t *testing.T) {
-	defer func() {
-		if v := recover(); v != "boom" {
-			t.Errorf("recovered %v, want boom", v)
+	inBubble(t, func(t *testing.T, sb *sandbox.Sandbox, s *RemoteBroker) {
+		sb.StopBroker("broker-b")
+		synctest.Wait() // until the client has seen its connection end
+		offsets := map[protocol.MessageQueue]int64{}
+		for id := range int32(8) {
+			offsets[on("broker-a", id)], offsets[on("broker-b", id)] = 5, 5
 		}
-	}()
-	var c crew
-	c.start(func() { panic("boom") })
-	c.start(func() {})
-	c.wait()
-	t.Error("wait returned")
+		failed := s.Save(t.Context(), offsets)
+		for mq := range offsets {
+			if (failed[mq] != nil) != (mq.BrokerName == "broker-b") {
+				t.Errorf("%v: error %v", mq, failed[mq])
+			}
+		}
+		if got, found, _, _ := sb.Offsets("g", on("broker-a", 7)); !found || got != 5 {
+			t.Errorf("the living broker stored %d, %v, want 5", got, found)
+		}
+	})
 }
