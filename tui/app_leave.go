@@ -59,10 +59,11 @@ func (a *app) beginLeave(interrupted bool) tea.Cmd {
 	a.leave.on, a.leave.after = true, false
 	a.dialogs = nil
 	if a.env.o.Leave == nil || a.env.o.Left == nil || a.ended {
-		if a.env.o.Leave != nil {
-			a.env.o.Leave()
+		quit := a.quit(nil)
+		if leave := a.env.o.Leave; leave != nil {
+			return func() tea.Msg { leave(); return quit() }
 		}
-		return a.quit(nil)
+		return quit
 	}
 	return a.cmds.leave(a.env.o.Leave)
 }

@@ -124,7 +124,7 @@ func (b *bar) complete(step int) {
 
 func (b bar) view(int, int) string { return "" }
 
-func (b bar) hint(c *canvas) {
+func (b bar) hint(c *canvas) string {
 	th := b.env.th
 	c.put(th.key, " "+b.sign)
 	width := max(c.room()/2, 20)
@@ -142,6 +142,10 @@ func (b bar) hint(c *canvas) {
 		c.put(th.dim, " "+strings.Join(lastWords(list), "  "))
 	}
 	c.end()
+	if b.sign == "/" {
+		return "FILTER"
+	}
+	return "COMMAND"
 }
 
 // lastWords are completions without what they share.
@@ -153,11 +157,4 @@ func lastWords(lines []string) []string {
 		}
 	}
 	return short
-}
-
-func (b bar) word() string {
-	if b.sign == "/" {
-		return "FILTER"
-	}
-	return "COMMAND"
 }

@@ -17,10 +17,9 @@ type dialog interface {
 	update(msg tea.Msg) (dialog, request)
 	// view draws at most h lines of w cells; "" draws nothing.
 	view(w, h int) string
-	// hint writes the line that otherwise shows keys.
-	hint(c *canvas)
-	// word is the mode for the status line.
-	word() string
+	// hint writes the line that otherwise shows keys and gives the mode for the
+	// status line.
+	hint(c *canvas) (mode string)
 }
 
 // request is what a dialog asks the root to do.
@@ -132,11 +131,10 @@ func (d leaveDialog) view(w, h int) string {
 	return drawBox(d.env, w, h, "LEAVE the group?", "", lines, len(lines)-1)
 }
 
-func (d leaveDialog) hint(c *canvas) {
+func (d leaveDialog) hint(c *canvas) string {
 	d.env.hints(c, "tab", "other button", d.env.enter(), "press", "y", "leave", "esc", "stay")
+	return "DIALOG"
 }
-
-func (d leaveDialog) word() string { return "DIALOG" }
 
 // enter is how the enter key is written.
 func (e *env) enter() string { return e.g.enter }
@@ -175,9 +173,10 @@ func (d textDialog) view(w, h int) string {
 	return drawBox(d.env, w, h, d.title, "", lines, 0)
 }
 
-func (d textDialog) hint(c *canvas) { d.env.hints(c, "j/k", "scroll", "esc", "close") }
-
-func (d textDialog) word() string { return "DETAIL" }
+func (d textDialog) hint(c *canvas) string {
+	d.env.hints(c, "j/k", "scroll", "esc", "close")
+	return "DETAIL"
+}
 
 // eventDetails are all fields of an event.
 func eventDetails(e *env, r *eventRow) textDialog {
@@ -299,8 +298,7 @@ func (d helpDialog) total() int {
 	return len(d.rows())
 }
 
-func (d helpDialog) hint(c *canvas) {
+func (d helpDialog) hint(c *canvas) string {
 	d.env.hints(c, "type", "to filter", "↑/↓", "scroll", "esc", "close")
+	return "HELP"
 }
-
-func (d helpDialog) word() string { return "HELP" }

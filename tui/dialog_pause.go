@@ -88,14 +88,11 @@ func (d pauseDialog) view(w, h int) string {
 	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 1)
 }
 
-func (d pauseDialog) hint(c *canvas) {
-	verb := "pause"
+func (d pauseDialog) hint(c *canvas) string {
 	if d.resume {
-		verb = "resume"
-		d.env.hints(c, d.env.enter(), verb, "esc", "leave it")
-		return
+		d.env.hints(c, d.env.enter(), "resume", "esc", "leave it")
+	} else {
+		d.env.hints(c, d.env.enter(), "pause", "tab", "next field", "esc", "leave it")
 	}
-	d.env.hints(c, d.env.enter(), verb, "tab", "next field", "esc", "leave it")
+	return "PROMPT"
 }
-
-func (d pauseDialog) word() string { return "PROMPT" }

@@ -372,21 +372,16 @@ func (d *resetDialog) off() string {
 	return ""
 }
 
-func (d resetDialog) word() string {
-	if d.applying {
-		return "WRITING"
-	}
-	return "DIALOG"
-}
-
-func (d resetDialog) hint(c *canvas) {
+func (d resetDialog) hint(c *canvas) string {
 	switch {
 	case d.applying:
 		c.put(d.env.th.text, " writing … each queue's result follows")
 		c.end()
+		return "WRITING"
 	case d.done:
 		d.env.hints(c, d.env.enter(), "close", "↑/↓", "scroll")
 	default:
 		d.env.hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.env.enter(), "press button")
 	}
+	return "DIALOG"
 }

@@ -91,6 +91,9 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 		if t, err := d.target(); err != nil {
 			value = append(value, segment{e.th.bad, " " + err.Error()})
 		} else if d.kind == core.ResetTime {
+			if !d.stale {
+				t = d.asked // what the preview is about: a relative time moves on
+			}
 			value = append(value, segment{e.th.dim, " = " + t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00") + " (" + ago(t.Time, e.now) + ")"})
 		}
 		lines = append(lines, value)

@@ -37,6 +37,9 @@ func parseFilter(text string, columns []string) (filter, error) {
 		f.re = re
 	case rest[0] == '>' || rest[0] == '<':
 		f.less = rest[0] == '<'
+		if len(columns) == 0 {
+			return filter{}, fmt.Errorf("there are no columns to compare here: a text, ~regexp or !without")
+		}
 		fields := strings.Fields(rest[1:])
 		if len(fields) != 2 {
 			return filter{}, fmt.Errorf("%c needs a column and a number: %cCOLUMN 100 (%s)", rest[0], rest[0], strings.Join(columns, ", "))

@@ -1,0 +1,214 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// filter is the shown view's.
+func (a *app) filter() *filter {
+	if a.shown == viewEvents {
+		return &a.events[a.cur].filter
+	}
+	return &a.live[a.cur].filter
+}
+
+// setFilter tries a filter; a bad one leaves the old in force.
+func (a *app) setFilter(text string) error {
+	columns := filterColumns
+	if a.shown == viewEvents {
+		columns = nil
+	}
+	f, err := parseFilter(text, columns)
+	if err != nil {
+		return err
+	}
+	if a.shown == viewEvents {
+		a.events[a.cur].filter = f
+		a.events[a.cur].refilter()
+		return nil
+	}
+	a.live[a.cur].filter = f
+	a.live[a.cur].refresh(true)
+	return nil
+}
+
+// askPause opens the prompt for queues: resume when all of them are paused.
+func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
+	s := a.source().scene
+	if s == nil || len(queues) == 0 {
+		return a.refuse("there is no queue to pause")
+	}
+	var own, paused []engine.MessageQueue
+	other := ""
+	for _, mq := range queues {
+		q := s.queue(mq)
+		switch {
+		case q == nil:
+		case !q.Own:
+			other = q.Short() + " is not ours: by " + s.Strategy + " it is " + orUnknown(q.Owner) + "'s"
+		case s.pausedAlone(q):
+			paused = append(paused, mq)
+		default:
+			own = append(own, mq)
+		}
+	}
+	switch {
+	case len(own)+len(paused) == 0:
+		return a.refuse("only own queues can be paused here; " + other)
+	case len(own) == 0:
+		a.push(newPauseDialog(a.env, paused, queueNames(paused), true))
+	default:
+		a.push(newPauseDialog(a.env, own, queueNames(own), false))
+	}
+	return nil
+}
+
+func (a *app) askPauseAll() tea.Cmd {
+	s := a.source().scene
+	if s == nil {
+		return a.refuse("the engine has not shown anything yet")
+	}
+	a.push(newPauseDialog(a.env, nil, "the whole consumer "+s.Group, s.Pause != nil))
+	return nil
+}
+
+// queueNames names queues in one line.
+func queueNames(queues []engine.MessageQueue) string {
+	const most = 3
+	var names []string
+	for i, mq := range queues {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(queues)-most))
+			break
+		}
+		names = append(names, SafeText(mq.Short()))
+	}
+	return strings.Join(names, ", ")
+}
+
+// openReset opens the reset dialog for own queues.
+func (a *app) openReset() tea.Cmd {
+	s := a.source().scene
+	if s == nil || a.source().engine == nil {
+		return a.refuse("the engine has not shown anything yet")
+	}
+	targets := a.targets()
+	if len(targets) == 0 {
+		return a.refuse("there is no queue to reset")
+	}
+	topic := targets[0].Topic
+	var all, chosen []engine.MessageQueue
+	for i := range s.raw.Queues {
+		q := &s.raw.Queues[i]
+		if !q.Own {
+			continue
+		}
+		if q.Topic == topic {
+			all = append(all, q.MessageQueue)
+		}
+		if slices.Contains(targets, q.MessageQueue) {
+			chosen = append(chosen, q.MessageQueue)
+		}
+	}
+	var scopes []resetScope
+	if len(chosen) > 0 {
+		label := queueNames(chosen)
+		if len(chosen) > 1 {
+			label = fmt.Sprintf("marked (%d)", len(chosen))
+		}
+		scopes = append(scopes, resetScope{label, chosen})
+	}
+	if len(all) > 0 {
+		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", table.Cut(SafeText(topic), 24), len(all)), all})
+	}
+	if len(scopes) == 0 {
+		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")
+	}
+	perSecond, _ := a.source().hist.rate(consumed, trendWindow)
+	d, r := newResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
+	a.push(d)
+	return a.serve(r)
+}
+
+// serve does what a dialog asks for.
+func (a *app) serve(r request) tea.Cmd {
+	e := a.source().engine
+	switch r := r.(type) {
+	case closeRequest:
+		a.pop()
+	case leaveRequest:
+		a.pop()
+		return a.beginLeave(false)
+	case filterRequest:
+		return a.onFilter(r)
+	case commandRequest:
+		a.pop()
+		a.commands.add(r.line)
+		return a.command(r.line)
+	case pauseRequest:
+		a.pop()
+		what := "paused " + a.what(r.Queues)
+		return a.cmds.pause(e, r.PauseRequest, what)
+	case resumeRequest:
+		a.pop()
+		return a.cmds.resume(e, r.ResumeRequest, "resumed "+a.what(r.Queues))
+	case previewRequest:
+		return a.cmds.previewReset(e, r.ResetRequest, r.ticket, a.env.o.Now)
+	case applyRequest:
+		a.writing = "a reset of " + plural(len(r.Queues), "queue")
+		return a.cmds.doReset(e, r.ResetRequest)
+	}
+	return nil
+}
+
+func (a *app) what(queues []engine.MessageQueue) string {
+	if len(queues) == 0 {
+		return "the whole consumer"
+	}
+	return queueNames(queues)
+}
+
+func (a *app) onFilter(r filterRequest) tea.Cmd {
+	err := a.setFilter(r.text)
+	if n := len(a.dialogs); n > 0 && err != nil {
+		d, _ := a.dialogs[n-1].update(filterRefused{SafeText(err.Error())})
+		a.dialogs[n-1] = d
+		return nil
+	}
+	if r.done {
+		a.pop()
+		a.filters.add(r.text)
+	}
+	return nil
+}
+
+func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
+	a.writing = ""
+	good := 0
+	for i := range msg.rows {
+		if msg.rows[i].Err == nil && msg.rows[i].Verified {
+			good++
+		}
+	}
+	sev := notice
+	text := fmt.Sprintf("reset: %d of %s verified", good, plural(len(msg.rows), "queue"))
+	if msg.err != "" || good < len(msg.rows) {
+		sev = failure
+	}
+	if msg.err != "" {
+		text += ": " + msg.err
+	}
+	a.note = note{text, sev, a.env.now}
+	cmd := a.toDialogs(msg)
+	if a.leave.after {
+		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
+	}
+	return cmd
+}

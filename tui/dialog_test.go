@@ -1,0 +1,178 @@
+package tui
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+)
+
+func TestPausingAsksFirst(t *testing.T) {
+	var got []engine.PauseRequest
+	var resumed []engine.ResumeRequest
+	e := &fakeEngine{
+		pause: func(r engine.PauseRequest) error { got = append(got, r); return nil },
+		resume: func(r engine.ResumeRequest) error {
+			resumed = append(resumed, r)
+			return errors.New("the coordinator is busy")
+		},
+	}
+	d := drive(t, 120, 36, defaultOptions(), e).keys("p")
+	if len(got) != 0 {
+		t.Fatal("a single key paused")
+	}
+	d.see("PAUSE broker-a/3").typing("bad batch 7781").keys("tab").typing("1x").keys("enter").see("is no time")
+	d.keys("backspace", "0", "m", "enter").see("paused broker-a/3")
+	want := []engine.PauseRequest{{Queues: []engine.MessageQueue{mq("orders-paid", "broker-a", 3)}, By: "wang", Reason: "bad batch 7781", ResumeAfter: 10 * time.Minute}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the request (-want +got):\n%s", diff)
+	}
+	d.keys("P", "esc", "P").see("PAUSE the whole consumer").keys("enter")
+	if len(got) != 2 || got[1].Queues != nil {
+		t.Errorf("the whole consumer: %+v", got)
+	}
+	// broker-a/4 is paused already: the prompt offers to resume, and tells what goes wrong.
+	d.keys("/").typing("a/4").keys("enter", "p").see("RESUME broker-a/4").keys("enter").see("resumed broker-a/4: the coordinator is busy")
+	if len(resumed) != 1 {
+		t.Errorf("resume was called %d times", len(resumed))
+	}
+}
+
+func TestPausingMarkedQueuesLeavesOthersOut(t *testing.T) {
+	var got []engine.PauseRequest
+	e := &fakeEngine{pause: func(r engine.PauseRequest) error { got = append(got, r); return nil }}
+	d := drive(t, 120, 36, defaultOptions(), e).keys("v", "v", "v", "p", "enter")
+	if len(got) != 1 || len(got[0].Queues) != 2 {
+		t.Errorf("two own queues of three marked: %+v", got)
+	}
+	d.keys("esc", "/").typing("b/2").keys("enter", "p").see("only own queues can be paused here; broker-b/2 is not ours")
+}
+
+// toReset opens the dialog for all own queues and types the name.
+func toReset(t *testing.T, e *fakeEngine) *driver {
+	t.Helper()
+	return drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "right")
+}
+
+func TestResetNeedsEveryStep(t *testing.T) {
+	e := resetEngine()
+	var got []engine.ResetRequest
+	inner := e.reset
+	e.reset = func(r engine.ResetRequest) ([]engine.ResetRow, error) { got = append(got, r); return inner(r) }
+	d := toReset(t, e)
+	d.see("SKIP 349").see("GONE 30,200").see("replay 11,537").see("1 queue unknown: leave it out by hand")
+	d.keys("tab", "tab", "tab", "down", "down", "down", "down", "down", "space") // to the rows: leave broker-a/5 out
+	d.see("type the group's name: order-settle").keys("tab").typing("bad batch").keys("tab").typing("order-settl").keys("enter")
+	if len(got) != 0 {
+		t.Fatal("enter in a field applied")
+	}
+	d.keys("shift+tab", "tab") // enter went on to Apply
+	d.keys("shift+tab").typing("e").keys("tab")
+	d.see("Apply writes the offsets of 5 queues")
+	d.now = d.now.Add(31 * time.Second)
+	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{fixture(0)}, next: true})
+	d.see("the preview is older than 30s").keys("enter")
+	if len(got) != 0 {
+		t.Fatal("an old preview was applied")
+	}
+	d.keys("ctrl+r").see("Apply writes the offsets of 5 queues").keys("enter")
+	if len(got) != 1 {
+		t.Fatalf("applied %d times", len(got))
+	}
+	r := got[0]
+	if len(r.Queues) != 5 || r.By != "wang" || r.Reason != "bad batch" || r.Target.Kind != core.ResetTime {
+		t.Errorf("the request: %+v", r)
+	}
+	for i, q := range r.Queues {
+		want := 18_201_977 + int64(i)*1000
+		if q.QueueID == 4 {
+			want = 10_987_802
+		}
+		if r.Expect[q] != want {
+			t.Errorf("%v is expected at %d, want what the preview saw, %d", q, r.Expect[q], want)
+		}
+	}
+	d.see("4 of 5 verified").see("moved back to 18,000,000").keys("enter")
+	if len(d.a.dialogs) != 0 {
+		t.Error("the result does not close")
+	}
+	d.see("reset: 4 of 5 queues verified")
+}
+
+func TestOpeningTheResetDialogWritesNothing(t *testing.T) {
+	e := resetEngine()
+	e.reset = func(engine.ResetRequest) ([]engine.ResetRow, error) {
+		t.Error("something was written")
+		return nil, nil
+	}
+	toReset(t, e).keys("esc")
+	d := drive(t, 120, 36, defaultOptions(), e).keys("R", "enter") // the focus is on Cancel
+	if len(d.a.dialogs) != 0 {
+		t.Error("enter on Cancel does not close")
+	}
+}
+
+func TestAnOldPreviewIsNotShownForANewTarget(t *testing.T) {
+	var tickets []engine.ResetRequest
+	e := resetEngine()
+	inner := e.preview
+	e.preview = func(r engine.ResetRequest) ([]engine.ResetRow, error) { tickets = append(tickets, r); return inner(r) }
+	d := drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "tab", "left") // to latest
+	if last := tickets[len(tickets)-1].Target.Kind; last != core.ResetLatest {
+		t.Errorf("the last preview is of kind %v", last)
+	}
+	d.send(resetPreviewMsg{ticket: 1, err: "too slow"})
+	d.miss("too slow")
+	d.keys("left").see("(•)earliest").keys("left", "tab").see("shift").typing("0").see("the form changed").keys("enter")
+	if got := tickets[len(tickets)-1].Target; got != (core.ResetTarget{Kind: core.ResetShift, Offset: -1000}) {
+		t.Errorf("the target is %+v", got)
+	}
+	d.keys("backspace", "backspace", "backspace", "backspace", "x", "enter").see("is no number")
+}
+
+func TestCtrlCWaitsForAWriteOnItsWay(t *testing.T) {
+	o := defaultOptions()
+	left := 0
+	o.Leave, o.Left = func() { left++ }, make(chan error)
+	d := drive(t, 120, 36, o, nil)
+	d.a.writing = "a reset of 3 queues"
+	d.keys("ctrl+c").see("leaving: a reset of 3 queues is still being written")
+	if left != 0 || d.quit {
+		t.Error("it did not wait")
+	}
+	d.send(resetDoneMsg{})
+	if left != 1 {
+		t.Error("it does not go on after the write")
+	}
+}
+
+func TestReadOnlyHasNoWritingKeys(t *testing.T) {
+	o := defaultOptions()
+	o.Mode = modeReadOnly
+	d := drive(t, 120, 36, o, nil).miss("reset…").keys("R").see("read-only, nothing sent").keys("?").miss("reset offsets")
+	d.keys("esc", ":").typing("reset").keys("enter").see("read-only, nothing sent")
+	if len(d.a.dialogs) != 0 {
+		t.Error("a dialog opened")
+	}
+}
+
+func TestResultsOfTimes(t *testing.T) {
+	now := fixtureNow
+	for text, want := range map[string]time.Time{
+		"-15m": now.Add(-15 * time.Minute), "13:30": time.Date(2026, 11, 29, 13, 30, 0, 0, fixtureZone),
+		"2026-11-28 01:02:03": time.Date(2026, 11, 28, 1, 2, 3, 0, fixtureZone), "2026-11-28T01:02:03Z": time.Date(2026, 11, 28, 1, 2, 3, 0, time.UTC),
+	} {
+		if got, err := parseTime(text, now, fixtureZone); err != nil || !got.Equal(want) {
+			t.Errorf("parseTime(%q) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, bad := range []string{"", "15m", "tomorrow", "25:00"} {
+		if got, err := parseTime(bad, now, fixtureZone); err == nil {
+			t.Errorf("parseTime(%q) = %v", bad, got)
+		}
+	}
+}

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+)
+
+func (a *app) tiny() bool { return a.w < leastWidth || a.h < leastHeight }
+
+// drawTiny is the screen that is too small for tables: a fact a line, still live.
+func (a *app) drawTiny() string {
+	c := newCanvas(a.w, a.h)
+	var facts []segment
+	if over := a.drawDialogs(a.w, a.h-1); over != "" && a.w >= 20 && a.h >= 4 {
+		c.b = append(append(c.b, over...), '\n')
+		c.lines = strings.Count(over, "\n") + 1
+		for c.lines < a.h-1 {
+			c.end()
+		}
+	} else {
+		facts = a.facts()
+	}
+	for _, f := range facts {
+		if c.lines >= a.h-1 {
+			break
+		}
+		c.put(f.style, f.text)
+		c.end()
+	}
+	c.blank(a.h - 1)
+	switch {
+	case len(a.dialogs) > 0:
+		a.dialogs[len(a.dialogs)-1].hint(c)
+	case a.leave.on || a.leave.after:
+		c.put(a.env.th.warn, a.leavingText())
+		c.end()
+	case a.note.text != "" && a.env.now.Sub(a.note.at) < 10*time.Second && a.h > 1:
+		c.put(severityStyle(a.env.th, a.note.sev), a.note.text)
+		c.end()
+	default:
+		c.put(a.env.th.dim, a.tinySummary())
+		c.end()
+	}
+	return c.String()
+}
+
+func (a *app) tinySummary() string {
+	p := a.picture()
+	text := fmt.Sprintf("eyeq %dx%d: ", a.w, a.h)
+	if a.frozen() {
+		text += "FROZEN"
+	} else {
+		text += "live"
+	}
+	if p.scene != nil && a.h == 1 {
+		v := &a.live[a.cur]
+		f := v.figures()
+		trend, _ := f.trendText(false)
+		text += fmt.Sprintf(" · %s lag %s %s · flow %s", p.scene.Group, f.lagText(func(n int64) string { return short(float64(n)) }), trend, v.flowTotal(&f))
+	}
+	return text + " · enlarge for tables"
+}
+
+// facts are the lines of the tiny screen, the most important first.
+func (a *app) facts() []segment {
+	th, p := a.env.th, a.picture()
+	s := p.scene
+	lines := []segment{{th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + a.groupName())}}
+	health := a.health()
+	health.text = strings.TrimSpace(health.text)
+	lines = append(lines, health)
+	if s == nil {
+		return lines
+	}
+	v := &a.live[a.cur]
+	f := v.figures()
+	add := func(st style, format string, args ...any) {
+		lines = append(lines, segment{st, fmt.Sprintf(format, args...)})
+	}
+	trend, st := f.trendText(true)
+	add(st(th), "lag %s %s", f.lagText(grouped), trend)
+	add(th.text, "pull %s  done %s  fail %s", rate(f.pull, f.pullOK), rate(f.consume, f.consumeOK), v.failShare(&f))
+	add(th.text, "flow %s %s", v.flowTotal(&f), v.flowCauses(&f, " ", true))
+	states := map[engine.QueueState]int{}
+	for i := range s.Queues {
+		if s.Queues[i].Own {
+			states[s.Queues[i].State]++
+		}
+	}
+	text := ""
+	for st := engine.QueueTaking; st <= engine.QueueDropping; st++ {
+		if n := states[st]; n > 0 {
+			text += fmt.Sprintf(" %d %s", n, st)
+		}
+	}
+	add(th.text, "own %d of %s:%s", f.own, plural(len(s.Queues), "queue"), text)
+	add(th.text, "cache %s/%s  %s MiB", grouped(f.cached), grouped(f.cacheLimit), mib(f.cachedBytes))
+	add(th.text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)
+	add(th.text, "%s", v.rebalanceText())
+	add(th.text, "%s", v.commitText())
+	for i := range p.folds {
+		r := &p.folds[i].row
+		add(severityStyle(th, r.sev), "%s %s %s %s %s", a.env.clock(r.at, clockSeconds), r.kind, r.cause, r.queue, r.text)
+	}
+	return lines
+}

@@ -1,0 +1,158 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+// heldRow is a cached message behind the door.
+type heldRow struct {
+	offset       int64
+	stage        core.Stage
+	started      time.Time
+	retries      int
+	reconsumed   int32
+	id, tags     string
+	keys         string
+	born, stored time.Time
+	bodySize     int
+	body         string // its beginning, on one line
+	more         string // says that the body goes on
+}
+
+// heldRows lets messages in.
+func heldRows(messages []engine.HeldMessage) []heldRow {
+	rows := make([]heldRow, 0, len(messages))
+	for _, h := range messages {
+		m := h.Message
+		if m == nil {
+			continue
+		}
+		r := heldRow{
+			offset: m.QueueOffset(), stage: h.Stage, started: h.Started, retries: h.Retries, reconsumed: m.ReconsumeTimes(),
+			id: SafeText(m.MessageID()), tags: SafeText(m.Tags()), keys: SafeText(strings.Join(m.Keys(), " ")),
+			born: m.Born(), stored: m.Stored(), bodySize: len(m.StoredBody()),
+		}
+		body, err := m.Body()
+		if err != nil {
+			r.body = "! body: " + SafeText(err.Error())
+		} else {
+			r.bodySize = len(body)
+			whole := false
+			if r.body, whole = safeHead(body, bodyPreview); !whole {
+				r.more = ", the beginning:"
+			}
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// stageWord names a stage as the screen does.
+func stageWord(s core.Stage) string {
+	switch s {
+	case core.StageCached:
+		return "waiting"
+	case core.StageTaken:
+		return "running"
+	case core.StageDone:
+		return "done"
+	}
+	return unknown
+}
+
+var heldColumns = []table.Column{
+	{ID: "offset", Title: "offset", Width: 11, Right: true, Flex: 1, Max: 13, Fixed: true},
+	{ID: "stage", Title: "stage", Width: 8},
+	{ID: "since", Title: "for", Width: 7, Right: true, Rank: 4},
+	{ID: "retry", Title: "retry", Width: 5, Right: true, Rank: 3},
+	{ID: "born", Title: "born", Width: 12, Rank: 6, From: 140},
+	{ID: "stored", Title: "stored", Width: 12, Rank: 5},
+	{ID: "age", Title: "age", Width: 7, Right: true, Rank: 2},
+	{ID: "id", Title: "id", Width: 12, Flex: 1, Max: 34, Rank: 7, From: 90},
+	{ID: "body", Title: "keys · body", Width: 20, Flex: 4},
+}
+
+// note says why no message is listed.
+func (v *queueView) note(q *engine.QueueSnapshot) string {
+	switch {
+	case len(v.held) > 0 && v.err == "":
+		return ""
+	case q == nil:
+		return ""
+	case !q.Own:
+		return "  not ours: its messages are in another member's cache"
+	case v.err != "":
+		return "  " + failure.sign() + " " + v.err
+	case !v.asked:
+		return "  reading the cache …"
+	}
+	return "  the cache is empty"
+}
+
+func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
+	th, r := v.env.th, &v.held[i]
+	st := th.text
+	running := none
+	switch r.stage {
+	case core.StageTaken:
+		st = th.good
+		if !r.started.IsZero() {
+			running = span(v.pic.now.Sub(r.started))
+		}
+	case core.StageDone:
+		st = th.dim
+	}
+	body := r.body
+	if r.keys != "" {
+		body = r.keys + " · " + body
+	}
+	retry := none
+	if n := int(r.reconsumed) + r.retries; n > 0 {
+		retry = fmt.Sprintf("%d", r.reconsumed)
+		if r.retries > 0 {
+			retry += fmt.Sprintf("+%d", r.retries)
+		}
+	}
+	cells := [...]table.Cell{
+		{Text: grouped(r.offset)}, {Text: stageWord(r.stage), Style: st}, {Text: running}, {Text: retry},
+		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
+		{Text: r.id, Style: th.dim}, {Text: table.Tail(body, v.scroll)},
+	}
+	look := table.Look{Cursor: " ", Mark: " "}
+	if i == v.list.Cursor() {
+		look.Cursor, look.Row = v.env.g.cursor, th.cursor
+	}
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendRow(c.b, heldColumns, cells[:], look)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+}
+
+// heldDetails are all fields of a cached message.
+func heldDetails(e *env, r *heldRow) textDialog {
+	when := func(t time.Time) string {
+		if t.IsZero() {
+			return none
+		}
+		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(t, e.now)
+	}
+	return textDialog{env: e, title: "Message at " + grouped(r.offset), lines: []string{
+		"id      " + orUnknown(r.id),
+		"stage   " + stageWord(r.stage) + ", listener called " + when(r.started),
+		"born    " + when(r.born),
+		"stored  " + when(r.stored),
+		fmt.Sprintf("retry   sent back %d times, retried here %d times", r.reconsumed, r.retries),
+		"tags    " + r.tags,
+		"keys    " + r.keys,
+		"body    " + size(int64(r.bodySize)) + r.more,
+		"",
+		r.body,
+	}}
+}

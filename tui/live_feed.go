@@ -1,0 +1,220 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+// feedLines orders the feed: newest first, but flow control in force stands above, as
+// its last hit is now. It takes at most half of the lines, so that what else happens
+// is seen too. What is in force comes from the snapshot: the event that began it may
+// have been before the screen's time, or lost.
+func (v *liveView) feedLines() []fold {
+	var inForce []fold
+	known := make(map[foldKey]int, len(v.pic.folds))
+	for i := range v.pic.folds {
+		known[v.pic.folds[i].key] = i
+	}
+	for i := 0; v.pic.scene != nil && i < len(v.pic.scene.Queues); i++ {
+		q := &v.pic.scene.Queues[i]
+		if q.Flow == core.FlowNone || !q.Own {
+			continue
+		}
+		mq := v.pic.scene.raw.Queues[i].MessageQueue
+		row := describe(engine.FlowBegin{At: engine.At{Time: q.FlowSince, MQ: mq}, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
+		f := fold{key: row.foldKey(), row: row, first: row.at, count: 1}
+		if n, ok := known[f.key]; ok && v.inForce(&v.pic.folds[n]) {
+			f = v.pic.folds[n]
+		}
+		inForce = append(inForce, f)
+	}
+	newestFirst := func(a, b fold) int { return b.row.at.Compare(a.row.at) }
+	slices.SortStableFunc(inForce, newestFirst)
+	pinned := min(len(inForce), max(v.plan.feed/2, 1))
+	lines := slices.Clone(inForce[:pinned])
+	for _, f := range v.pic.folds {
+		if !slices.ContainsFunc(inForce, func(x fold) bool { return x.key == f.key }) {
+			lines = append(lines, f)
+		}
+	}
+	lines = append(lines, inForce[pinned:]...)
+	slices.SortStableFunc(lines[pinned:], newestFirst)
+	return lines
+}
+
+func feedKeys(lines []fold) []foldKey {
+	keys := make([]foldKey, len(lines))
+	for i := range lines {
+		keys[i] = lines[i].key
+	}
+	return keys
+}
+
+// inForce reports whether a line is about a flow control that lasts.
+func (v *liveView) inForce(f *fold) bool {
+	begin, ok := f.row.event.(engine.FlowBegin)
+	if !ok || v.pic.scene == nil {
+		return false
+	}
+	q := v.pic.scene.queue(f.row.mq)
+	return q != nil && q.Flow == begin.Cause
+}
+
+// line is the line of the feed under the cursor.
+func (v *liveView) line() *fold {
+	if i := v.feed.Cursor(); i < len(v.lines) {
+		return &v.lines[i]
+	}
+	return nil
+}
+
+// drawFeed draws the folded events, newest first.
+func (v *liveView) drawFeed(c *canvas) {
+	th := v.env.th
+	first, end := v.feed.Window()
+	details := "newest first · " + v.env.keys.first("detail") + " expand"
+	if v.pic.dropped > 0 {
+		details = grouped(v.pic.dropped) + " events lost · " + details
+	}
+	if v.plan.feedBox {
+		c.top(thinBox, th.frame, v.titleStyle(paneFeed), "Flow control & events", details)
+	} else {
+		c.put(th.frame, "─ ")
+		c.put(v.titleStyle(paneFeed), "events")
+		c.put(style{}, " ")
+		c.fill(th.frame, "─", c.w)
+		c.end()
+	}
+	for i := range v.plan.feed {
+		if v.plan.feedBox {
+			c.open(thinBox, th.frame)
+		}
+		if n := first + i; n < end {
+			v.drawFold(c, &v.lines[n], n == v.feed.Cursor() && v.focus == paneFeed)
+		} else if i == 0 && end == 0 {
+			c.put(th.dim, " nothing has happened yet")
+		}
+		if v.plan.feedBox {
+			c.close(thinBox, th.frame)
+		} else {
+			c.end()
+		}
+	}
+	if v.plan.feedBox {
+		c.bottom(thinBox, th.frame)
+	}
+}
+
+// drawFold writes one line of the feed into the room there is.
+func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
+	th := v.env.th
+	st := severityStyle(th, f.row.sev)
+	sign := f.row.sev.sign()
+	if cursor {
+		sign = v.env.g.cursor
+	}
+	text, tail := v.foldText(f)
+	narrow := v.w < 100
+	clock := clockCents
+	if narrow {
+		clock = clockSeconds
+	}
+	c.put(st, sign)
+	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	if narrow {
+		c.put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
+		if queue := v.feedQueue(&f.row, true); queue != "" {
+			c.put(th.text, queue+" ")
+		}
+	} else {
+		c.put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
+		width := min(v.sizes.name, 20)
+		if v.several() {
+			width = min(v.sizes.name+6, 20)
+		}
+		c.cell(th.text, v.feedQueue(&f.row, false), width, false)
+		c.put(th.text, "  ")
+	}
+	limit := c.limit
+	if n := table.Width(tail); n > 0 && n+2 < c.room() {
+		c.limit -= n + 2
+		c.put(th.text, text)
+		c.limit = limit
+		c.to(limit - n - 1)
+		c.put(th.dim, tail)
+		return
+	}
+	c.put(th.text, text)
+}
+
+// several reports whether queues of more than one topic are known, so that a queue
+// needs its topic.
+func (v *liveView) several() bool { return v.pic.scene != nil && v.pic.scene.topics > 1 }
+
+// feedQueue names the queue of an event, with its topic where that is needed.
+func (v *liveView) feedQueue(r *eventRow, brief bool) string {
+	q := v.pic.scene.queue(r.mq)
+	if q == nil {
+		return r.queue
+	}
+	name := q.Short()
+	if brief {
+		name = v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
+	}
+	switch {
+	case !v.several():
+		return name
+	case q.Retry:
+		return "retry " + name
+	case v.ordinaryTopics() == 1:
+		return name
+	}
+	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
+}
+
+func severityStyle(th *theme, s severity) style {
+	switch s {
+	case failure:
+		return th.bad
+	case warning:
+		return th.warn
+	case notice:
+		return th.accent
+	}
+	return th.text
+}
+
+// foldText is what a line of the feed says, and what stands at its right end. A
+// flow control in force is told with the queue's present figures.
+func (v *liveView) foldText(f *fold) (text, tail string) {
+	q := v.pic.scene.queue(f.row.mq)
+	if v.inForce(f) {
+		text = flowText(q.Flow, q.FlowValue, q.FlowLimit)
+		delay := core.PullDelayFlowControl
+		switch q.Flow {
+		case core.FlowBroker:
+			delay = core.PullDelayBrokerFlowControl
+		case core.FlowOrderlyUnlocked:
+			delay = 0
+		}
+		if delay > 0 {
+			tail = "pull +" + span(delay) + "  "
+		}
+		return text, tail + "×" + grouped(max(q.FlowTimes, 1)) + " for " + since(q.FlowSince, v.pic.now)
+	}
+	text = f.row.text
+	if pause, ok := f.row.event.(engine.Pause); ok && pause.ResumeAfterMS > 0 && q != nil && q.Pause != nil && !q.Pause.ResumeAt.IsZero() {
+		return text, "resumes in " + age(q.Pause.ResumeAt.Sub(v.pic.now))
+	}
+	if f.count > 1 {
+		tail = "×" + grouped(int64(f.count))
+		if over := f.row.at.Sub(f.first); over > 0 {
+			tail += " in " + age(over)
+		}
+	}
+	return text, tail
+}

@@ -1,0 +1,182 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+)
+
+// resortEvery keeps rows from jumping at each snapshot.
+const resortEvery = time.Second
+
+// sortable are the columns of the order, as `s` goes through them.
+var sortable = []string{"lag", "queue", "own", "commit", "span", "msgs", "MiB", "idle", "state"}
+
+// filterColumns are those that `>column` compares.
+var filterColumns = []string{"lag", "commit", "max", "span", "msgs", "done", "MiB", "idle"}
+
+// refresh takes the rows of a new picture. They are sorted anew at most once a
+// second, or when asked, or when the queues are not the same.
+func (v *liveView) refresh(now bool) {
+	s := v.pic.scene
+	follow := v.feed.Cursor() == 0
+	v.lines = v.feedLines()
+	v.feed.SetKeys(feedKeys(v.lines))
+	if follow {
+		v.feed.MoveTo(0)
+	}
+	if s == nil {
+		v.queues.SetKeys(nil)
+		v.members.SetKeys(nil)
+		v.layout()
+		return
+	}
+	if v.topic != "" && !slices.ContainsFunc(s.raw.Topics, func(t engine.TopicSnapshot) bool { return t.Topic == v.topic }) {
+		v.topic = ""
+		now = true
+	}
+	shown := make([]int, 0, len(s.Queues))
+	v.hidden = 0
+	total := 0
+	for i := range s.Queues {
+		if v.topic != "" && s.raw.Queues[i].Topic != v.topic {
+			continue
+		}
+		total++
+		if v.passes(i) {
+			shown = append(shown, i)
+		}
+	}
+	v.hidden = total - len(shown)
+	age := s.At.Sub(v.sorted)
+	if now || age < 0 || age >= resortEvery || !v.sameRows(shown) {
+		v.sort(shown)
+	}
+	var members []string
+	if t, _ := v.shownTopic(); t != nil {
+		for i := range t.Members {
+			members = append(members, t.Members[i].ClientID)
+		}
+	}
+	v.members.SetKeys(members)
+	v.layout()
+}
+
+// sameRows reports whether exactly these rows are in the table already.
+func (v *liveView) sameRows(shown []int) bool {
+	if v.queues.Len() != len(shown) {
+		return false
+	}
+	in := 0
+	for _, mq := range v.queues.Keys() {
+		i, ok := v.pic.scene.index[mq]
+		if !ok {
+			return false
+		}
+		if _, found := slices.BinarySearch(shown, i); found {
+			in++
+		}
+	}
+	return in == len(shown)
+}
+
+func (v *liveView) passes(i int) bool {
+	s := v.pic.scene
+	q := &s.Queues[i]
+	return v.filter.matches(
+		func() string {
+			return strings.Join([]string{q.Topic, q.Short(), q.Owner, q.State.String(), q.Detail}, "\n")
+		},
+		func(column string) (float64, bool) { return v.value(i, column) })
+}
+
+// value is what a row is sorted and filtered by.
+func (v *liveView) value(i int, column string) (float64, bool) {
+	q := &v.pic.scene.Queues[i]
+	known := func(n int64) (float64, bool) { return float64(n), n != engine.Unknown }
+	own := func(n int64) (float64, bool) { return float64(n), q.Own }
+	switch column {
+	case "lag":
+		lag, ok := q.Lag()
+		return float64(lag), ok
+	case "commit":
+		return known(q.CommittedOffset)
+	case "max":
+		return known(q.CachedMax)
+	case "span":
+		return own(q.Span)
+	case "msgs":
+		return own(q.CachedCount)
+	case "done":
+		return own(q.CachedDone)
+	case "MiB":
+		return float64(q.CachedBytes) / (1 << 20), q.Own
+	case "idle":
+		last := later(q.LastConsume, q.LastPull)
+		return v.pic.now.Sub(last).Seconds(), !last.IsZero()
+	case "state":
+		return float64(q.State), true
+	}
+	return 0, false
+}
+
+// absent reports whether a row has no such figure at all: caches of other members'
+// queues are not unknown, they are not ours to know.
+func (v *liveView) absent(i int, column string) bool {
+	switch column {
+	case "span", "msgs", "MiB", "idle":
+		return !v.pic.scene.Queues[i].Own
+	}
+	return false
+}
+
+// compare orders two rows, smallest first; what is not known is above everything.
+func (v *liveView) compare(a, b int, column string) int {
+	s := v.pic.scene
+	switch column {
+	case "queue":
+		return cmp.Compare(a, b) // queues come sorted
+	case "own":
+		return cmp.Compare(s.Queues[a].Owner, s.Queues[b].Owner)
+	}
+	x, known := v.value(a, column)
+	y, alsoKnown := v.value(b, column)
+	switch {
+	case known && alsoKnown:
+		return cmp.Compare(x, y)
+	case known:
+		return -1
+	case alsoKnown:
+		return 1
+	}
+	return 0
+}
+
+func (v *liveView) sort(shown []int) {
+	s, order := v.pic.scene, v.queues.Order
+	slices.SortStableFunc(shown, func(a, b int) int {
+		if x, y := v.absent(a, order.Column), v.absent(b, order.Column); x != y { // last in either direction
+			if x {
+				return 1
+			}
+			return -1
+		}
+		c := v.compare(a, b, order.Column)
+		if order.Descending {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	})
+	keys := make([]engine.MessageQueue, len(shown))
+	for i, n := range shown {
+		keys[i] = s.raw.Queues[n].MessageQueue
+	}
+	v.queues.SetKeys(keys)
+	if !v.chosen {
+		v.queues.MoveTo(0) // nobody has chosen a row yet: the worst one is shown
+	}
+	v.sorted = s.At
+}

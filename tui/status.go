@@ -1,0 +1,148 @@
+package tui
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// drawStatus is the last line: how the engine is, the last note, the mode.
+func (a *app) drawStatus(c *canvas, word string) {
+	th := a.env.th
+	if a.leave.on || a.leave.after {
+		word = "LEAVING"
+	}
+	var left []segment
+	switch {
+	case a.leave.on || a.leave.after:
+		left = append(left, segment{th.warn, " " + a.leavingText()})
+	case a.frozen():
+		f := a.source().frozen
+		left = append(left, segment{th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
+			plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))})
+	default:
+		left = append(left, a.health())
+	}
+	if a.note.text != "" {
+		st := severityStyle(th, a.note.sev)
+		note := segment{st, strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
+		room := a.w - table.Width(word) - 4
+		if fine := left[0].style == th.good; fine && widthOf(left)+3+table.Width(note.text) > room {
+			left[0].text = " ✓" // all is well: the answer to a key is what matters
+			if table.Width(note.text) > room-5 {
+				left = nil
+			}
+		}
+		if len(left) > 0 {
+			left = append(left, segment{th.dim, " · "})
+		} else {
+			left = append(left, segment{style{}, " "})
+		}
+		left = append(left, note)
+	} else if !a.frozen() && !a.leave.on {
+		left = append(left, a.latest())
+	}
+	c.spread(left, []segment{{th.mode, " " + word + " "}})
+}
+
+func lead(s severity) string {
+	if strings.TrimSpace(s.sign()) == "" {
+		return ""
+	}
+	return " "
+}
+
+func (a *app) leavingText() string {
+	switch {
+	case a.leave.after:
+		return "leaving: " + a.writing + " is still being written · ctrl-c again leaves at once"
+	case a.source().log.leaving != "":
+		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, age(a.env.now.Sub(a.leave.began)))
+	}
+	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", age(a.env.now.Sub(a.leave.began)))
+}
+
+// health is the worst thing that is wrong, or that nothing is.
+func (a *app) health() segment {
+	th, s := a.env.th, a.source().scene
+	switch {
+	case a.ended:
+		return segment{th.bad, " " + failure.sign() + " the consumer has ended"}
+	case s == nil:
+		return segment{th.warn, " ! waiting for the engine's first figures"}
+	case s.State != engine.Running:
+		return segment{th.warn, " ! " + s.State.String() + because(s.StateCause)}
+	case s.NamesrvError != "":
+		return segment{th.bad, " " + failure.sign() + " name server: " + s.NamesrvError}
+	}
+	if old, stale := a.stale(); stale {
+		return segment{th.bad, " ! figures are " + age(old) + " old: the engine does not answer"}
+	}
+	beat := time.Time{}
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		if b.Error != "" {
+			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, for %s", failure.sign(), b.Name, b.Address, b.Error, since(b.ErrorSince, a.env.now))}
+		}
+		if beat.IsZero() || b.LastHeartbeat.Before(beat) {
+			beat = b.LastHeartbeat
+		}
+	}
+	for i := range s.Topics {
+		switch t := &s.Topics[i]; {
+		case t.Missing != "" && !t.Retry:
+			return segment{th.warn, " ! topic " + t.Topic + ": " + t.Missing}
+		case t.MembersError != "":
+			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
+		}
+	}
+	if s.Pause != nil {
+		return segment{th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now))}
+	}
+	if a.w < 100 {
+		return segment{th.good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now))}
+	}
+	return segment{th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now))}
+}
+
+func resumeText(p *engine.PauseState, now time.Time) string {
+	if p.ResumeAt.IsZero() {
+		return "until resumed"
+	}
+	return "resumes in " + age(p.ResumeAt.Sub(now))
+}
+
+// newsFor is how long an error or an operator's act that only the snapshot tells of
+// is repeated in the status line.
+const newsFor = 30 * time.Second
+
+// latest is what the engine says happened last; else how fresh the allocation is.
+func (a *app) latest() segment {
+	th, s := a.env.th, a.source().scene
+	if s == nil {
+		return segment{}
+	}
+	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor
+	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
+	switch {
+	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
+		return segment{th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), s.LastError)}
+	case acted:
+		return segment{th.accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator)}
+	case a.w < 100:
+		return segment{}
+	}
+	return segment{th.dim, a.membersText()}
+}
+
+// membersText says how fresh the allocation is.
+func (a *app) membersText() string {
+	t, _ := a.live[a.cur].shownTopic()
+	if t == nil || t.MembersAt.IsZero() {
+		return ""
+	}
+	return fmt.Sprintf(" · %s, told %s by %s", plural(len(t.Members), "member"), ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
+}
