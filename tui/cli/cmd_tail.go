@@ -103,7 +103,14 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	t.reader = &clientReader{client: client, timeout: e.flags.timeout, suggested: map[engine.MessageQueue]int64{}}
 	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, left: f.count}
 	t.emit, t.pause = out.emit, out.flush
-	return t.run(ctx, e.crew)
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	e.watchReader(ctx, stop)
+	err = t.run(ctx, e.crew)
+	if cause := context.Cause(ctx); err == nil && isType[*outputError](cause) {
+		return cause
+	}
+	return err
 }
 
 // topicRoute asks for a topic that must exist.

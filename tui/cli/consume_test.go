@@ -330,3 +330,25 @@ func TestConsumeUnwrittenIsNotAcknowledged(t *testing.T) {
 		t.Errorf("Consume = %v, %v and the run ended with %v; want no success and EPIPE", status, err, stopped)
 	}
 }
+
+// BenchmarkPrint is what a message costs a listener, its line written included.
+func BenchmarkPrint(b *testing.B) {
+	out := newLineWriter(io.Discard)
+	done := make(chan struct{})
+	go func() { defer close(done); out.run() }()
+	p := &printer{format: "json"}
+	l := newPrintListener(out, p.message, engine.ConsumeSuccess)
+	m := makeMessage(b, protocol.Record{Body: []byte(strings.Repeat("x", 200)), Properties: []protocol.Property{{Name: "UNIQ_KEY", Value: "7F0000010DFC1EB2C6F6000000000001"}}})
+	cc := &engine.ConsumeContext{MessageQueue: m.MessageQueue()}
+	b.SetParallelism(10)
+	b.RunParallel(func(pb *testing.PB) {
+		messages := []engine.Message{*m}
+		for pb.Next() {
+			if s, err := l.Consume(b.Context(), messages, cc); s != engine.ConsumeSuccess {
+				b.Error(err)
+			}
+		}
+	})
+	out.close()
+	<-done
+}

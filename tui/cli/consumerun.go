@@ -78,6 +78,7 @@ func (r *consumeRun) headless(parent context.Context) error {
 	if f.idleExit > 0 {
 		e.crew.start(func() { stopWhenIdle(ctx, &l.last, f.idleExit, stop) })
 	}
+	e.watchReader(ctx, stop)
 	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
 
 	err = m.run(ctx)

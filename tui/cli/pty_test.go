@@ -270,6 +270,8 @@ func TestClosedPipeOfTheProgram(t *testing.T) {
 	if _, err := r.Read(make([]byte, 10)); err != nil { // head -1
 		t.Fatal(err)
 	}
+	// All is printed or on its way, so that nothing more has to be written: that the
+	// reader has gone must be seen all the same.
 	r.Close()
 	err = cmd.Wait()
 	if ee, ok := errors.AsType[*exec.ExitError](err); !ok || ee.ExitCode() != statusFailed {
@@ -280,6 +282,26 @@ func TestClosedPipeOfTheProgram(t *testing.T) {
 	}
 	if m := sb.Members("g"); len(m) != 0 {
 		t.Errorf("members after the leave: %v", m)
+	}
+}
+
+func TestTailOfAQuietTopicEndsWithItsReader(t *testing.T) {
+	path := theProgram(t)
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	cmd := exec.Command(path, "tail", "orders", "--namesrv", namesrv)
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stdout = w
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	r.Close()
+	err = cmd.Wait()
+	if ee, ok := errors.AsType[*exec.ExitError](err); !ok || ee.ExitCode() != statusFailed {
+		t.Errorf("ended with %v, want status 1", err)
 	}
 }
 
