@@ -1,0 +1,70 @@
+package tui
+
+import (
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// message makes a delivered message of a record.
+func message(t *testing.T, r protocol.Record) *engine.Message {
+	t.Helper()
+	r.BornHost, r.StoreHost = netip.MustParseAddrPort("10.0.9.7:1234"), netip.MustParseAddrPort("10.0.4.1:10911")
+	raw, err := protocol.AppendRecord(nil, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := protocol.AppendMessages(nil, raw, &protocol.MessageSource{BrokerName: "broker-a"})
+	if err != nil || len(messages) != 1 {
+		t.Fatalf("%d messages, %v", len(messages), err)
+	}
+	return &messages[0]
+}
+
+func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
+	stored := fixtureNow.Add(-time.Minute)
+	plain := protocol.Record{Topic: "orders-paid", QueueOffset: 18_204_551, Born: stored.Add(-13 * time.Millisecond), Stored: stored, ReconsumeTimes: 2,
+		Body:       []byte("{\"note\":\"\x1b]52;c;aGk=\a\",\n\"名称\":\"退款\"}"),
+		Properties: []protocol.Property{{Name: "UNIQ_KEY", Value: "0A0004\u202e"}, {Name: "TAGS", Value: "paid\x7f"}, {Name: "KEYS", Value: "o-1 o-2"}}}
+	long := plain
+	long.Body = []byte(strings.Repeat("x", 1<<20))
+	broken := plain
+	broken.SysFlag, broken.Body = protocol.SysFlagCompressed, []byte("no zlib")
+	rows := heldRows([]engine.HeldMessage{
+		{Message: message(t, plain), Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Retries: 1},
+		{Message: message(t, long), Stage: core.StageCached},
+		{Message: message(t, broken), Stage: core.StageDone},
+		{},
+	})
+	if len(rows) != 3 {
+		t.Fatalf("%d rows", len(rows))
+	}
+	r := rows[0]
+	if r.id != "0A0004‹U+202E›" || r.tags != "paid␡" || r.keys != "o-1 o-2" || r.body != "{\"note\":\"␛]52;c;aGk=␇\",⏎\"名称\":\"退款\"}" {
+		t.Errorf("the first: %+v", r)
+	}
+	if r.offset != 18_204_551 || !r.stored.Equal(stored) || r.reconsumed != 2 || r.retries != 1 {
+		t.Errorf("the first: %+v", r)
+	}
+	if n := len(rows[1].body); n > 8000 || rows[1].more == "" || rows[1].bodySize != 1<<20 {
+		t.Errorf("of a long body %d bytes are kept, %q, size %d", n, rows[1].more, rows[1].bodySize)
+	}
+	if !strings.HasPrefix(rows[2].body, "! body: ") {
+		t.Errorf("a body that cannot be decompressed: %q", rows[2].body)
+	}
+}
+
+func TestQueueDetailShowsItsMessages(t *testing.T) {
+	e := &fakeEngine{held: func(q engine.MessageQueue, n int) ([]engine.HeldMessage, error) {
+		return []engine.HeldMessage{{Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Message: message(t, protocol.Record{
+			Topic: q.Topic, QueueOffset: 18_204_551, Born: fixtureNow, Stored: fixtureNow, Body: []byte(`{"id":7781203}`)})}}, nil
+	}}
+	d := drive(t, 120, 36, defaultOptions(), e).keys("enter")
+	d.see("18,204,551 running     2.0s").see(`{"id":7781203}`)
+	d.keys("enter").see("Message at 18,204,551").see("stage   running, listener called").see("body    14 B").keys("esc", "z").miss("broker has").keys("q").see("Allocation")
+}
