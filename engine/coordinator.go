@@ -208,11 +208,7 @@ type queueDrained struct{ q *queue }
 func (d queueDrained) apply(ctx context.Context, c *coordinator) {
 	q, e := d.q, c.e
 	if c.leaving {
-		// The leave persists all queues at once and unlocks afterwards.
-		delete(c.queues, q.mq)
-		if len(c.queues) == 0 {
-			close(c.drained)
-		}
+		c.forget(q) // the leave persists all queues at once and unlocks afterwards
 		return
 	}
 	unlock := q.orderly && q.clustering && q.lockedUntil.Load() != 0
@@ -242,13 +238,25 @@ func (r queueRemoved) apply(_ context.Context, c *coordinator) {
 	if c.queues[r.q.mq] != r.q {
 		return
 	}
-	delete(c.queues, r.q.mq)
+	c.forget(r.q)
 	c.e.events.publish(QueueRemoved{r.q.at(), r.unlocked, ms(time.Since(r.q.dropBegan))})
 	c.setLimits(r.q.mq.Topic)
 	for _, t := range c.topics {
 		if t.sub.Topic == r.q.mq.Topic && slices.Contains(t.lastMine, r.q.mq) {
 			c.wake("retry", 0) // it was given back to us while it was being given away (trap T05)
 		}
+	}
+}
+
+// forget takes a queue that has ended out of the table, and tells the leave when
+// it was the last one.
+func (c *coordinator) forget(q *queue) {
+	if c.queues[q.mq] != q {
+		return
+	}
+	delete(c.queues, q.mq)
+	if c.leaving && len(c.queues) == 0 {
+		close(c.drained)
 	}
 }
 

@@ -42,10 +42,11 @@ const (
 )
 
 // left reports whether there are messages to hand out.
-func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && b.gen == b.q.gen.Load() }
+func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && !b.void() }
 
-// void reports whether the queue was dropped, reset or halted since b was made,
-// so that nothing more of b may be handed out.
+// void reports whether the queue was dropped, reset or halted since b was made:
+// nothing more of b is ever handed out, since a halted queue goes on with a new
+// generation only.
 func (b *batch) void() bool { return b.q.halt.Load() || b.gen != b.q.gen.Load() }
 
 // pool is the consumer's worker pool: a first-in-first-out list of batches and

@@ -568,3 +568,29 @@ func TestHangingCallHidesNothing(t *testing.T) {
 		}
 	})
 }
+
+// A queue that is being given away when the member leaves does not hold the
+// leave up.
+func TestLeaveWhileGivingQueuesAway(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		tg.Produce(t, topic, 40)
+		a := join(t, tg, group, topic, nil, func(o *engine.Options) { o.ClientID, o.PersistInterval = "a@1", time.Hour })
+		a.until("40 messages", func() bool { return a.distinct() == 40 })
+		tg.Sandbox.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+			if r.Command.Code == int32(protocol.UpdateConsumerOffset) {
+				f.Delay = 2 * time.Second
+			}
+			return f
+		})
+		join(t, tg, group, topic, nil, func(o *engine.Options) { o.ClientID = "b@1" })
+		untilEvent[engine.QueueDropped](a, "it gives queues away", nil)
+		began := time.Now()
+		a.leave()
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("the leave took %v", took)
+		}
+		tg.Sandbox.SetFault(nil)
+		checkCommitted(t, tg, group, topic)
+	})
+}
