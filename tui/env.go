@@ -11,7 +11,15 @@ type env struct {
 	keys *keymap
 	mode timeMode
 	now  time.Time // of the message that is handled
+	// began is when the screen did.
+	began time.Time
 }
+
+// loadingAfter keeps "loading" from flashing up when the answer is there at once.
+const loadingAfter = 150 * time.Millisecond
+
+// young reports whether it is too early to say that something is missing.
+func (e *env) young() bool { return e.now.Sub(e.began) < loadingAfter }
 
 // clock writes a time of day as the operator wants it.
 func (e *env) clock(t time.Time, style clockStyle) string {

@@ -240,7 +240,7 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"detail", "pause", "reset", "filter", "freeze", "next-error", "mark", "sort", "next-topic", "down"}
+var hintRank = []action{"detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
@@ -260,6 +260,18 @@ func (a *app) drawHint(c *canvas) (mode string) {
 			p.key += "/" + a.env.keys.first("up")
 		case "next-topic":
 			if s := a.picture().scene; s == nil || len(s.Topics) < 2 {
+				continue
+			}
+		case "next-consumer":
+			if len(a.sources) < 2 {
+				continue
+			}
+		case "live":
+			if a.shown == viewLive || a.shown == viewQueue { // back leads there
+				continue
+			}
+		case "events":
+			if a.shown == viewEvents {
 				continue
 			}
 		case "back":

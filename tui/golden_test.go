@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/engine"
@@ -25,7 +26,10 @@ func TestGolden(t *testing.T) {
 	states := map[string]func(t *testing.T, w, h int) *driver{
 		"normal": func(t *testing.T, w, h int) *driver { return drive(t, w, h, defaultOptions(), nil) },
 		"loading": func(t *testing.T, w, h int) *driver {
-			return driveEmpty(t, w, h, defaultOptions(), nil)
+			d := driveEmpty(t, w, h, defaultOptions(), nil).miss("waiting for the engine")
+			d.now = d.now.Add(loadingAfter)
+			d.send(tea.WindowSizeMsg{Width: w, Height: h})
+			return d
 		},
 		"empty": func(t *testing.T, w, h int) *driver { return withSnapshot(t, w, h, noRoute()) },
 		"error": func(t *testing.T, w, h int) *driver { return withSnapshot(t, w, h, namesrvDown()) },

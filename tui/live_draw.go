@@ -143,6 +143,8 @@ func (v *liveView) queuesDetails(room int) string {
 func (v *liveView) emptyReason() []string {
 	s := v.pic.scene
 	switch {
+	case s == nil && v.env.young():
+		return nil
 	case s == nil:
 		return []string{"", "waiting for the engine's first figures …"}
 	case v.filter.active() && v.hidden > 0:

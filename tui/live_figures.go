@@ -114,7 +114,9 @@ func (v *liveView) drawFigures(c *canvas) {
 	case v.plan.figures == 0:
 		return
 	case v.pic.scene == nil:
-		c.put(v.env.th.dim, " no figures yet: the engine has not shown anything")
+		if !v.env.young() {
+			c.put(v.env.th.dim, " no figures yet: the engine has not shown anything")
+		}
 		c.end()
 		c.blank(c.lines + v.plan.figures - 1)
 		return

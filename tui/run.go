@@ -88,6 +88,7 @@ func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
 		return nil, err
 	}
 	e := &env{o: o, th: newTheme(r, o.Color), g: newGlyphs(o.ASCII), keys: keys, now: o.Now()}
+	e.began = e.now
 	return e, nil
 }
 

@@ -45,7 +45,11 @@ func (a *app) drawStatus(c *canvas, word string) {
 	} else if !a.frozen() && !a.leave.on {
 		left = append(left, a.latest())
 	}
-	c.spread(left, []segment{{th.mode, " " + word + " "}})
+	right := []segment{{th.mode, " " + word + " "}}
+	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
+		right = append([]segment{{th.bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n)))}}, right...)
+	}
+	c.spread(left, right)
 }
 
 func lead(s severity) string {
@@ -71,6 +75,8 @@ func (a *app) health() segment {
 	switch {
 	case a.ended:
 		return segment{th.bad, " " + failure.sign() + " the consumer has ended"}
+	case s == nil && a.env.young():
+		return segment{}
 	case s == nil:
 		return segment{th.warn, " ! waiting for the engine's first figures"}
 	case s.State != engine.Running:

@@ -149,6 +149,9 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 			grouped(int64(q.Consumed)), grouped(int64(q.Failed)), grouped(int64(q.SentBack)))},
 	)
 	if s.Orderly {
+		if q.Consuming > 0 {
+			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", grouped(q.Consuming), offset(q.ConsumingMin), offset(q.ConsumingMax))})
+		}
 		lock := "not held"
 		if q.Locked {
 			lock = "held, granted " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without renewal"

@@ -9,6 +9,9 @@
 // packages it needs itself (lipgloss) do not ask. That is one reason why the module
 // is called eyeq. Package tui/cli imports it for its effect.
 //
+// A package that imports bubbletea must not be imported here, in a test of this
+// package neither.
+//
 // It owns nothing, starts no goroutine and must import nothing but lipgloss: any
 // import of a package that sorts later would be initialised first.
 package background
