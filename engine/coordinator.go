@@ -2,10 +2,7 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"eyeq/engine/core"
@@ -341,111 +338,6 @@ func (p persistSoon) apply(ctx context.Context, c *coordinator) {
 		defer cancel()
 		_ = c.e.persist(sctx, []*queue{p.q}) // tried again when the queue has drained
 	})
-}
-
-// leave gives up membership in order (trap T09): stop the workers, persist
-// synchronously, unlock, unregister. What could not be done is returned.
-func (c *coordinator) leave(ctx context.Context) error {
-	c.setState(ShuttingDown, "leaving")
-	c.leaving, c.drained = true, make(chan struct{})
-	own := c.own()
-	if len(own) == 0 {
-		close(c.drained)
-	}
-	began := time.Now()
-	for _, q := range own {
-		q.inbox.put(dropQueue{core.DropShutdown, c.e.o.AwaitTermination})
-	}
-	c.publish()
-	err := c.awaitDrained(ctx)
-	c.step("stop_workers", began, err)
-
-	began = time.Now()
-	perr := c.e.persist(ctx, own)
-	c.step("persist", began, perr)
-
-	began = time.Now()
-	uerr := c.unlockAll(ctx, own)
-	if c.e.o.Orderly {
-		c.step("unlock", began, uerr)
-	}
-	began = time.Now()
-	rerr := c.unregister(ctx)
-	c.step("unregister", began, rerr)
-	for _, e := range []error{err, perr, rerr} {
-		if e != nil {
-			return fmt.Errorf("leave group %s: %w", c.e.o.Group, e)
-		}
-	}
-	return nil
-}
-
-func (c *coordinator) step(name string, began time.Time, err error) {
-	s := ShutdownStep{At: At{Time: time.Now()}, Step: name, DurationMS: ms(time.Since(began))}
-	if err != nil {
-		s.Error = err.Error()
-	}
-	c.e.events.publish(s)
-}
-
-// awaitDrained waits until every queue's listeners have returned; each queue
-// bounds that by itself, ctx bounds the whole.
-func (c *coordinator) awaitDrained(ctx context.Context) error {
-	for {
-		select {
-		case <-c.drained:
-			return nil
-		case <-c.e.inbox.wake:
-			c.drainInbox(ctx)
-			c.publish()
-		case <-ctx.Done():
-			return fmt.Errorf("%d queues still had running listeners: %w", len(c.queues), context.Cause(ctx))
-		}
-	}
-}
-
-func (c *coordinator) unlockAll(ctx context.Context, own []*queue) error {
-	byBroker := map[string][]MessageQueue{}
-	for _, q := range own {
-		if q.orderly && q.clustering && q.lockedUntil.Load() != 0 {
-			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q.mq)
-		}
-	}
-	var first error
-	for broker, mqs := range byBroker {
-		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
-		if err := c.e.d.Client.UnlockBatch(uctx, broker, c.e.lockBody(mqs)); err != nil && first == nil {
-			first = err
-		}
-		cancel()
-	}
-	return first
-}
-
-// unregister takes this client out of the group at every broker address, side by side.
-func (c *coordinator) unregister(ctx context.Context) error {
-	h := protocol.UnregisterClientRequestHeader{ClientID: c.e.clientID, ConsumerGroup: c.e.o.Group}
-	var wg sync.WaitGroup
-	var mu sync.Mutex // guards failed
-	var failed []string
-	for _, addrs := range c.e.d.Client.Brokers() {
-		for _, addr := range addrs {
-			wg.Go(func() {
-				uctx, cancel := context.WithTimeout(ctx, callTimeout)
-				defer cancel()
-				if err := c.e.d.Client.Unregister(uctx, addr, h); err != nil {
-					mu.Lock()
-					failed = append(failed, err.Error())
-					mu.Unlock()
-				}
-			})
-		}
-	}
-	wg.Wait()
-	if len(failed) > 0 {
-		return fmt.Errorf("unregister: %s", strings.Join(failed, "; "))
-	}
-	return nil
 }
 
 // callTimeout bounds most calls (Java: mqClientApiTimeout); lockTimeout those for locks.

@@ -32,6 +32,19 @@ func awaitHeld(m *member, topic string, n int) {
 	m.until("the queues are held", func() bool { return held(m, topic) == n })
 }
 
+// checkOnce checks that two members that have left got no message twice.
+func checkOnce(t *testing.T, a, b *member) {
+	t.Helper()
+	if d := a.duplicates() + b.duplicates(); d != 0 {
+		t.Errorf("duplicates = %d, want 0", d)
+	}
+	for k := range b.seen {
+		if a.seen[k] > 0 {
+			t.Errorf("%v was delivered to both members", k)
+		}
+	}
+}
+
 // Two members share a group's queues; what one leaves the other takes over, and
 // each message is delivered once.
 func TestMembersJoinAndLeave(t *testing.T) {
@@ -52,14 +65,7 @@ func TestMembersJoinAndLeave(t *testing.T) {
 		tg.Produce(t, topic, 400)
 		a.until("everything again", func() bool { return a.distinct() == 1200 })
 		a.leave()
-		if d := a.duplicates() + b.duplicates(); d != 0 {
-			t.Errorf("duplicates = %d, want 0", d)
-		}
-		for k := range b.seen {
-			if a.seen[k] > 0 {
-				t.Errorf("%v was delivered to both members", k)
-			}
-		}
+		checkOnce(t, a, b)
 		checkCommitted(t, tg, group, topic)
 	})
 }
@@ -86,14 +92,7 @@ func TestOrderlyHandOver(t *testing.T) {
 		b.until("the rest", func() bool { return a.distinct()+b.distinct() >= 2000 })
 		b.leave()
 		checkOrder(t, a, b)
-		if d := a.duplicates() + b.duplicates(); d != 0 {
-			t.Errorf("duplicates = %d, want 0", d)
-		}
-		for k := range b.seen {
-			if a.seen[k] > 0 {
-				t.Errorf("%v was delivered to both members", k)
-			}
-		}
+		checkOnce(t, a, b)
 		checkCommitted(t, tg, group, topic)
 	})
 }

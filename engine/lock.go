@@ -1,0 +1,119 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// lockWanted says that a queue has lost its lock.
+type lockWanted struct{}
+
+func (lockWanted) apply(_ context.Context, c *coordinator) {
+	c.nextLock = time.Now().Add(10 * time.Millisecond)
+	c.lockTries = 0
+}
+
+// lockDue is when locks have to be asked for next: the renewal of those held
+// (20 s), or those wanted.
+func (c *coordinator) lockDue() time.Time {
+	if !c.e.o.Orderly || c.e.o.MessageModel != protocol.Clustering || len(c.queues) == 0 {
+		return time.Time{}
+	}
+	due := c.nextRenewal
+	if c.anyUnlocked() {
+		due = earlier(due, c.nextLock)
+	}
+	return due
+}
+
+func (c *coordinator) anyUnlocked() bool {
+	for _, q := range c.queues {
+		if q.lockedUntil.Load() == 0 && !q.dropping {
+			return true
+		}
+	}
+	return false
+}
+
+// lock asks each broker for the locks of its queues in one request: those that
+// are wanted, and at the time of renewal those held too.
+func (c *coordinator) lock(ctx context.Context, now time.Time) {
+	all := !now.Before(c.nextRenewal)
+	if all {
+		c.nextRenewal = now.Add(core.LockRenewal)
+	}
+	// 500 ms after the first refusal, as in 5.x; then more slowly, up to 3 s.
+	c.lockTries++
+	c.nextLock = now.Add(min(time.Duration(c.lockTries)*500*time.Millisecond, core.LockRetry))
+	byBroker := map[string][]*queue{}
+	for _, q := range c.queues {
+		held := q.lockedUntil.Load() != 0
+		// A queue that is being given away still runs its last call under the lock.
+		if held && all || !held && !q.dropping {
+			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q)
+		}
+	}
+	for broker, qs := range byBroker {
+		if c.locking[broker] {
+			continue
+		}
+		c.locking[broker] = true
+		c.e.requestLocks(ctx, broker, qs)
+	}
+}
+
+func (e *Engine) lockBody(mqs []MessageQueue) *protocol.LockBatchBody {
+	return &protocol.LockBatchBody{ConsumerGroup: e.o.Group, ClientID: e.clientID, MQSet: mqs}
+}
+
+func (e *Engine) requestLocks(ctx context.Context, broker string, qs []*queue) {
+	mqs := make([]MessageQueue, len(qs))
+	for i, q := range qs {
+		mqs[i] = q.mq
+	}
+	e.start(func() {
+		lctx, cancel := context.WithTimeout(ctx, lockTimeout)
+		defer cancel()
+		asked := time.Now() // the lease begins no later than the broker's answer: count from the question
+		granted, err := e.d.Client.LockBatch(lctx, broker, e.lockBody(mqs))
+		e.inbox.put(locksAnswered{broker, qs, granted, asked, err})
+	})
+}
+
+// locksAnswered is a broker's answer to a request for locks.
+type locksAnswered struct {
+	broker  string
+	qs      []*queue
+	granted []MessageQueue
+	asked   time.Time
+	err     error
+}
+
+func (l locksAnswered) apply(_ context.Context, c *coordinator) {
+	delete(c.locking, l.broker)
+	if l.err != nil {
+		// Nothing changes until the lock expires on this side.
+		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, l.err.Error()})
+		return
+	}
+	ok := map[MessageQueue]bool{}
+	for _, mq := range l.granted {
+		ok[mq] = true
+	}
+	refused := 0
+	for _, q := range l.qs {
+		q.inbox.put(lockAnswer{ok[q.mq], l.asked})
+		if !ok[q.mq] {
+			refused++
+			if c.lockTries == 1 {
+				c.e.events.publish(QueueAddFailed{q.at(), "lock", "held by another member"})
+			}
+		}
+	}
+	if refused == 0 {
+		c.lockTries = 0
+	}
+}
