@@ -140,7 +140,7 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		fact{"durable", persisted},
 		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s done waiting, %s local retry", grouped(q.CachedCount), grouped(limit.Count),
 			grouped(q.InProcess), grouped(q.CachedDone), grouped(q.LocalRetry))},
-		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", mib(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
+		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", size(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
 		fact{"span", v.spanText(s, q)},
 		fact{"head", v.headText(q)},
 		fact{"flow", v.flowText(q)},
