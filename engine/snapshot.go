@@ -203,7 +203,7 @@ type QueueSnapshot struct {
 
 	// Of the ProcessQueue (ours only).
 	CachedMin, CachedMax int64 // smallest and largest cached offset; Unknown when empty
-	CachedCount          int64 // cached, in any stage
+	CachedCount          int64 // cached and not done
 	CachedDone           int64 // done, waiting behind an unfinished message
 	InProcess            int64 // in a listener now
 	CachedBytes          int64 // pinned memory, as flow control counts it

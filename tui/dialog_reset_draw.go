@@ -283,40 +283,7 @@ func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
 		return lines
 	}
 	return append(lines,
-		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")),
-		line(segment{e.th.dim, " CLI    "}, e.plain(table.Cut(d.commandLine(), w-12))))
-}
-
-// commandLine is the equivalent command, for the change ticket.
-func (d *resetDialog) commandLine() string {
-	var b strings.Builder
-	b.WriteString("eyeq group reset " + SafeText(d.group) + " -t " + SafeText(d.topic))
-	n := 0
-	for i := range d.rows {
-		if r := &d.rows[i]; r.Err == nil && !d.exclude[r.MessageQueue] {
-			if n++; n <= 8 {
-				fmt.Fprintf(&b, " --queue %s:%d", SafeText(r.BrokerName), r.QueueID)
-			}
-		}
-	}
-	if n > 8 {
-		fmt.Fprintf(&b, " … (%d queues)", n)
-	}
-	b.WriteString(" --to ")
-	switch d.asked.Kind {
-	case core.ResetEarliest:
-		b.WriteString("earliest")
-	case core.ResetLatest:
-		b.WriteString("latest")
-	case core.ResetTime:
-		b.WriteString(d.asked.Time.In(d.env.o.Location).Format(time.RFC3339))
-	case core.ResetOffset:
-		fmt.Fprintf(&b, "offset:%d", d.asked.Offset)
-	case core.ResetShift:
-		fmt.Fprintf(&b, "shift:%+d", d.asked.Offset)
-	}
-	b.WriteString(" --dry-run")
-	return b.String()
+		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")))
 }
 
 func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {

@@ -47,7 +47,8 @@ type commonFlags struct {
 	plain, noColor           bool
 }
 
-// command functions get the context that signals end, the env and the arguments.
+// commandFunc is a command: it gets the context that signals end, the env and the
+// arguments.
 type commandFunc func(ctx context.Context, e *env, args []string) error
 
 // newRoot builds the command tree.
@@ -58,8 +59,8 @@ func newRoot(e *env) *cobra.Command {
 		Long: `eyeq shows what an Apache RocketMQ consumer does while it does it: allocation, queues,
 flow control, offsets. Begin with one of these:
 
-  eyeq demo                                       everything moving, with nothing else installed
-  eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC     join a group and watch its inside
+  eyeq demo                                            everything moving, with nothing else installed
+  eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC   join a group and watch its inside
 
 'eyeq config init' writes a configuration file for your clusters.`,
 		SilenceErrors: true,
@@ -83,7 +84,6 @@ flow control, offsets. Begin with one of these:
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: err} })
-	root.SetHelpCommand(&cobra.Command{Hidden: true})
 
 	f := root.PersistentFlags()
 	f.StringVar(&e.flags.cluster, "cluster", "", "the configured cluster to work with (EYEQ_CLUSTER)")
