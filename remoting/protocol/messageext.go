@@ -284,6 +284,11 @@ func (m *MessageExt) OffsetMessageID() string {
 	return OffsetMessageID(m.StoreHost(), m.CommitLogOffset())
 }
 
+// AppendOffsetMessageID appends the id to dst, without making a string of it.
+func (m *MessageExt) AppendOffsetMessageID(dst []byte) []byte {
+	return appendOffsetMessageID(dst, m.StoreHost(), m.CommitLogOffset())
+}
+
 // MessageID is what Java clients show as msgId: UniqueID, else OffsetMessageID.
 func (m *MessageExt) MessageID() string {
 	if id := m.UniqueID(); id != "" {

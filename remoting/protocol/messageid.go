@@ -6,15 +6,22 @@ import (
 	"fmt"
 	"math"
 	"net/netip"
-	"strings"
 )
 
 // OffsetMessageID makes the id of a stored message: store host, port and commit
 // log offset in upper-case hex, 32 characters for IPv4 and 56 for IPv6.
 func OffsetMessageID(storeHost netip.AddrPort, commitLogOffset int64) string {
+	var b [2 * (hostV6 + 8)]byte
+	return string(appendOffsetMessageID(b[:0], storeHost, commitLogOffset))
+}
+
+func appendOffsetMessageID(dst []byte, storeHost netip.AddrPort, commitLogOffset int64) []byte {
+	const digits = "0123456789ABCDEF"
 	var b [hostV6 + 8]byte
-	id := binary.BigEndian.AppendUint64(appendHost(b[:0], storeHost), uint64(commitLogOffset))
-	return strings.ToUpper(hex.EncodeToString(id))
+	for _, c := range binary.BigEndian.AppendUint64(appendHost(b[:0], storeHost), uint64(commitLogOffset)) {
+		dst = append(dst, digits[c>>4], digits[c&15])
+	}
+	return dst
 }
 
 // ParseOffsetMessageID takes such an id apart. It refuses a port of 0 or over

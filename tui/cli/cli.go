@@ -29,6 +29,7 @@ const (
 // Main runs one command line and returns its exit status. The first ctrl-c,
 // SIGTERM or SIGHUP ends the command in order, the second one at once.
 func Main(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	defer engine.TuneProcess()()
 	signal.Ignore(syscall.SIGPIPE) // so that a closed pipe is an error of Write, not our end
 	signals := make(chan os.Signal, 2)
 	wanted := []os.Signal{os.Interrupt, syscall.SIGTERM}

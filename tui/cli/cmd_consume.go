@@ -202,6 +202,10 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if !onScreen && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
 		o.AwaitTermination = printAwait
 	}
+	if !onScreen && f.max == 0 && f.listener == "ack" && !f.changed("batch") &&
+		c.originOf("consumer.consume_message_batch_max_size") == "default" {
+		o.ConsumeMessageBatchMaxSize = printBatch
+	}
 	inbound := engine.NewInbound()
 	client, err := e.newClient(t, inbound)
 	if err != nil {

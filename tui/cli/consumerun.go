@@ -52,6 +52,11 @@ func (r *consumeRun) summary(l *printListener, m *member, began time.Time) summa
 // takes microseconds, unless the reader of our output is stuck.
 const printAwait = 500 * time.Millisecond
 
+// printBatch is how many messages the printing listener takes at once when nobody
+// says otherwise: it waits for the write of its lines, and one wait for a pull's
+// messages costs a third of one for each.
+const printBatch = 32
+
 // headless prints until the run ends.
 func (r *consumeRun) headless(parent context.Context) error {
 	e, o, f := r.env, r.options, r.flags

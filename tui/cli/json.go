@@ -19,6 +19,9 @@ import (
 // at a time. The standard encoder takes five times as long.
 type messageEncoder struct {
 	properties []protocol.Property
+	// head is how lines of the queue headOf begin: messages of one come together.
+	headOf protocol.MessageQueue
+	head   []byte
 }
 
 // append adds m as one line.
@@ -40,25 +43,26 @@ func (e *messageEncoder) append(dst []byte, m *engine.Message) []byte {
 		}
 	}
 	mq := m.MessageQueue()
-	dst = append(dst, `{"kind":"message","topic":`...)
-	dst = appendJSONString(dst, mq.Topic)
 	if original = m.OriginalTopic(); original != mq.Topic {
-		dst = append(dst, `,"original_topic":`...)
-		dst = appendJSONString(dst, original)
+		dst = appendQueueHead(dst, mq, original)
+	} else {
+		if len(e.head) == 0 || e.headOf != mq {
+			// A copy, since the names may point into an answer's buffer.
+			e.headOf = protocol.MessageQueue{Topic: strings.Clone(mq.Topic), BrokerName: strings.Clone(mq.BrokerName), QueueID: mq.QueueID}
+			e.head = appendQueueHead(e.head[:0], mq, "")
+		}
+		dst = append(dst, e.head...)
 	}
-	dst = append(dst, `,"broker":`...)
-	dst = appendJSONString(dst, mq.BrokerName)
-	dst = appendIntField(dst, `,"queue":`, int64(mq.QueueID))
 	dst = appendIntField(dst, `,"offset":`, m.QueueOffset())
 	dst = appendIntField(dst, `,"commitlog_offset":`, m.CommitLogOffset())
-	offsetID := m.OffsetMessageID()
-	if unique == "" {
-		unique = offsetID
-	}
 	dst = append(dst, `,"message_id":`...)
-	dst = appendJSONString(dst, unique)
+	if unique != "" {
+		dst = appendJSONString(dst, unique)
+	} else {
+		dst = append(m.AppendOffsetMessageID(append(dst, '"')), '"')
+	}
 	dst = append(dst, `,"offset_message_id":"`...)
-	dst = append(dst, offsetID...)
+	dst = m.AppendOffsetMessageID(dst)
 	dst = append(dst, `","born":`...)
 	dst = appendJSONTime(dst, m.Born())
 	dst = append(dst, `,"stored":`...)
@@ -94,6 +98,19 @@ func (e *messageEncoder) append(dst []byte, m *engine.Message) []byte {
 	dst = append(dst, '}')
 	dst = appendBody(dst, m)
 	return append(dst, "}\n"...)
+}
+
+// appendQueueHead begins a line with what the messages of a queue have in common.
+func appendQueueHead(dst []byte, mq protocol.MessageQueue, original string) []byte {
+	dst = append(dst, `{"kind":"message","topic":`...)
+	dst = appendJSONString(dst, mq.Topic)
+	if original != "" {
+		dst = append(dst, `,"original_topic":`...)
+		dst = appendJSONString(dst, original)
+	}
+	dst = append(dst, `,"broker":`...)
+	dst = appendJSONString(dst, mq.BrokerName)
+	return appendIntField(dst, `,"queue":`, int64(mq.QueueID))
 }
 
 // appendProperties adds the members of the object; of a repeated name the last.
@@ -188,6 +205,17 @@ var plainJSON = func() (t [256]bool) {
 	return t
 }()
 
+// plainWord reports whether the eight bytes at i are all plainJSON. It may say no
+// when they are.
+func plainWord[T string | []byte](s T, i int) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+	zero := func(x uint64) uint64 { return (x - ones) & ^x } // the high bit of each byte that is 0, and perhaps of others
+	bad := w | (w-ones*0x20)&^w | zero(w^ones*'"') | zero(w^ones*'\\') | zero(w^ones*0x7F)
+	return bad&high == 0
+}
+
 // appendJSONString adds s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD. What would break a line or command a terminal is escaped, although
 // JSON does not ask for it: DEL, C1 controls, U+2028 and U+2029.
@@ -196,6 +224,10 @@ func appendJSONString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
+		if i+8 <= len(s) && plainWord(s, i) {
+			i += 8
+			continue
+		}
 		c := s[i]
 		if plainJSON[c] {
 			i++

@@ -21,6 +21,8 @@ const maxSeenRuns = 1 << 12
 // than maxSeenBlocks the oldest are forgotten: a message of theirs counts as new.
 type seenSet struct {
 	queues map[engine.MessageQueue]*seenQueue
+	lastMQ engine.MessageQueue // of last: batches of one queue follow each other
+	last   *seenQueue
 	order  []seenKey // bitmaps by age, those already gone included
 	blocks int
 }
@@ -49,11 +51,15 @@ func newSeenSet() *seenSet { return &seenSet{queues: map[engine.MessageQueue]*se
 
 // queue returns the part of one queue.
 func (s *seenSet) queue(mq engine.MessageQueue) *seenQueue {
+	if s.last != nil && s.lastMQ == mq {
+		return s.last
+	}
 	q := s.queues[mq]
 	if q == nil {
 		q = &seenQueue{bits: map[int64]*seenBits{}}
 		s.queues[mq] = q
 	}
+	s.lastMQ, s.last = mq, q
 	return q
 }
 
