@@ -65,6 +65,9 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		success := err == nil && status == ConsumeSuccess
 		timed := c.called(w, &r, !success)
+		if err == nil && status == Abandon {
+			continue
+		}
 		if b.gen != q.gen.Load() {
 			// Dropped for good or reset while the listener ran (trap T01): neither
 			// acknowledged nor sent back; the next owner gets the messages again.

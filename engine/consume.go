@@ -16,6 +16,10 @@ const (
 	SuspendCurrentQueueAMoment
 	Commit
 	Rollback
+	// Abandon: neither acknowledged nor sent back. The messages stay unfinished until
+	// the queue is given away, and the committed offset stays before them; an orderly
+	// queue hands nothing more out.
+	Abandon
 )
 
 // ConsumeContext goes with a batch to the listener, which may set the fields

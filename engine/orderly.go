@@ -19,6 +19,7 @@ type runResult struct {
 	exhausted  bool // each message of it was sent to the dead letters
 	away       []int64
 	suspend    time.Duration
+	abandoned  bool // the batch after done was given up, and so is the queue
 }
 
 // orderlyRun is how many messages a worker takes at once. A run ends early when
@@ -30,7 +31,7 @@ const orderlyRun = 64
 // time: that is the second of the three locks (spec/consumer-orderly.md 1); the
 // first is the broker's, and the third is stepDropping's wait for a run to end.
 func (q *queue) dispatchOrderly(now time.Time) {
-	if q.dispatched || q.halt.Load() || now.Before(q.suspendTill) {
+	if q.dispatched || q.abandoned || q.halt.Load() || now.Before(q.suspendTill) {
 		return
 	}
 	switch core.DecideOrderly(core.OrderlyState{
@@ -89,6 +90,11 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 		j := min(i+size, len(b.msgs))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
+		if err == nil && status == Abandon {
+			c.called(w, &r, true)
+			run.abandoned = true
+			break
+		}
 		verdict := orderlyVerdict(status, err)
 		timed := c.called(w, &r, verdict != core.OrderlySuccess)
 		if b.gen != q.gen.Load() {
@@ -181,6 +187,7 @@ func (q *queue) onRun(b *batch, run *runResult) {
 	if rest := len(b.msgs) - handed; rest > 0 {
 		q.pq.ConsumeAgain(rest)
 	}
+	q.abandoned = q.abandoned || run.abandoned
 	for _, o := range run.away {
 		if q.sentAway == nil {
 			q.sentAway = map[int64]bool{}

@@ -107,6 +107,7 @@ type queue struct {
 	dispatched  bool // an orderly run is with the pool:
 	out         *batch
 	harvestAt   time.Time
+	abandoned   bool // its listener gave it up: nothing more is handed out
 	suspendTill time.Time
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool

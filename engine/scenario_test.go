@@ -593,3 +593,35 @@ func TestLeaveWhileGivingQueuesAway(t *testing.T) {
 		checkCommitted(t, tg, group, topic)
 	})
 }
+
+// What a listener abandons is neither acknowledged nor sent back: the next
+// member gets it, and in an orderly queue nothing after it was handed out.
+func TestAbandon(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		for _, mode := range []change{func(*engine.Options) {}, orderly} {
+			topic, group := tg.Topic(t, 1), tg.Group(t)
+			tg.Produce(t, topic, 20)
+			a := join(t, tg, group, topic, func(_ context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+				if msgs[0].QueueOffset() >= 7 {
+					return engine.Abandon, nil
+				}
+				return engine.ConsumeSuccess, nil
+			}, mode)
+			mq := queueOf(a, topic, 0)
+			a.until("the first seven are settled", func() bool { return snapOf(a, mq).CommittedOffset == 7 && a.distinct() > 7 })
+			a.leave()
+			if n := count[engine.SentBack](a, nil); n != 0 {
+				t.Errorf("%d messages were sent back", n)
+			}
+			b := join(t, tg, group, topic, nil, mode)
+			b.until("the rest", func() bool { return b.distinct() == 13 })
+			b.leave()
+			if got := b.order[mq][0]; got < 7 {
+				t.Errorf("first offset of the next member = %d, want 7 or later", got)
+			}
+			if mo := a.order[mq]; len(mo) > 0 && a.Snapshot().Orderly && len(mo) != 8 {
+				t.Errorf("orderly: %d messages were handed out, want 8", len(mo))
+			}
+		}
+	})
+}

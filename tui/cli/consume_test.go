@@ -326,8 +326,8 @@ func TestConsumeUnwrittenIsNotAcknowledged(t *testing.T) {
 	l.stop = func(err error) { stopped = err; end() }
 	m := makeMessage(t, protocol.Record{})
 	status, err := l.Consume(ended, []engine.Message{*m}, &engine.ConsumeContext{})
-	if status == engine.ConsumeSuccess || err == nil || !errors.Is(stopped, syscall.EPIPE) {
-		t.Errorf("Consume = %v, %v and the run ended with %v; want no success and EPIPE", status, err, stopped)
+	if status != engine.Abandon || err != nil || !errors.Is(stopped, syscall.EPIPE) {
+		t.Errorf("Consume = %v, %v and the run ended with %v; want the message abandoned and EPIPE", status, err, stopped)
 	}
 }
 

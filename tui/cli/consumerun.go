@@ -32,9 +32,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		l.stop = stop
-		if r.flags.idleExit > 0 {
-			r.env.crew.start(func() { stopWhenIdle(ctx, &l.last, r.flags.idleExit, stop) })
-		}
+		r.watchIdle(ctx, m, l, stop)
 		return m.run(ctx)
 	})
 	r.env.say("%s", r.summary(l, m, began))
@@ -80,9 +78,7 @@ func (r *consumeRun) headless(parent context.Context) error {
 	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
 	began := time.Now()
 	l.last.set(began)
-	if f.idleExit > 0 {
-		e.crew.start(func() { stopWhenIdle(ctx, &l.last, f.idleExit, stop) })
-	}
+	r.watchIdle(ctx, m, l, stop)
 	e.watchReader(ctx, stop)
 	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
 
@@ -107,20 +103,58 @@ func (r *consumeRun) headless(parent context.Context) error {
 
 var errIdle = errors.New("no message came")
 
+// watchIdle starts what ends an idle run, where --idle-exit asks for it. It is
+// called before the member runs.
+func (r *consumeRun) watchIdle(ctx context.Context, m *member, l *printListener, stop func(error)) {
+	limit := r.flags.idleExit
+	if limit == 0 {
+		return
+	}
+	sub := m.engine.Subscribe(r.options.EventBuffer)
+	r.env.crew.start(func() {
+		defer sub.Close()
+		stopWhenIdle(ctx, sub, &l.last, limit, stop)
+	})
+}
+
 // stopWhenIdle ends the run when last is limit ago.
-func stopWhenIdle(ctx context.Context, last *clock, limit time.Duration, stop func(error)) {
+func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, last *clock, limit time.Duration, stop func(error)) {
+	if awaitShare(ctx, sub) != nil {
+		return
+	}
+	last.set(time.Now())
 	for {
 		left := time.Until(last.get().Add(limit))
 		if left <= 0 {
 			stop(errIdle)
 			return
 		}
-		t := time.NewTimer(left)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
+		wait, cancel := context.WithTimeout(ctx, left)
+		events, _, err := sub.Next(wait)
+		cancel()
+		for _, ev := range events {
+			if _, ok := ev.(engine.QueueAdded); ok {
+				last.set(time.Now())
+			}
+		}
+		if err != nil && ctx.Err() != nil || errors.Is(err, engine.ErrEnded) {
 			return
+		}
+	}
+}
+
+// awaitShare waits until the member knows its share of the queues: what it does
+// before that, on a slow machine or a slow broker, is no idleness.
+func awaitShare(ctx context.Context, sub *engine.EventSubscription) error {
+	for {
+		events, _, err := sub.Next(ctx)
+		if err != nil {
+			return err
+		}
+		for _, ev := range events {
+			if _, ok := ev.(engine.RebalanceEnd); ok {
+				return nil
+			}
 		}
 	}
 }

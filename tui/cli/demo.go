@@ -199,7 +199,7 @@ func (l demoListener) Consume(ctx context.Context, messages []engine.Message, cc
 		m := &messages[i]
 		if text, ok := m.Property(propertyCost); ok {
 			if cost, err := time.ParseDuration(text); err == nil && !sleepUntil(ctx, time.Now().Add(cost)) {
-				return abandon(ctx)
+				return engine.Abandon, nil
 			}
 		}
 		text, _ := m.Property(propertyRefuse)

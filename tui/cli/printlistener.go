@@ -50,14 +50,14 @@ func (p *printListener) Consume(ctx context.Context, messages []engine.Message, 
 	n := int64(len(messages))
 	// Reserve before printing: of several goroutines exactly max messages get through.
 	if p.max > 0 && p.reserved.Add(n) > p.max {
-		return abandon(ctx)
+		return engine.Abandon, nil
 	}
 	p.last.set(time.Now())
 	p.duplicates.Add(p.note(messages, cc.MessageQueue))
 	if p.out != nil {
 		if err := p.print(ctx, messages); err != nil {
 			p.stop(&outputError{err})
-			return abandon(ctx)
+			return engine.Abandon, nil
 		}
 	}
 	total := p.printed.Add(n)
@@ -66,19 +66,8 @@ func (p *printListener) Consume(ctx context.Context, messages []engine.Message, 
 	}
 	if p.max > 0 && total >= p.max {
 		p.stop(errMaxReached)
-		linger()
 	}
 	return p.verdict, nil
-}
-
-// linger makes the last call under --max a slow one. The engine keeps the verdicts
-// of quick calls for a moment and tells the queue several at once; the call after
-// this one is abandoned and does not return in time, so that a verdict kept over it
-// would be lost and its message, printed, would be delivered again.
-func linger() {
-	t := time.NewTimer(5 * time.Millisecond)
-	defer t.Stop()
-	<-t.C
 }
 
 // print writes the messages' lines and returns when they are written.
@@ -111,19 +100,4 @@ func (p *printListener) note(messages []engine.Message, mq engine.MessageQueue) 
 		}
 	}
 	return duplicates
-}
-
-// abandonGrace is how long an abandoned call goes on after its context has ended.
-const abandonGrace = 250 * time.Millisecond
-
-// abandon keeps messages that must be neither acknowledged nor sent back until
-// the engine leaves: a verdict that arrives after the queue was given away is
-// discarded. The context of listeners ends at the same moment as that wait, so
-// the call outlives it a little.
-func abandon(ctx context.Context) (engine.Status, error) {
-	<-ctx.Done()
-	t := time.NewTimer(abandonGrace)
-	defer t.Stop()
-	<-t.C
-	return 0, context.Cause(ctx)
 }
