@@ -8,20 +8,31 @@ import (
 	"time"
 )
 
+// persistAgain is how often offsets are written although they have not changed:
+// a broker can lose a commit that it answered, and Java writes all of them at
+// each round.
+const persistAgain = time.Minute
+
 // saveLimit bounds one write of offsets.
 const saveLimit = 10 * time.Second
 
 // persister writes the committed offsets that have changed every
-// PersistInterval. It waits for the store's answer (trap T11: a lost one-way
+// PersistInterval, and all of them now and then. It waits for the store's answer (trap T11: a lost one-way
 // commit is noticed by nobody), so a slow broker delays the next round, but
 // nothing else.
 func (e *Engine) persister(ctx context.Context) {
 	tick := time.NewTicker(e.o.PersistInterval)
 	defer tick.Stop()
+	again := time.NewTicker(persistAgain)
+	defer again.Stop()
 	for {
 		select {
 		case <-tick.C:
 			e.persistChanged(ctx)
+		case <-again.C:
+			for _, q := range e.base.Load().own {
+				q.unsure.Store(true)
+			}
 		case <-ctx.Done():
 			return
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"log/slog"
 	"os"
 	"os/signal"
@@ -28,6 +29,7 @@ type settings struct {
 	mode                   string
 	fromFirst              bool
 	trace                  string
+	events                 string
 	cpuProfile, memProfile string
 	tuned                  bool
 }
@@ -41,6 +43,7 @@ func main() {
 	flag.StringVar(&s.mode, "mode", "concurrent", "concurrent or orderly")
 	flag.BoolVar(&s.fromFirst, "from-first", false, "a new group starts at the first offset")
 	flag.StringVar(&s.trace, "trace", "", "write 24 bytes a message to `FILE`: unix time in µs, queue, 0, sequence number")
+	flag.StringVar(&s.events, "events", "", "append the engine's events to `FILE`")
 	flag.StringVar(&s.cpuProfile, "cpuprofile", "", "write a CPU profile to `FILE`")
 	flag.StringVar(&s.memProfile, "memprofile", "", "write a profile of all allocations to `FILE`")
 	flag.Parse()
@@ -118,6 +121,21 @@ func consume(ctx context.Context, s settings, c *counter) error {
 		return err
 	}
 
+	if s.events != "" {
+		f, err := os.OpenFile(s.events, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+		if err != nil {
+			return err
+		}
+		written := make(chan struct{})
+		sub := e.Subscribe(1 << 16)
+		go func() {
+			defer close(written)
+			defer f.Close()
+			logEvents(f, e.ClientID(), sub)
+		}()
+		defer func() { <-written }()
+	}
+
 	leaveCtx, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	defer giveUp()
 	context.AfterFunc(ctx, func() { time.AfterFunc(leaveTimeout, giveUp) })
@@ -128,6 +146,22 @@ func consume(ctx context.Context, s settings, c *counter) error {
 		return bad
 	}
 	return nil // complete, or stopped by a signal
+}
+
+// logEvents writes events as lines until the engine has ended.
+func logEvents(w io.Writer, clientID string, sub *engine.EventSubscription) {
+	for {
+		events, dropped, err := sub.Next(context.Background())
+		if err != nil {
+			return
+		}
+		for _, ev := range events {
+			fmt.Fprintf(w, "%s %s %s %+v\n", ev.When().Format("15:04:05.000"), clientID, ev.EventName(), ev)
+		}
+		if dropped > 0 {
+			fmt.Fprintf(w, "%d events dropped\n", dropped)
+		}
+	}
 }
 
 func (s settings) options() engine.Options {
