@@ -218,7 +218,7 @@ func (d queueDrained) apply(ctx context.Context, c *coordinator) {
 			defer cancel()
 			err := e.d.Client.UnlockBatch(uctx, q.mq.BrokerName, e.lockBody([]MessageQueue{q.mq}))
 			if err != nil {
-				e.events.publish(LockRequestFailed{q.at(), q.mq.BrokerName, err.Error()})
+				e.events.publish(LockRequestFailed{At{Time: time.Now()}, q.mq.BrokerName, err.Error()})
 			}
 		}
 		e.inbox.put(queueRemoved{q, unlock})

@@ -166,7 +166,6 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	defer stopListeners()
 
 	c := e.newCoordinator()
-	c.setState(StartFailed, "starting") // first, so that a failure cannot be taken for a start
 	for i := range e.pool.workers {
 		w := &e.pool.workers[i]
 		e.start(func() { w.run(listeners) })

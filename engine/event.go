@@ -62,14 +62,14 @@ type (
 	// BrokerOffline: the connection to a broker was lost or cannot be made.
 	BrokerOffline struct {
 		At
-		Broker  string `json:"broker_name"`
+		Broker  string `json:"broker"`
 		Address string `json:"address"`
 		Error   string `json:"error"`
 	}
 	// BrokerOnline ends BrokerOffline; the first contact is told too.
 	BrokerOnline struct {
 		At
-		Broker     string `json:"broker_name"`
+		Broker     string `json:"broker"`
 		Address    string `json:"address"`
 		DurationMS int64  `json:"duration_ms"` // how long it was offline; 0 at first contact
 	}
@@ -157,7 +157,7 @@ type (
 	// LockRequestFailed: the broker did not answer; flags stay until they expire.
 	LockRequestFailed struct {
 		At
-		Broker string `json:"broker_name"`
+		Broker string `json:"broker"`
 		Error  string `json:"error"`
 	}
 	// PullError: a pull ended with an error and is tried again.

@@ -156,6 +156,9 @@ func (e *Engine) Snapshot() *Snapshot {
 				row.OffsetsAt, row.LastConsumedStored = o.at, o.consumed
 			}
 		}
+		if row.State == QueueError || now.Sub(row.OffsetsAt) > offsetsMaxAge {
+			row.MinOffset, row.MaxOffset = Unknown, Unknown
+		}
 		row.Owner = b.owner[mq]
 		row.Retry = mq.Topic == protocol.RetryTopic(e.o.Group)
 	}
@@ -181,6 +184,11 @@ func (b *base) topicsHeld() []TopicSnapshot {
 	}
 	return topics
 }
+
+// offsetsMaxAge is how old a broker's word on a queue's bounds may be before they
+// count as unknown: an answer to a held pull comes every 15 s, the observer's more
+// often. A number that nobody can confirm must not look like the present.
+const offsetsMaxAge = 25 * time.Second
 
 // Subscribe opens a subscription to all events from now on; buffer is the size of its ring.
 func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subscribe(buffer) }

@@ -30,6 +30,8 @@ type settings struct {
 	fromFirst              bool
 	trace                  string
 	events                 string
+	load                   int64
+	size                   int
 	cpuProfile, memProfile string
 	tuned                  bool
 }
@@ -43,6 +45,8 @@ func main() {
 	flag.StringVar(&s.mode, "mode", "concurrent", "concurrent or orderly")
 	flag.BoolVar(&s.fromFirst, "from-first", false, "a new group starts at the first offset")
 	flag.StringVar(&s.trace, "trace", "", "write 24 bytes a message to `FILE`: unix time in µs, queue, 0, sequence number")
+	flag.Int64Var(&s.load, "load", 0, "instead: fill the topic with `N` messages")
+	flag.IntVar(&s.size, "size", 200, "bytes of a message, with --load")
 	flag.StringVar(&s.events, "events", "", "append the engine's events to `FILE`")
 	flag.StringVar(&s.cpuProfile, "cpuprofile", "", "write a CPU profile to `FILE`")
 	flag.StringVar(&s.memProfile, "memprofile", "", "write a profile of all allocations to `FILE`")
@@ -58,6 +62,9 @@ func main() {
 }
 
 func run(ctx context.Context, s settings) (err error) {
+	if s.load > 0 {
+		return load(ctx, s, s.load, s.size)
+	}
 	if s.mode != "concurrent" && s.mode != "orderly" {
 		return fmt.Errorf("--mode %q: must be concurrent or orderly", s.mode)
 	}
