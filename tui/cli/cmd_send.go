@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -109,7 +110,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	if err != nil {
 		return err
 	}
-	s := &sender{env: e, client: client, format: format, ids: remoting.NewUniqueIDs(), dryRun: f.dryRun}
+	s := &sender{env: e, client: client, format: format, ids: remoting.NewUniqueIDs(), dryRun: f.dryRun, delayed: slices.ContainsFunc(properties, isDelay)}
 	for i := range f.count {
 		m := remoting.OutMessage{Topic: topic, Body: body, Properties: properties}
 		if err := s.send(ctx, queues[i%len(queues)], m); err != nil {
@@ -118,6 +119,10 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	}
 	return nil
 }
+
+// isDelay reports whether a property makes the broker deliver later: --property
+// can set it as well as --delay-level.
+func isDelay(p protocol.Property) bool { return p.Name == protocol.PropertyDelay }
 
 // messageProperties are the properties of each message, but the unique id.
 func (f *sendFlags) messageProperties() ([]protocol.Property, error) {
@@ -190,7 +195,8 @@ type sender struct {
 	client *remoting.Client
 	format string
 	ids    *remoting.UniqueIDs
-	dryRun bool
+
+	dryRun, delayed bool
 }
 
 // sentMessage is one line of send.
@@ -199,30 +205,30 @@ type sentMessage struct {
 	Topic           string  `json:"topic"`
 	Broker          string  `json:"broker"`
 	Queue           int32   `json:"queue"`
-	Offset          *int64  `json:"offset"` // of a delayed message: where it is parked
+	Offset          *int64  `json:"offset"`
+	OffsetError     string  `json:"offset_error,omitempty"`
 	MessageID       string  `json:"message_id"`
 	OffsetMessageID *string `json:"offset_message_id"`
 	Warning         *string `json:"warning"`
-	DryRun          bool    `json:"dry_run,omitempty"`
 }
 
+// plannedMessage is one line of send --dry-run: it has no ids, nothing was sent.
+type plannedMessage struct {
+	Kind   string `json:"kind"`
+	Topic  string `json:"topic"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+}
+
+// delayedOffset is why a delayed message has no offset: the broker answers with the
+// place of the copy that it parks in its schedule topic, which nobody asked about.
+const delayedOffset = "delayed, its place is known when it is delivered"
+
 func (s *sender) send(ctx context.Context, mq engine.MessageQueue, m remoting.OutMessage) error {
-	id := s.ids.Next()
-	m.Properties = append(m.Properties[:len(m.Properties):len(m.Properties)], protocol.Property{Name: protocol.PropertyUniqKey, Value: id})
-	row := sentMessage{Kind: "sent", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID, MessageID: id, DryRun: s.dryRun}
+	line, err := s.plan(mq)
 	if !s.dryRun {
-		ctx, cancel := context.WithTimeout(ctx, s.env.flags.timeout)
-		defer cancel()
-		r, err := s.client.Send(ctx, sendGroup, mq, &m)
-		if err != nil {
-			return fmt.Errorf("send to %v: %w", mq, err)
-		}
-		row.Queue, row.Offset, row.OffsetMessageID = r.MessageQueue.QueueID, &r.QueueOffset, &r.OffsetMessageID
-		if r.Warning != protocol.Success {
-			row.Warning = new(r.Warning.String())
-		}
+		line, err = s.deliver(ctx, mq, m)
 	}
-	line, err := s.line(&row)
 	if err != nil {
 		return err
 	}
@@ -232,15 +238,46 @@ func (s *sender) send(ctx context.Context, mq engine.MessageQueue, m remoting.Ou
 	return nil
 }
 
+// plan gives the line of what would be sent.
+func (s *sender) plan(mq engine.MessageQueue) ([]byte, error) {
+	if s.format == "json" {
+		return marshal(plannedMessage{Kind: "dry_run", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID})
+	}
+	return fmt.Appendf(nil, "would send to %v\n", mq), nil
+}
+
+// deliver sends one message and gives its line.
+func (s *sender) deliver(ctx context.Context, mq engine.MessageQueue, m remoting.OutMessage) ([]byte, error) {
+	id := s.ids.Next()
+	m.Properties = append(m.Properties[:len(m.Properties):len(m.Properties)], protocol.Property{Name: protocol.PropertyUniqKey, Value: id})
+	ctx, cancel := context.WithTimeout(ctx, s.env.flags.timeout)
+	defer cancel()
+	r, err := s.client.Send(ctx, sendGroup, mq, &m)
+	if err != nil {
+		return nil, err
+	}
+	row := sentMessage{Kind: "sent", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID, MessageID: id}
+	if s.delayed {
+		row.OffsetError = delayedOffset
+	} else {
+		row.Queue, row.Offset, row.OffsetMessageID = r.MessageQueue.QueueID, &r.QueueOffset, &r.OffsetMessageID
+	}
+	if r.Warning != protocol.Success {
+		row.Warning = new(r.Warning.String())
+	}
+	return s.line(&row)
+}
+
 func (s *sender) line(row *sentMessage) ([]byte, error) {
 	if s.format == "json" {
 		return marshal(row)
 	}
 	mq := engine.MessageQueue{Topic: row.Topic, BrokerName: row.Broker, QueueID: row.Queue}
-	if row.DryRun {
-		return fmt.Appendf(nil, "would send to %v\n", mq), nil
+	place := row.OffsetError
+	if row.Offset != nil {
+		place = fmt.Sprintf("offset %d", *row.Offset)
 	}
-	line := fmt.Appendf(nil, "%v  offset %d  %s", mq, *row.Offset, row.MessageID)
+	line := fmt.Appendf(nil, "%v  %s  %s", mq, place, row.MessageID)
 	if row.Warning != nil {
 		line = append(line, "  stored, but "+*row.Warning...)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,37 @@ func TestSendThenRead(t *testing.T) {
 	text := runs(t, []string{"send", "orders", "x", "--namesrv", namesrv, "--queue", "broker-a:2"}).want(t, statusDone, "")
 	if !strings.HasPrefix(text.out.String(), "orders broker-a/2  offset 1  ") {
 		t.Errorf("text = %q", text.out)
+	}
+}
+
+// TestSendDelayedClaimsNoPlace holds that the place of the parked copy is not
+// given for the message's.
+func TestSendDelayedClaimsNoPlace(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
+	base := []string{"send", "orders", "x", "--namesrv", namesrv, "--queue", "broker-a:1"}
+	for name, args := range map[string][]string{"flag": {"--delay-level", "3"}, "property": {"--property", "DELAY=3"}} {
+		t.Run(name, func(t *testing.T) {
+			p := runs(t, slices.Concat(base, args, []string{"-o", "json"})).want(t, statusDone, "")
+			sent := p.objects(t)["sent"]
+			if len(sent) != 1 {
+				t.Fatalf("stdout = %q, want one line", p.out)
+			}
+			if s := sent[0]; s["offset"] != nil || s["offset_message_id"] != nil || fmt.Sprint(s["queue"]) != "1" || s["offset_error"] != delayedOffset {
+				t.Errorf("line = %v, want queue 1 and no offset", s)
+			}
+			text := runs(t, slices.Concat(base, args)).want(t, statusDone, "")
+			if want := "orders broker-a/1  " + delayedOffset + "  "; !strings.HasPrefix(text.out.String(), want) {
+				t.Errorf("text = %q, want %q", text.out, want)
+			}
+		})
+	}
+}
+
+func TestSendDryRunIsNoSentMessage(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	p := runs(t, []string{"send", "orders", "x", "--namesrv", namesrv, "--dry-run", "-o", "json"}).want(t, statusDone, "")
+	if got, want := p.out.String(), `{"kind":"dry_run","topic":"orders","broker":"broker-a","queue":0}`+"\n"; got != want {
+		t.Errorf("stdout = %q, want %q", got, want)
 	}
 }
 
