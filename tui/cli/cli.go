@@ -101,7 +101,7 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 	if e.command != nil {
 		name = e.command.CommandPath()
 	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", name, oneLine(err.Error()))
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, oneLine(reasonText(err)))
 	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
 		fmt.Fprintln(e.stderr, u.Hint)
 	} else if ok || isType[*engine.ConfigError](err) {

@@ -12,6 +12,8 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
 
 func TestWrongUse(t *testing.T) {
@@ -133,6 +135,42 @@ func TestExitStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if got := exitStatus(tt.err, tt.cause); got != tt.want {
 				t.Errorf("exitStatus(%v, %v) = %d, want %d", tt.err, tt.cause, got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTimeoutNamesTheReason holds that the end of --timeout says what was tried in
+// vain, for a cluster that refuses and for one that is silent.
+func TestTimeoutNamesTheReason(t *testing.T) {
+	sb, silentBroker := serveSandbox(t, sandboxtest.Topic("t", 1))
+	sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+		return sandbox.Fault{Drop: protocol.RequestCode(r.Command.Code) != protocol.GetRouteInfoByTopic}
+	})
+	tests := map[string]struct{ namesrv, want string }{
+		"refused": {deadAddress(t), "connection refused"},
+		"silent":  {silentAddress(t), "no name server answers: none of 127.0.0.1:"},
+	}
+	commands := map[string][]string{
+		"consume": {"consume", "-g", "g", "-t", "t"}, "tail": {"tail", "t"}, "send": {"send", "t", "x"},
+	}
+	for name, tt := range tests {
+		for command, args := range commands {
+			t.Run(name+" "+command, func(t *testing.T) {
+				p := runs(t, append(args, "--namesrv", tt.namesrv, "--timeout", "500ms")).want(t, statusUnreachable, tt.want)
+				if strings.Contains(p.err.String(), "context deadline") {
+					t.Errorf("stderr = %q", p.err)
+				}
+			})
+		}
+	}
+	for command, args := range map[string][]string{
+		"tail": {"tail", "t", "--until", "now"}, "send": {"send", "t", "x"},
+	} {
+		t.Run("silent broker "+command, func(t *testing.T) {
+			p := runs(t, append(args, "--namesrv", silentBroker, "--timeout", "300ms")).want(t, statusUnreachable, "t broker-a/0: ")
+			if text := p.err.String(); strings.Contains(text, "context deadline") || !strings.Contains(text, "no answer in time") {
+				t.Errorf("stderr = %q", text)
 			}
 		})
 	}

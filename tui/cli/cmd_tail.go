@@ -121,10 +121,11 @@ func (e *env) topicRoute(ctx context.Context, client *remoting.Client, topic str
 	if isType[*remoting.NoRouteError](err) {
 		return nil, &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
 	}
-	if isType[*remoting.UnreachableError](err) {
-		return nil, &unreachableError{err}
+	if err != nil {
+		addrs, _ := client.Namesrv()
+		return nil, firstContact(err, nil, addrs, e.flags.timeout)
 	}
-	return route, err
+	return route, nil
 }
 
 // tailer makes a tailer of what needs no cluster.

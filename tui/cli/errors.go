@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strings"
 	"syscall"
+	"time"
 
 	"eyeq/engine"
 	"eyeq/remoting"
@@ -53,6 +55,26 @@ func (e *unreachableError) Error() string {
 	return e.Err.Error() + " (check --namesrv, --cluster or NAMESRV_ADDR)"
 }
 func (e *unreachableError) Unwrap() error { return e.Err }
+
+// reasonText is an error's text, with what an operator understands in the place of
+// Go's words for a time that is up.
+func reasonText(err error) string {
+	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
+}
+
+// firstContact is why the name servers were not reached before the time was up:
+// err, unless it says no more than that, then last, the reason of the try before.
+func firstContact(err, last error, namesrv []string, limit time.Duration) error {
+	switch {
+	case isType[*remoting.UnreachableError](err):
+		return &unreachableError{err}
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	case last != nil:
+		return &unreachableError{last}
+	}
+	return &unreachableError{fmt.Errorf("no name server answers: none of %s within %v", strings.Join(namesrv, ";"), limit)}
+}
 
 // outputError says that standard output can no longer be written.
 type outputError struct{ Err error }

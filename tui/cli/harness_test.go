@@ -189,6 +189,17 @@ func deadAddress(t *testing.T) string {
 	return ln.Addr().String()
 }
 
+// silentAddress is an address that takes connections and never answers.
+func silentAddress(t *testing.T) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	return ln.Addr().String()
+}
+
 func jsonNumber(s string) json.Number { return json.Number(s) }
 
 // contextThatEnds is a context with its end.

@@ -67,6 +67,8 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 	retry := time.NewTicker(200 * time.Millisecond)
 	defer retry.Stop()
 	told := false
+	addrs, _ := client.Namesrv()
+	var last error // what a name server or the system said, when it is not the time
 	for _, s := range topics {
 		for {
 			_, _, err := client.RefreshRoute(ctx, s.Topic)
@@ -80,8 +82,10 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 			if !isType[*remoting.UnreachableError](err) && !remoting.Retryable(err) {
 				return err
 			}
+			if isType[*remoting.UnreachableError](err) {
+				last = err
+			}
 			if !told {
-				addrs, _ := client.Namesrv()
 				e.say("no name server answers (%v): trying for %v", addrs, e.flags.timeout)
 				told = true
 			}
@@ -89,7 +93,7 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 			case <-retry.C:
 			case <-ctx.Done():
 				if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-					return &unreachableError{err}
+					return firstContact(err, last, addrs, e.flags.timeout)
 				}
 				return context.Cause(ctx)
 			}

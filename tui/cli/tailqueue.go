@@ -216,7 +216,7 @@ func (f *failing) note(err error) tailAnswer {
 	if f.since.IsZero() {
 		f.since, f.wait = now, tailRetryMin
 		if remoting.Retryable(err) {
-			f.t.notice(err.Error() + "; trying again")
+			f.t.notice(reasonText(err) + "; trying again")
 		}
 	}
 	if !remoting.Retryable(err) || f.t.until != nil && now.Sub(f.since) >= f.t.giveUp {
