@@ -158,7 +158,7 @@ func TestUnknownLagIsListedFirst(t *testing.T) {
 	if got := d.a.live[0].queues.Key(0); got.Topic != "inventory-sync" || got.BrokerName != "broker-b" {
 		t.Errorf("the first row is %v", got)
 	}
-	d.see("≥128,832").see("2 queues unknown")
+	d.see("≥ 128,832 · 2 unknown")
 }
 
 func TestRowsAreSortedAnewAtMostOnceASecond(t *testing.T) {

@@ -310,6 +310,7 @@ type resetSum struct {
 	replay, skip, gone                 int64
 	skips, gones                       int
 	lagBefore, lagAfter                int64
+	lagUnknown                         int // nobody says where these queues end
 }
 
 func (d *resetDialog) sum() resetSum {
@@ -331,6 +332,9 @@ func (d *resetDialog) sum() resetSum {
 		before := r.Before
 		if before == engine.Unknown {
 			before = r.MinOffset
+		}
+		if r.MaxOffset == engine.Unknown || before == engine.Unknown {
+			s.lagUnknown++
 		}
 		s.lagBefore += r.MaxOffset - before
 		s.lagAfter += r.MaxOffset - r.After

@@ -274,7 +274,11 @@ func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
 	if s.unknown > 0 {
 		sum += fmt.Sprintf(" · %d unknown", s.unknown)
 	}
-	lag := fmt.Sprintf("%s → %s   preview %s old, re-checked at apply", grouped(s.lagBefore), grouped(s.lagAfter), since(d.at, e.now))
+	lag := grouped(s.lagBefore) + " → " + grouped(s.lagAfter)
+	if s.lagUnknown > 0 {
+		lag = unknown
+	}
+	lag += fmt.Sprintf("   preview %s old, re-checked at apply", since(d.at, e.now))
 	if wide {
 		lag += "; a queue that was moved back since is not touched"
 	}

@@ -39,7 +39,7 @@ type history struct {
 func (h *history) add(s *engine.Snapshot) {
 	x := sample{at: s.At, totals: s.Totals, queues: len(s.Queues)}
 	for i := range s.Queues {
-		if lag, ok := s.Queues[i].Lag(); ok {
+		if lag, ok := lagOf(&s.Queues[i]); ok {
 			x.lag += lag
 		} else {
 			x.unknown++
@@ -129,10 +129,11 @@ func (h *history) rates(cells []float64, c counter) []float64 {
 	})
 }
 
-// lags is trend for the lag; unknown while a queue's lag is.
+// lags is trend for the lag; blank where not as many queues were known as now: an
+// outage must not look like a falling lag.
 func (h *history) lags(cells []float64) []float64 {
 	return h.trend(cells, func(now, _ *sample) float64 {
-		if now.unknown == now.queues {
+		if now.unknown == now.queues || now.unknown != h.latest.unknown {
 			return math.NaN()
 		}
 		return float64(now.lag)

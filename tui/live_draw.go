@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"eyeq/engine"
 	"eyeq/engine/core"
@@ -193,7 +194,7 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
 	cells[colCommit] = table.Cell{Text: offset(q.CommittedOffset), Style: base}
-	lag, ok := q.Lag()
+	lag, ok := lagOf(q)
 	cells[colLag] = table.Cell{Text: unknown, Style: base}
 	if ok {
 		cells[colLag].Text = grouped(lag)
@@ -232,10 +233,19 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
 	idle := none
-	if last := later(q.LastConsume, q.LastPull); !last.IsZero() {
+	if last := lastWork(q); !last.IsZero() {
 		idle = idleText(v.pic.now.Sub(last))
 	}
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
+}
+
+// lastWork is when a queue was last at work. A pull that fails is none: in an outage
+// that is each second.
+func lastWork(q *engine.QueueSnapshot) time.Time {
+	if q.State == engine.QueueError {
+		return later(q.LastConsume, q.StateSince)
+	}
+	return later(q.LastConsume, q.LastPull)
 }
 
 // otherText says whose a queue is that is not ours: as the strategy computes it,

@@ -36,7 +36,7 @@ func (v *liveView) figures() figures {
 	f.queues = len(s.Queues)
 	for i := range s.Queues {
 		q := &s.Queues[i]
-		lag, ok := q.Lag()
+		lag, ok := lagOf(q)
 		if ok {
 			f.lag += lag
 		} else {
@@ -49,7 +49,7 @@ func (v *liveView) figures() figures {
 			f.cachedBytes += q.CachedBytes
 			stored = q.HeadStored
 		}
-		if !stored.IsZero() && ok && lag > 0 {
+		if !stored.IsZero() && (ok && lag > 0 || !ok && q.Own) { // what is cached is not done, whatever the broker has
 			f.oldest, f.oldestOK = max(f.oldest, v.pic.now.Sub(stored)), true
 		}
 	}
@@ -74,9 +74,30 @@ func (f *figures) lagText(write func(int64) string) string {
 	case f.queues == 0 || f.lagUnknown == f.queues:
 		return unknown
 	case f.lagUnknown > 0:
-		return "≥" + write(f.lag)
+		return "≥ " + write(f.lag) + fmt.Sprintf(" · %d unknown", f.lagUnknown)
 	}
 	return write(f.lag)
+}
+
+// lagStyle shows that the lag is not the whole of it.
+func (f *figures) lagStyle(t *theme) style {
+	if f.lagUnknown > 0 {
+		return t.warn
+	}
+	return t.text
+}
+
+// oldestText is the age of the oldest message that is known to be unfinished.
+func (f *figures) oldestText() string {
+	switch {
+	case f.oldestOK && f.lagUnknown > 0:
+		return "≥ " + age(f.oldest)
+	case f.oldestOK:
+		return age(f.oldest)
+	case f.lag == 0 && f.lagUnknown == 0:
+		return none
+	}
+	return unknown
 }
 
 // trendText says where the lag goes.
@@ -86,12 +107,10 @@ func (f *figures) trendText(long bool) (text string, st func(*theme) style) {
 	bad := func(t *theme) style { return t.warn }
 	slope := signed(int64(math.Round(f.slope))) + "/s"
 	switch {
-	case f.queues == 0 || f.lagUnknown == f.queues:
+	case f.queues == 0 || f.lagUnknown > 0: // the lag itself says that queues are unknown
 		return "", plain
-	case f.lag == 0 && f.lagUnknown == 0:
+	case f.lag == 0:
 		return "caught up", good
-	case f.lagUnknown > 0 && long:
-		return plural(f.lagUnknown, "queue") + " unknown", bad
 	case !f.slopeOK:
 		return "trend " + unknown, plain
 	case f.slope > 0.5 && long:
@@ -273,17 +292,12 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	c.put(th.spark, v.spark(tail, failed))
 	c.end()
 
-	c.put(th.text, " lag    "+pad(padLeft(f.lagText(grouped), 7), 10))
+	lag := pad(padLeft(f.lagText(grouped), 7), 10)
+	c.put(f.lagStyle(th), " lag    "+lag)
 	c.put(th.spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
-	c.put(st(th), "   "+pad(text, min(30+max(v.w-112, 0)/4, 33)))
-	oldest := unknown
-	if f.oldestOK {
-		oldest = age(f.oldest)
-	} else if f.lag == 0 {
-		oldest = none
-	}
-	c.put(th.text, " oldest "+pad(oldest, 7))
+	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	c.put(th.text, " oldest "+pad(f.oldestText(), 7))
 	if v.w >= 112 {
 		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))
 	} else {

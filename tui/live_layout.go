@@ -115,7 +115,7 @@ func (v *liveView) measure() {
 			z.topic = max(z.topic, table.Width(v.topicName(q)))
 		}
 		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
-		if lag, ok := q.Lag(); ok {
+		if lag, ok := lagOf(q); ok {
 			z.lag = max(z.lag, groupedWidth(lag))
 		}
 	}

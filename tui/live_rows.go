@@ -100,7 +100,7 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 	own := func(n int64) (float64, bool) { return float64(n), q.Own }
 	switch column {
 	case "lag":
-		lag, ok := q.Lag()
+		lag, ok := lagOf(q)
 		return float64(lag), ok
 	case "commit":
 		return known(q.CommittedOffset)
@@ -115,7 +115,7 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 	case "MiB":
 		return float64(q.CachedBytes) / (1 << 20), q.Own
 	case "idle":
-		last := later(q.LastConsume, q.LastPull)
+		last := lastWork(q)
 		return v.pic.now.Sub(last).Seconds(), !last.IsZero()
 	case "state":
 		return float64(q.State), true

@@ -112,7 +112,7 @@ func (v *queueView) facts() []string {
 func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	now := v.pic.now
 	lag := unknown
-	if n, ok := q.Lag(); ok {
+	if n, ok := lagOf(q); ok {
 		lag = grouped(n)
 	}
 	facts := []fact{
