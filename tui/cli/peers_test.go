@@ -1,0 +1,376 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// peers runs the stock programs of one RocketMQ version: mqadmin, and the Java
+// producer and consumer of .ci/peers.
+type peers struct {
+	script  string // .ci/cluster
+	version string
+}
+
+// toolLimit bounds what a stock program that ends by itself may take, JVM start
+// and a busy machine included.
+const toolLimit = 60 * time.Second
+
+// besideStockPrograms runs body beside each real cluster.
+func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
+	t.Helper()
+	for _, name := range []string{"EYEQ_TEST_CLUSTER", "EYEQ_TEST_NAMESRV"} {
+		if os.Getenv(name) != "" {
+			continue
+		}
+		reason := name + " is not set: it takes a real cluster and the script that runs stock programs"
+		if os.Getenv("EYEQ_TEST_REQUIRE_BROKER") == "1" {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
+	}
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Sandbox != nil {
+			t.Skip("no other program reaches the sandbox's network in memory")
+		}
+		body(t, tg, &peers{script: os.Getenv("EYEQ_TEST_CLUSTER"), version: tg.Name})
+	})
+}
+
+// run runs a command of the script to its end and gives its standard output.
+func (p *peers) run(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), toolLimit) // cleanups run it too
+	defer cancel()
+	cmd := exec.CommandContext(ctx, p.script, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v, stdout %q, stderr %q", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+// produce sends n messages with the stock producer: bodies of 100 bytes that
+// begin with a number from 0 on, keys k-NUMBER, tags A and B by turns.
+func (p *peers) produce(t *testing.T, namesrv, topic string, n int, more ...string) {
+	t.Helper()
+	out := p.run(t, append([]string{"java", p.version, "Produce", namesrv, topic, strconv.Itoa(n), "100"}, more...)...)
+	if want := fmt.Sprintf(`{"sent":%d}`, n); !strings.Contains(out, want) {
+		t.Fatalf("the stock producer says %q, want %s", out, want)
+	}
+}
+
+// wantProgress checks that mqadmin finds n messages in the topic, all consumed.
+func (p *peers) wantProgress(t *testing.T, namesrv, group, topic string, n int64) {
+	t.Helper()
+	out := p.run(t, "admin", p.version, "consumerProgress", "-n", namesrv, "-g", group)
+	var stored, consumed int64
+	for line := range strings.Lines(out) {
+		f := strings.Fields(line) // topic, broker, queue, broker offset, consumer offset, difference, …
+		if len(f) < 6 || f[0] != topic {
+			continue
+		}
+		stored += parseOffset(t, f[3])
+		consumed += parseOffset(t, f[4])
+	}
+	if stored != n || consumed != n || !strings.Contains(out, "Diff Total: 0\n") {
+		t.Errorf("mqadmin sees %d of %d messages consumed, want %d of %d and a difference of 0:\n%s", consumed, stored, n, n, out)
+	}
+}
+
+func parseOffset(t *testing.T, s string) int64 {
+	t.Helper()
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// startConsumer starts a stock Java member, which runs until the end of the test,
+// and returns its output when it has started.
+func (p *peers) startConsumer(t *testing.T, namesrv, group, topic string) *buffer {
+	t.Helper()
+	out, stderr := newBuffer(), newBuffer()
+	cmd := exec.Command(p.script, "java", p.version, "Consume", namesrv, group, topic, "concurrent", "120")
+	cmd.Stdout, cmd.Stderr = out, stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group: a compiler may still run
+		cmd.Wait()
+		if t.Failed() {
+			t.Logf("the Java member's standard error: %q", stderr)
+		}
+	})
+	awaitCount(t, out, `"started":true`, 1)
+	return out
+}
+
+// awaitCount waits until the text contains want n times.
+func awaitCount(t *testing.T, b *buffer, want string, n int) {
+	t.Helper()
+	limit := time.NewTimer(toolLimit)
+	defer limit.Stop()
+	for {
+		got := strings.Count(b.String(), want)
+		if got >= n {
+			return
+		}
+		select {
+		case <-b.changed:
+		case <-limit.C:
+			t.Fatalf("%d times %q within %v, want %d", got, want, toolLimit, n)
+		}
+	}
+}
+
+// startLeaving starts a command line that leaves when the test ends early.
+func startLeaving(t *testing.T, args []string, opts ...programOption) *program {
+	t.Helper()
+	p := start(t, args, opts...)
+	t.Cleanup(func() {
+		select {
+		case p.signals <- syscall.SIGTERM:
+		default:
+		}
+	})
+	return p
+}
+
+// delivery is where a message was printed from.
+type delivery struct {
+	queue  int32
+	offset int64
+}
+
+// deliveriesOf groups printed messages by the stock producer's number.
+func deliveriesOf(t *testing.T, messages []map[string]any, seqOf func(map[string]any) any) map[int][]delivery {
+	t.Helper()
+	all := map[int][]delivery{}
+	for _, m := range messages {
+		seq := int(parseOffset(t, fmt.Sprint(seqOf(m))))
+		all[seq] = append(all[seq], delivery{int32(parseOffset(t, fmt.Sprint(m["queue"]))), parseOffset(t, fmt.Sprint(m["offset"]))})
+	}
+	return all
+}
+
+func propertySeq(m map[string]any) any {
+	properties, _ := m["properties"].(map[string]any)
+	return properties["seq"]
+}
+
+// wantOnce checks that each of n messages was delivered exactly once.
+func wantOnce(t *testing.T, got map[int][]delivery, n int) {
+	t.Helper()
+	for seq := range n {
+		if len(got[seq]) != 1 {
+			t.Errorf("message %d was delivered %d times: %v", seq, len(got[seq]), got[seq])
+		}
+	}
+	if len(got) != n {
+		t.Errorf("%d different messages, want %d", len(got), n)
+	}
+}
+
+func TestPeersStockProducer(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		const n = 2000
+		namesrv := strings.Join(tg.Namesrv, ";")
+		topic, group := tg.Topic(t, 8), tg.Group(t)
+		p.produce(t, namesrv, topic, n)
+		run := startLeaving(t, []string{
+			"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--from", "first",
+			"--headless", "-o", "json", "--max", strconv.Itoa(n), "--idle-exit", "30s",
+		})
+		awaitCount(t, run.out, `"kind":"summary"`, 1)
+		got := run.wait(t).want(t, statusDone, "").objects(t)
+
+		wantOnce(t, deliveriesOf(t, got["message"], propertySeq), n)
+		for _, m := range got["message"] {
+			checkProduced(t, topic, m)
+			if t.Failed() {
+				break // the others would say the same
+			}
+		}
+		if s := got["summary"][0]; fmt.Sprintf("%v %v %v", s["messages"], s["duplicates"], s["failed"]) != "2000 0 0" {
+			t.Errorf("summary = %v, want 2000 messages, 0 duplicates, 0 failed", s)
+		}
+		p.wantProgress(t, namesrv, group, topic, n)
+	})
+}
+
+// checkProduced compares a printed message with what the stock producer sends
+// under its number.
+func checkProduced(t *testing.T, topic string, m map[string]any) {
+	t.Helper()
+	seq := fmt.Sprint(propertySeq(m))
+	tag := "A"
+	if strings.ContainsAny(seq[len(seq)-1:], "13579") {
+		tag = "B"
+	}
+	got := fmt.Sprintln(m["topic"], m["tags"], m["keys"], m["body_size"], m["reconsume_times"])
+	if want := fmt.Sprintln(topic, tag, []string{"k-" + seq}, 100, 0); got != want {
+		t.Errorf("message %s: topic, tags, keys, size and reconsume times are %q, want %q", seq, got, want)
+	}
+	if !strings.HasPrefix(fmt.Sprint(m["body"]), seq+" ") {
+		t.Errorf("message %s: body %q, want it to begin with the number", seq, m["body"])
+	}
+	if properties, _ := m["properties"].(map[string]any); m["message_id"] != properties["UNIQ_KEY"] {
+		t.Errorf("message %s: id %v, want the producer's %v", seq, m["message_id"], properties["UNIQ_KEY"])
+	}
+}
+
+func TestPeersJavaMember(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		const n, queues = 2000, 8
+		namesrv := strings.Join(tg.Namesrv, ";")
+		topic, group := tg.Topic(t, queues), tg.Group(t)
+		admin := tg.Client(t, nil)
+		java := p.startConsumer(t, namesrv, group, topic)
+		ours := startLeaving(t, []string{
+			"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--from", "first",
+			"--headless", "-o", "json", "--client-id", "eyeq-beside-java",
+		})
+		// A client's answer to the broker is what tells that it has taken its share;
+		// messages that come while queues change hands may come twice.
+		shares := map[string][]protocol.MessageQueue{}
+		sandboxtest.Await(t, "two members with four queues each", func(ctx context.Context) bool {
+			shares = sharesOf(ctx, admin, topic, group)
+			for _, mqs := range shares {
+				if len(mqs) != queues/2 {
+					return false
+				}
+			}
+			return len(shares) == 2 && shares["eyeq-beside-java"] != nil
+		})
+		all := slices.Concat(slices.Collect(maps.Values(shares))...)
+		p.produce(t, namesrv, topic, n)
+		sandboxtest.Await(t, "all messages in their queues", func(ctx context.Context) bool {
+			return storedIn(ctx, admin, all) == n
+		})
+		half := storedIn(t.Context(), admin, shares["eyeq-beside-java"])
+		awaitCount(t, ours.out, `"kind":"message"`, int(half))
+		awaitCount(t, java, `"seq":`, int(n-half))
+		ours.signals <- syscall.SIGINT
+		got := ours.wait(t).want(t, 130, "").objects(t)
+
+		// The Java member goes on behind what ours has committed.
+		sandboxtest.Await(t, "the Java member with all queues", func(ctx context.Context) bool {
+			shares := sharesOf(ctx, admin, topic, group)
+			for _, mqs := range shares {
+				return len(shares) == 1 && len(mqs) == queues
+			}
+			return false
+		})
+		sandboxtest.Await(t, "the Java member's commit", func(ctx context.Context) bool { // every five seconds
+			return committedIn(ctx, admin, group, all) == n
+		})
+		p.wantProgress(t, namesrv, group, topic, n)
+
+		printed := deliveriesOf(t, got["message"], propertySeq)
+		theirs := deliveriesOf(t, jsonLines(t, java.String()), func(m map[string]any) any { return m["seq"] })
+		if a, b := queuesOf(printed), queuesOf(theirs); len(a) != queues/2 || len(b) != queues/2 {
+			t.Errorf("messages came from the queues %v, and to the Java member from %v, want four each", a, b)
+		}
+		for seq, ds := range theirs {
+			printed[seq] = append(printed[seq], ds...)
+		}
+		wantOnce(t, printed, n)
+	})
+}
+
+// sharesOf asks the broker for the group's members and, through it, each member
+// for its queues of the topic. A member that does not answer has none.
+func sharesOf(ctx context.Context, admin *remoting.Client, topic, group string) map[string][]protocol.MessageQueue {
+	shares := map[string][]protocol.MessageQueue{}
+	ids, addr, err := admin.ConsumerIDs(ctx, topic, group)
+	if err != nil {
+		return shares
+	}
+	for _, id := range ids {
+		shares[id] = nil
+		h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: id}
+		answer, err := admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: h.Fields()})
+		if err != nil {
+			continue
+		}
+		info, err := protocol.DecodeRunningInfo(answer.Body)
+		if err != nil {
+			continue
+		}
+		for mq := range info.MQTable {
+			if mq.Topic == topic {
+				shares[id] = append(shares[id], mq)
+			}
+		}
+	}
+	return shares
+}
+
+// storedIn is how many messages were ever stored in some queues, -1 if a queue
+// does not tell.
+func storedIn(ctx context.Context, admin *remoting.Client, mqs []protocol.MessageQueue) int64 {
+	var sum int64
+	for _, mq := range mqs {
+		end, err := admin.MaxOffset(ctx, mq)
+		if err != nil {
+			return -1
+		}
+		sum += end
+	}
+	return sum
+}
+
+// committedIn is how many messages of some queues a group has consumed.
+func committedIn(ctx context.Context, admin *remoting.Client, group string, mqs []protocol.MessageQueue) int64 {
+	var sum int64
+	for _, mq := range mqs {
+		committed, _, err := admin.QueryConsumerOffset(ctx, group, mq)
+		if err != nil {
+			return -1
+		}
+		sum += committed
+	}
+	return sum
+}
+
+// jsonLines are the lines of a text as JSON.
+func jsonLines(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	for line := range strings.Lines(text) {
+		if m := decodeLine(t, []byte(line)); m["seq"] != nil {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
+// queuesOf are the queues that messages came from, sorted.
+func queuesOf(all map[int][]delivery) []int32 {
+	seen := map[int32]bool{}
+	for _, ds := range all {
+		for _, d := range ds {
+			seen[d.queue] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
+}
