@@ -37,6 +37,8 @@ type eventRow struct {
 	text  string
 	sev   severity
 	feed  bool // worth a line in the live feed
+	// reason is why a pull failed, without its queue: the feed folds by it.
+	reason string
 }
 
 // EventLine is one event as one line of text, foreign text made safe: for --plain
@@ -67,7 +69,7 @@ func describe(e engine.Event) eventRow {
 		r.kind = "EVENT"
 		r.text = strings.Join(fieldsOf(e), "  ")
 	}
-	r.cause, r.text, r.queue, r.topic = SafeText(r.cause), SafeText(r.text), SafeText(r.queue), SafeText(r.topic)
+	r.cause, r.text, r.queue, r.topic, r.reason = SafeText(r.cause), SafeText(r.text), SafeText(r.queue), SafeText(r.topic), SafeText(r.reason)
 	return r
 }
 
@@ -149,7 +151,7 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("NAMESRV", "up", notice, true, "%s answers again after %s", e.Addr, span(ms(e.DurationMS)))
 	case engine.BrokerOffline:
 		r.queue = e.Broker
-		return r.say("BROKER", "offline", failure, true, "%s %s%s", e.Broker, e.Address, because(e.Error))
+		return r.say("BROKER", "offline", failure, true, "%s %s%s", e.Broker, e.Address, because(cause(e.Error)))
 	case engine.BrokerOnline:
 		r.queue = e.Broker
 		if e.DurationMS == 0 {
@@ -158,7 +160,7 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("BROKER", "online", notice, true, "%s %s after %s", e.Broker, e.Address, span(ms(e.DurationMS)))
 	case engine.HeartbeatSent:
 		if e.Error != "" {
-			return r.say("BEAT", "failed", failure, true, "%s: %s", e.Address, e.Error)
+			return r.say("BEAT", "failed", failure, true, "%s: %s", e.Address, cause(e.Error))
 		}
 		return r.say("BEAT", "sent", info, false, "%s answered in %s", e.Address, span(msFloat(e.RTTMS)))
 	case engine.MembersChanged:
@@ -242,7 +244,8 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		if e.Code != 0 {
 			code = fmt.Sprintf(" (code %d)", e.Code)
 		}
-		return r.say("PULL", "error", failure, true, "at %s: %s%s · again in %s", offset(e.Offset), e.Error, code, span(ms(e.DelayMS)))
+		r.reason = cause(e.Error) + code
+		return r.say("PULL", "error", failure, true, "offset %s: %s · again in %s", offset(e.Offset), r.reason, span(ms(e.DelayMS)))
 	case engine.PullRecovered:
 		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
 	case engine.OffsetIllegal:

@@ -103,7 +103,7 @@ func (a *app) facts() []segment {
 	add(th.text, "%s", v.commitText())
 	for i := range p.folds {
 		r := &p.folds[i].row
-		add(severityStyle(th, r.sev), "%s %s %s %s %s", a.env.clock(r.at, clockSeconds), r.kind, r.cause, r.queue, r.text)
+		add(severityStyle(th, r.sev), "%s %s %s %s %s", a.env.clock(r.at, clockSeconds), r.kind, r.cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
 	}
 	return lines
 }

@@ -305,6 +305,13 @@ func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style)
 		}
 		return word, th.accent
 	}
+	if q.State == engine.QueueError {
+		reason := shortCause(q.Detail)
+		if full := cause(q.Detail); table.Width(words(word, full)) <= width {
+			reason = full
+		}
+		return words(word, reason), th.bad
+	}
 	return words(word, q.Detail), th.bad
 }
 

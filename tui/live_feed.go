@@ -127,7 +127,7 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
 	if narrow {
 		c.put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
-		if queue := v.feedQueue(&f.row, true); queue != "" {
+		if queue := v.feedQueue(f, true); queue != "" {
 			c.put(th.text, queue+" ")
 		}
 	} else {
@@ -136,7 +136,7 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 		if v.several() {
 			width = min(v.sizes.name+6, 20)
 		}
-		c.cell(th.text, v.feedQueue(&f.row, false), width, false)
+		c.cell(th.text, v.feedQueue(f, false), width, false)
 		c.put(th.text, "  ")
 	}
 	limit := c.limit
@@ -155,8 +155,13 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 // needs its topic.
 func (v *liveView) several() bool { return v.pic.scene != nil && v.pic.scene.topics > 1 }
 
-// feedQueue names the queue of an event, with its topic where that is needed.
-func (v *liveView) feedQueue(r *eventRow, brief bool) string {
+// feedQueue names the queue of a line, with its topic where that is needed, or the
+// broker of several.
+func (v *liveView) feedQueue(f *fold, brief bool) string {
+	r := &f.row
+	if len(f.queues) > 1 {
+		return SafeText(r.mq.BrokerName)
+	}
 	q := v.pic.scene.queue(r.mq)
 	if q == nil {
 		return r.queue
@@ -206,7 +211,7 @@ func (v *liveView) foldText(f *fold) (text, tail string) {
 		}
 		return text, tail + "×" + grouped(max(q.FlowTimes, 1)) + " for " + since(q.FlowSince, v.pic.now)
 	}
-	text = f.row.text
+	text = f.text()
 	if pause, ok := f.row.event.(engine.Pause); ok && pause.ResumeAfterMS > 0 && q != nil && q.Pause != nil && !q.Pause.ResumeAt.IsZero() {
 		return text, "resumes in " + age(q.Pause.ResumeAt.Sub(v.pic.now))
 	}

@@ -77,3 +77,18 @@ func unrepeated(text string) string {
 	}
 	return strings.Join(kept, ": ")
 }
+
+// pullsFail reports whether pulls of our queues on a broker fail now.
+func (s *scene) pullsFail(broker string) bool {
+	return slices.ContainsFunc(s.Queues, func(q engine.QueueSnapshot) bool {
+		return q.Own && q.BrokerName == broker && q.State == engine.QueueError
+	})
+}
+
+// brokerFails reports whether an error text says no more than that a broker is away,
+// which the status line begins with.
+func (s *scene) brokerFails(text string) bool {
+	return slices.ContainsFunc(s.Brokers, func(b engine.BrokerSnapshot) bool {
+		return b.Error != "" && cause(b.Error) == cause(text)
+	})
+}

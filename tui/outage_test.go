@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"eyeq/engine"
 	"eyeq/engine/core"
@@ -68,4 +69,56 @@ func TestResetTellsAnUnknownLag(t *testing.T) {
 		return rows, err
 	}
 	drive(t, 120, 36, defaultOptions(), e).keys("R").see(" Lag    ?   preview").miss(" → -")
+}
+
+func TestCauses(t *testing.T) {
+	tests := map[string]struct{ text, cause, short, unrepeated string }{
+		"refused":   {dialRefused, "connection refused", "refused", "pull orders-paid broker-a/0 at 20: connect to 10.0.4.1:10911: connection refused"},
+		"code":      {"PULL_MESSAGE to 10.0.4.1:10911 answered SYSTEM_BUSY: too many: 5", "SYSTEM_BUSY: too many: 5", "SYSTEM_BUSY", "PULL_MESSAGE to 10.0.4.1:10911 answered SYSTEM_BUSY: too many: 5"},
+		"no remark": {"PULL_MESSAGE to a:1 answered SYSTEM_BUSY: ", "SYSTEM_BUSY", "SYSTEM_BUSY", "PULL_MESSAGE to a:1 answered SYSTEM_BUSY: "},
+		"timeout":   {"pull x at 3: PULL_MESSAGE to a:1: context deadline exceeded", "context deadline exceeded", "timeout", "pull x at 3: PULL_MESSAGE to a:1: context deadline exceeded"},
+		"closed":    {"connection to a:1 closed: EOF", "connection closed: EOF", "closed", "connection to a:1 closed: EOF"},
+		"several":   {"a:1: connect: connection refused; b:1: connect: connection refused", "connection refused", "refused", "a:1: connection refused; b:1: connection refused"},
+		"plain":     {"broker busy", "broker busy", "broker busy", "broker busy"},
+		"named":     {"broker x at a:1: connect to a:1: dial tcp a:1: connect: connection refused", "connection refused", "refused", "broker x at a:1: connection refused"},
+		"nothing":   {"", "", "", ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := cause(tt.text); got != tt.cause {
+				t.Errorf("cause %q, want %q", got, tt.cause)
+			}
+			if got := shortCause(tt.text); got != tt.short {
+				t.Errorf("shortCause %q, want %q", got, tt.short)
+			}
+			if got := unrepeated(tt.text); got != tt.unrepeated {
+				t.Errorf("unrepeated %q, want %q", got, tt.unrepeated)
+			}
+		})
+	}
+}
+
+func TestAnOutageSaysWhy(t *testing.T) {
+	s := outage(false)
+	s.LastError, s.LastErrorAt = dialRefused, fixtureNow
+	d := withSnapshot(t, 120, 36, s)
+	d.see(" ✗ broker-a 10.0.4.1:10911: connection refused, since 14s, trying each second ").see("ERROR refused")
+	withSnapshot(t, 80, 24, s).see("ERROR refused").see("connection refused, since 14s")
+	withSnapshot(t, 200, 60, s).see("ERROR connection refused")
+}
+
+func TestOneBrokersPullErrorsAreOneLine(t *testing.T) {
+	d := withSnapshot(t, 120, 36, outage(false))
+	var events []engine.Event
+	for round := range 3 {
+		for id := range 4 {
+			events = append(events, engine.PullError{At: at(time.Duration(9-round)*time.Second, mq("orders-paid", "broker-a", id)), Offset: int64(id), Error: dialRefused, DelayMS: 1000})
+		}
+	}
+	events = append(events, engine.PullError{At: at(0, mq("orders-paid", "broker-b", 0)), Offset: 7, Error: "PULL_MESSAGE to b:1 answered SYSTEM_BUSY: ", Code: 2, DelayMS: 1000})
+	d.send(eventsMsg{events: events})
+	if n := len(d.a.sources[0].log.folds); n != 2 {
+		t.Errorf("%d lines", n)
+	}
+	d.see("error    broker-a    4 queues: connection refused · again in 1.0s").see("×12 in 2s").see("broker-b/0  offset 7: SYSTEM_BUSY (code 2) · again in 1.0s")
 }

@@ -82,7 +82,7 @@ func (a *app) health() segment {
 	case s.State != engine.Running:
 		return segment{th.warn, " ! " + s.State.String() + because(s.StateCause)}
 	case s.NamesrvError != "":
-		return segment{th.bad, " " + failure.sign() + " name server: " + s.NamesrvError}
+		return segment{th.bad, " " + failure.sign() + " name server: " + unrepeated(s.NamesrvError)}
 	}
 	if old, stale := a.stale(); stale {
 		return segment{th.bad, " ! figures are " + age(old) + " old: the engine does not answer"}
@@ -91,7 +91,11 @@ func (a *app) health() segment {
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		if b.Error != "" {
-			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, for %s", failure.sign(), b.Name, b.Address, b.Error, since(b.ErrorSince, a.env.now))}
+			trying := ""
+			if s.pullsFail(b.Name) {
+				trying = ", trying each second"
+			}
+			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying)}
 		}
 		if beat.IsZero() || b.LastHeartbeat.Before(beat) {
 			beat = b.LastHeartbeat
@@ -131,11 +135,11 @@ func (a *app) latest() segment {
 	if s == nil {
 		return segment{}
 	}
-	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor
+	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)
 	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return segment{th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), s.LastError)}
+		return segment{th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError))}
 	case acted:
 		return segment{th.accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator)}
 	case a.w < 100:

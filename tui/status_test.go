@@ -25,7 +25,7 @@ func TestTheStatusLineTellsTheWorst(t *testing.T) {
 		"name server": {func(s *engine.Snapshot) { s.NamesrvError = "refused" }, "✗ name server: refused"},
 		"broker": {func(s *engine.Snapshot) {
 			s.Brokers[1].Error, s.Brokers[1].ErrorSince = "refused", fixtureNow.Add(-9*time.Second)
-		}, "✗ broker-b 10.0.4.2:10911: refused, for 9s"},
+		}, "✗ broker-b 10.0.4.2:10911: refused, since 9s"},
 		"the oldest beat": {func(s *engine.Snapshot) { s.Brokers[1].LastHeartbeat = fixtureNow.Add(-28 * time.Second) }, "heartbeat 28s ago"},
 		"no route":        {func(s *engine.Snapshot) { s.Topics[0].Missing = "no route" }, "! topic orders-paid: no route"},
 		"members unknown": {func(s *engine.Snapshot) { s.Topics[0].MembersError = "timeout" }, "! members of orders-paid ?: timeout"},

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -22,14 +23,38 @@ type foldKey struct {
 	cause string
 }
 
-func (r *eventRow) foldKey() foldKey { return foldKey{r.mq, r.topic, r.kind, r.cause} }
+// foldKey: what fails in the same way at several queues of a broker, and ends, is one
+// line, since the cause is the broker.
+func (r *eventRow) foldKey() foldKey {
+	switch r.event.(type) {
+	case engine.PullError:
+		return foldKey{engine.MessageQueue{BrokerName: r.mq.BrokerName}, "", r.kind, r.cause + " " + r.reason}
+	case engine.PullRecovered:
+		return foldKey{engine.MessageQueue{BrokerName: r.mq.BrokerName}, "", r.kind, r.cause}
+	}
+	return foldKey{r.mq, r.topic, r.kind, r.cause}
+}
 
 // fold is one line of the feed: the last event of its key and how often it came.
 type fold struct {
-	key   foldKey
-	row   eventRow
-	first time.Time
-	count int
+	key    foldKey
+	row    eventRow
+	first  time.Time
+	count  int
+	queues []engine.MessageQueue // true names; never changed in place
+}
+
+// text is the line's text; about several queues it says how many.
+func (f *fold) text() string {
+	if len(f.queues) < 2 {
+		return f.row.text
+	}
+	text := f.row.text
+	if f.row.reason != "" {
+		_, rest, _ := strings.Cut(text, ": ")
+		text = rest
+	}
+	return plural(len(f.queues), "queue") + ": " + text
 }
 
 // eventLog keeps the events of one engine, oldest first, and the feed, newest first.
@@ -81,12 +106,15 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 
 // addFold puts r on top, together with the earlier ones of its key.
 func addFold(folds []fold, r eventRow) []fold {
-	f := fold{key: r.foldKey(), row: r, first: r.at, count: 1}
+	f := fold{key: r.foldKey(), row: r, first: r.at, count: 1, queues: []engine.MessageQueue{r.mq}}
 	i := slices.IndexFunc(folds, func(x fold) bool { return x.key == f.key })
 	if i >= 0 {
 		old := folds[i]
 		if r.at.Sub(old.row.at) < foldFor {
 			f.first, f.count = old.first, old.count
+			if f.queues = old.queues; !slices.Contains(f.queues, r.mq) {
+				f.queues = append(slices.Clip(f.queues), r.mq)
+			}
 			if _, end := r.event.(engine.FlowEnd); !end {
 				f.count++
 			}
