@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 )
 
@@ -66,7 +68,7 @@ func (e *env) configInit(yes bool) error {
 	if err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	if _, err := f.WriteString(exampleConfig()); err != nil {
+	if _, err := f.WriteString(initialConfig()); err != nil {
 		f.Close()
 		return fmt.Errorf("write the configuration: %w", err)
 	}
@@ -93,9 +95,21 @@ func (e *env) configCheck() error {
 
 // shownValue is one line of `config show`.
 type shownValue struct {
-	Key   string `json:"key"`
-	Value string `json:"value"` // as TOML
-	From  string `json:"from"`
+	Key   string   `json:"key"`
+	Value tomlText `json:"value"`
+	From  string   `json:"from"`
+}
+
+// tomlText is a value as TOML; in JSON it is what it stands for.
+type tomlText string
+
+// MarshalJSON implements json.Marshaler.
+func (v tomlText) MarshalJSON() ([]byte, error) {
+	var doc struct{ V any }
+	if _, err := toml.Decode("V = "+string(v), &doc); err != nil {
+		return nil, fmt.Errorf("the value %s: %w", v, err)
+	}
+	return json.Marshal(doc.V)
 }
 
 func (e *env) configShow() error {
@@ -122,7 +136,7 @@ func (e *env) configShow() error {
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		line := r.Key + " = " + r.Value
+		line := r.Key + " = " + string(r.Value)
 		fmt.Fprintf(&b, "%-*s  # %s\n", min(width, 60), line, r.From)
 	}
 	_, err = e.stdout.Write([]byte(b.String()))
@@ -134,26 +148,26 @@ func (e *env) configShow() error {
 func (e *env) effective(c *config) []shownValue {
 	rows := []shownValue{}
 	add := func(key, value string, from origin) {
-		rows = append(rows, shownValue{key, value, string(from)})
+		rows = append(rows, shownValue{key, tomlText(value), string(from)})
 	}
 	if c.path != "" {
-		add("file", strconv.Quote(c.path), e.flagOr("config", "default"))
+		add("file", quoteTOML(c.path), e.flagOr("config", "default"))
 	}
 	if t, err := e.target(c); err != nil {
 		add("cluster", `""`, origin(err.Error()))
 	} else {
-		add("cluster", strconv.Quote(t.name), t.nameFrom)
-		add("namesrv", strconv.Quote(strings.Join(t.namesrv, ";")), t.namesrvFrom)
-		add("mode", strconv.Quote(t.mode.String()), t.modeFrom)
+		add("cluster", quoteTOML(t.name), t.nameFrom)
+		add("namesrv", tomlList(t.namesrv), t.namesrvFrom)
+		add("mode", quoteTOML(t.mode.String()), t.modeFrom)
 		if t.accessKey != "" {
-			add("access_key", strconv.Quote(t.accessKey), "env EYEQ_ACCESS_KEY")
+			add("access_key", quoteTOML(t.accessKey), "env EYEQ_ACCESS_KEY")
 		}
 		if t.secretKey != "" {
 			add("secret_key", `"********"`, "env EYEQ_SECRET_KEY")
 		}
 	}
-	add("timeout", strconv.Quote(e.flags.timeout.String()), e.flagOr("timeout", "default"))
-	add("tz", strconv.Quote(e.location.String()), e.flagOr("tz", "default"))
+	add("timeout", quoteTOML(e.flags.timeout.String()), e.flagOr("timeout", "default"))
+	add("tz", quoteTOML(e.location.String()), e.flagOr("tz", "default"))
 	add("plain", strconv.FormatBool(e.flags.plain), e.switchOrigin("plain", "EYEQ_PLAIN"))
 	add("no_color", strconv.FormatBool(e.flags.noColor), e.switchOrigin("no-color", "NO_COLOR"))
 	for i := range settings {
@@ -202,11 +216,30 @@ func (e *env) switchOrigin(flag, variable string) origin {
 
 // exampleConfig is config.example.toml: every key with its default.
 func exampleConfig() string {
+	return configText("# eyeq's configuration: every key, with its default. A key that is left out has\n"+
+		"# its default; one that does not exist is an error. Flags and environment win.\n\n",
+		func(string) string { return "" })
+}
+
+// initialConfig is what `config init` writes: the defaults are commented out, so
+// that those of a later version arrive.
+func initialConfig() string {
+	return configText("# eyeq's configuration. A line that begins with # and a key shows a default: take the\n"+
+		"# # away to change it. A key that does not exist is an error. Flags and environment win.\n\n",
+		func(table string) string {
+			if table == "" || table == "clusters.dev" {
+				return ""
+			}
+			return "#"
+		})
+}
+
+// configText writes every key; mark goes before the keys of a table.
+func configText(head string, mark func(table string) string) string {
 	c := defaultConfig()
 	c.clusters["dev"] = &clusterConfig{namesrv: []string{"127.0.0.1:9876"}}
 	var b strings.Builder
-	b.WriteString("# eyeq's configuration: every key, with its default. A key that is left out has\n" +
-		"# its default; one that does not exist is an error. Flags and environment win.\n\n")
+	b.WriteString(head)
 	table := ""
 	for i := range settings {
 		s := &settings[i]
@@ -221,9 +254,9 @@ func exampleConfig() string {
 			fmt.Fprintf(&b, "\n[%s]%s\n", header, tableDoc[header])
 			table = header
 		}
-		fmt.Fprintf(&b, "# %s\n%s = %s\n", s.doc, key, s.show(c, "dev"))
+		fmt.Fprintf(&b, "# %s\n%s%s = %s\n", s.doc, mark(header), key, s.show(c, "dev"))
 	}
-	b.WriteString(exampleKeys())
+	b.WriteString(exampleKeys(mark("keys")))
 	return b.String()
 }
 

@@ -279,7 +279,11 @@ func (c *config) checkWhole(path string, lines keyIndex) error {
 		return bad("there is no [clusters."+d+"]", d, "default_cluster")
 	}
 	if err := tui.CheckKeys(c.keys); err != nil {
-		return bad(strings.TrimPrefix(err.Error(), "keys: "), nil, "keys")
+		rule := strings.TrimPrefix(err.Error(), "keys: ")
+		if name := clashingKey(c.keys, lines); name != "" {
+			return bad(rule, c.keys[name], "keys", name)
+		}
+		return bad(rule, nil, "keys")
 	}
 	o := c.consumer
 	o.Group, o.Subscriptions = "g", []engine.Subscription{{Topic: "t"}} // each command has its own

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"encoding/json"
 	"errors"
 	"maps"
 	"os"
@@ -24,7 +25,7 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(text), exampleConfig()); diff != "" {
-		t.Errorf("config.example.toml is not what 'eyeq config init' writes; go test ./tui/cli -args -update rewrites it (-file +code):\n%s", diff)
+		t.Errorf("config.example.toml is not what the settings say; go test ./tui/cli -args -update rewrites it (-file +code):\n%s", diff)
 	}
 	c, err := parseConfig("config.example.toml", string(text))
 	if err != nil {
@@ -127,7 +128,12 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"unknown inline key":   {"[clusters.a]\nnamesrv = [\"a:1\"]\ntls = { enabled = true }\n", "c.toml:3: clusters.a.tls.enabled: there is no such key"},
 		"unknown top key":      {"x = 1\n", "c.toml:1: x: there is no such key"},
 		"unknown binding":      {"[keys]\nresett = \"R\"\n", "c.toml:2: keys.resett = \"R\": there is no such key"},
-		"clash of bindings":    {"[keys]\nreset = \"p\"\n", "c.toml:1: keys: "},
+		"clash of bindings":    {"[keys]\nreset = \"p\"\n", `c.toml:2: keys.reset = "p": "p" means both`},
+		"clash of two lines":   {"[keys]\npause = \"x\"\nreset = \"x\"\n", `c.toml:3: keys.reset = "x": "x" means both`},
+		"several clashes":      {"[keys]\nfilter = \"F\"\nreset = \"p\"\nsort = \"P\"\n", `c.toml:3: keys.reset = "p": `},
+		"key nobody sends":     {"[keys]\nreset = \"ctrl-shift-r\"\n", `c.toml:2: keys.reset = "ctrl-shift-r": "ctrl-shift-r" is a key that no terminal sends`},
+		"shifted letter":       {"[keys]\nreset = \"R shift-r\"\n", `"shift-r" is a key that no terminal sends`},
+		"tab by another name":  {"[keys]\nreset = \"ctrl-i\"\n", `"ctrl-i" is a key that no terminal sends`},
 		"cluster no table":     {"[clusters]\na = 1\n", "c.toml:2: clusters.a: must be a table: [clusters.NAME]"},
 		"table no table":       {"consumer = 1\n", "c.toml:1: consumer: must be a table"},
 		"table for a value":    {"[consumer.pull_batch_size]\nx = 1\n", "c.toml:1: consumer.pull_batch_size: must be a value, not a table"},
@@ -199,6 +205,103 @@ func TestConfigInit(t *testing.T) {
 	}
 }
 
+// TestConfigInitLeavesDefaultsOpen holds that the file of `config init` is the example
+// with its defaults commented out, so that those of a later version arrive.
+func TestConfigInitLeavesDefaultsOpen(t *testing.T) {
+	c, err := parseConfig("c.toml", initialConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Sorted(maps.Keys(c.origins))
+	want := []string{"clusters.dev.color", "clusters.dev.mode", "clusters.dev.namesrv", "clusters.dev.production", "default_cluster"}
+	if diff := cmp.Diff(got, want); diff != "" {
+		t.Errorf("active keys (-got +want):\n%s", diff)
+	}
+	var open []string
+	for line := range strings.Lines(initialConfig()) {
+		if rest, ok := strings.CutPrefix(line, "#"); ok && !strings.HasPrefix(rest, " ") {
+			line = rest
+		}
+		open = append(open, line)
+	}
+	_, all, _ := strings.Cut(exampleConfig(), "\n\n")
+	_, text, _ := strings.Cut(strings.Join(open, ""), "\n\n")
+	if diff := cmp.Diff(text, all); diff != "" {
+		t.Errorf("uncommented it is not the example (-got +want):\n%s", diff)
+	}
+}
+
+func TestKeysThatTerminalsSend(t *testing.T) {
+	for _, keys := range []string{"R", "ctrl-r", "ctrl+r", "f5 f12", "shift-tab", "alt-x", "alt-enter", "space", "pgdown", "$", "é"} {
+		if err := checkSent(keys); err != nil {
+			t.Errorf("%q: %v", keys, err)
+		}
+	}
+	for _, b := range tui.Bindings() {
+		if err := checkSent(configKeys(b.Keys)); err != nil {
+			t.Errorf("the default of %s: %v", b.Name, err)
+		}
+	}
+}
+
+// TestModeSaysWhatDecidedIt holds that a derived mode names the key that it is derived from.
+func TestModeSaysWhatDecidedIt(t *testing.T) {
+	tests := map[string]struct{ text, flag, from, refusal string }{
+		"production":             {"production = true\n", "", "because production = true (file:3)", "a is read-only (because production = true (file:3))"},
+		"production, empty mode": {"mode = \"\"\nproduction = true\n", "", "because production = true (file:4)", "a is read-only (because"},
+		"mode":                   {"production = true\nmode = \"read-only\"\n", "", "file:4", "a is read-only (file:4)"},
+		"empty mode":             {"mode = \"\"\n", "", "default", ""},
+		"flag":                   {"production = true\n", "--read-only", "flag --read-only", "a is read-only (flag --read-only)"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "c.toml")
+			if err := os.WriteFile(path, []byte("[clusters.a]\nnamesrv = [\"127.0.0.1:1\"]\n"+tt.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args := []string{"--config", path}
+			if tt.flag != "" {
+				args = append(args, tt.flag)
+			}
+			p := runs(t, slices.Concat([]string{"config", "show"}, args)).want(t, statusDone, "")
+			if !slices.ContainsFunc(p.lines(), func(l string) bool { return strings.HasPrefix(l, "mode = ") && strings.HasSuffix(l, "# "+tt.from) }) {
+				t.Errorf("no mode from %q in:\n%s", tt.from, p.out)
+			}
+			if tt.refusal != "" {
+				runs(t, slices.Concat([]string{"send", "t", "x"}, args)).want(t, statusRefused, tt.refusal)
+			}
+		})
+	}
+}
+
+// TestConfigShowJSONIsTyped holds that values are JSON's own types.
+func TestConfigShowJSONIsTyped(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.toml")
+	if err := os.WriteFile(path, []byte("[clusters.a]\nnamesrv = [\"a:1\"]\ntls = { ca = \"\\u0001 \\\"x\\\"\" }\n[consumer]\norderly = true\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := runs(t, []string{"config", "show", "--config", path, "-o", "json"}).want(t, statusDone, "")
+	var rows []struct {
+		Key   string
+		Value any
+	}
+	if err := json.Unmarshal([]byte(p.out.String()), &rows); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]any{}
+	for _, r := range rows {
+		got[r.Key] = r.Value
+	}
+	for key, want := range map[string]any{
+		"cluster": "a", "namesrv": []any{"a:1"}, "clusters.a.namesrv": []any{"a:1"}, "clusters.a.tls.ca": "\x01 \"x\"",
+		"consumer.orderly": true, "consumer.pull_batch_size": 32.0, "plain": false, "screen.refresh": "250ms",
+	} {
+		if diff := cmp.Diff(got[key], want); diff != "" {
+			t.Errorf("%s (-got +want):\n%s", key, diff)
+		}
+	}
+}
+
 func TestConfigCheck(t *testing.T) {
 	if p := runs(t, []string{"config", "check"}).want(t, statusDone, ""); !strings.Contains(p.out.String(), "does not exist, the defaults hold") {
 		t.Errorf("check without a file = %q", p.out)
@@ -222,7 +325,7 @@ func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
 		t.Error("the secret key is shown")
 	}
 	for _, want := range []struct{ key, from string }{
-		{`cluster = "a"`, "the only cluster in the file"}, {`namesrv = "a:1"`, "file:2"}, {`secret_key = "********"`, "env EYEQ_SECRET_KEY"},
+		{`cluster = "a"`, "the only cluster in the file"}, {`namesrv = ["a:1"]`, "file:2"}, {`secret_key = "********"`, "env EYEQ_SECRET_KEY"},
 		{`tz = "UTC"`, "flag --tz"}, {"no_color = true", "env NO_COLOR"}, {"consumer.pull_batch_size = 16", "file:4"},
 		{"consumer.pull_threshold_for_queue = 1000", "default"}, {"mode = \"confirm\"", "default"}, {"plain = false", "default"},
 	} {

@@ -1,21 +1,25 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui"
 )
 
-// exampleKeys is [keys] of config.example.toml.
-func exampleKeys() string {
+// exampleKeys is [keys] of config.example.toml; mark goes before each key.
+func exampleKeys(mark string) string {
 	var b strings.Builder
 	b.WriteString("\n[keys]  # what a key does on the screen; several keys are separated by blanks\n")
 	names := tui.BindingNames()
 	for _, k := range tui.Bindings() {
 		if slices.Contains(names, k.Name) { // the others cannot be changed
-			fmt.Fprintf(&b, "# %s (%s)\n%s = %q\n", k.Help, k.Where, k.Name, configKeys(k.Keys))
+			fmt.Fprintf(&b, "# %s (%s)\n%s%s = %q\n", k.Help, k.Where, mark, k.Name, configKeys(k.Keys))
 		}
 	}
 	return b.String()
@@ -37,3 +41,52 @@ func configKeys(shown string) string {
 }
 
 var keyNames = map[string]string{"↑": "up", "↓": "down", "←": "left", "→": "right", "⏎": "enter", "F1": "f1"}
+
+// checkSent refuses a key that no terminal sends: the screen would wait for it for ever.
+// What is no key at all is left to tui.CheckKeys.
+func checkSent(keys string) error {
+	for _, shown := range strings.Fields(keys) {
+		key, _ := strings.CutPrefix(strings.Replace(shown, "alt-", "alt+", 1), "alt+")
+		for _, modifier := range []string{"ctrl", "shift"} {
+			if rest, ok := strings.CutPrefix(key, modifier+"-"); ok && rest != "" {
+				key = modifier + "+" + rest
+			}
+		}
+		if len([]rune(key)) > 1 && key != "space" && !sentKeys[key] {
+			return fmt.Errorf("%q is a key that no terminal sends: a character, ctrl-a to ctrl-z without ctrl-i and ctrl-m, alt-x, f1 to f20, or a name such as enter, tab, up, pgdown", shown)
+		}
+	}
+	return nil
+}
+
+// sentKeys are the names of the keys that the screen can be told, but characters.
+var sentKeys = func() map[string]bool {
+	names := map[string]bool{}
+	for t := tea.KeyType(-128); t < 128; t++ {
+		names[t.String()] = true
+	}
+	delete(names, "")
+	return names
+}()
+
+// clashingKey finds the entry of [keys] to blame: the last in the file without which
+// the others agree, or where there are several clashes, the first that makes one.
+func clashingKey(keys map[string]string, lines keyIndex) string {
+	names := slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
+		return cmp.Or(cmp.Compare(lines.find([]string{"keys", a}), lines.find([]string{"keys", b})), cmp.Compare(a, b))
+	})
+	for _, name := range slices.Backward(names) {
+		without := maps.Clone(keys)
+		delete(without, name)
+		if tui.CheckKeys(without) == nil {
+			return name
+		}
+	}
+	some := map[string]string{}
+	for _, name := range names {
+		if some[name] = keys[name]; tui.CheckKeys(some) != nil {
+			return name
+		}
+	}
+	return ""
+}

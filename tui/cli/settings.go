@@ -53,11 +53,7 @@ var settings = []setting{
 			return nil
 		},
 		show: func(c *config, name string) string {
-			quoted := make([]string, len(c.clusters[name].namesrv))
-			for i, a := range c.clusters[name].namesrv {
-				quoted[i] = strconv.Quote(a)
-			}
-			return "[" + strings.Join(quoted, ", ") + "]"
+			return tomlList(c.clusters[name].namesrv)
 		}},
 	boolean("clusters", "production", "true: starts read-only unless mode says otherwise",
 		func(c *config, name string) *bool { return &c.clusters[name].production }),
@@ -67,7 +63,7 @@ var settings = []setting{
 			c.clusters[name].mode = mode(i)
 			return err
 		},
-		show: func(c *config, name string) string { return strconv.Quote(c.clusters[name].mode.String()) }},
+		show: func(c *config, name string) string { return quoteTOML(c.clusters[name].mode.String()) }},
 	choice("clusters", "color", "colour of the cluster's name on the screen: "+orList(colors[1:]),
 		func(c *config, name string) *string { return &c.clusters[name].color }, colors...),
 	boolean("clusters", "tls.enable", "connect with TLS",
@@ -96,7 +92,7 @@ var settings = []setting{
 			return err
 		},
 		show: func(c *config, _ string) string {
-			return strconv.Quote([]string{"", "CLUSTERING", "BROADCASTING"}[c.consumer.MessageModel])
+			return quoteTOML([]string{"", "CLUSTERING", "BROADCASTING"}[c.consumer.MessageModel])
 		}},
 	{table: "consumer", key: "consume_from_where", doc: "where a group without offsets starts: CONSUME_FROM_LAST_OFFSET, CONSUME_FROM_FIRST_OFFSET or CONSUME_FROM_TIMESTAMP",
 		set: func(c *config, _ string, raw any) error {
@@ -105,7 +101,7 @@ var settings = []setting{
 			return err
 		},
 		show: func(c *config, _ string) string {
-			return strconv.Quote(fromWhereNames[c.consumer.ConsumeFromWhere-1])
+			return quoteTOML(fromWhereNames[c.consumer.ConsumeFromWhere-1])
 		}},
 	{table: "consumer", key: "consume_timestamp", doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is none",
 		set: func(c *config, _ string, raw any) error {
@@ -121,7 +117,7 @@ var settings = []setting{
 			if c.consumer.ConsumeTimestamp.IsZero() {
 				return `""`
 			}
-			return strconv.Quote(c.consumer.ConsumeTimestamp.Format(time.RFC3339))
+			return quoteTOML(c.consumer.ConsumeTimestamp.Format(time.RFC3339))
 		}},
 	{table: "consumer", key: "allocate_message_queue_strategy", doc: "who gets which queue: AVG or AVG_BY_CIRCLE",
 		set: func(c *config, _ string, raw any) error {
@@ -135,7 +131,7 @@ var settings = []setting{
 			}
 			return err
 		},
-		show: func(c *config, _ string) string { return strconv.Quote(c.consumer.Strategy.Name()) }},
+		show: func(c *config, _ string) string { return quoteTOML(c.consumer.Strategy.Name()) }},
 	boolean("consumer", "orderly", "consume each queue in order, under the broker's lock",
 		func(c *config, _ string) *bool { return &c.consumer.Orderly }),
 	text("consumer", "instance_name", "takes the place of the process id in the client id; must differ between members",
@@ -174,7 +170,7 @@ var settings = []setting{
 			c.screen.refresh = d
 			return nil
 		},
-		show: func(c *config, _ string) string { return strconv.Quote(c.screen.refresh.String()) }},
+		show: func(c *config, _ string) string { return quoteTOML(c.screen.refresh.String()) }},
 	choice("screen", "glyphs", "unicode, or ascii for terminals that have only that",
 		func(c *config, _ string) *string { return &c.screen.glyphs }, "unicode", "ascii"),
 }
@@ -190,9 +186,9 @@ var keyBinding = setting{table: "keys", doc: "an action of the screen and the ke
 			return errUnknownKey
 		}
 		c.keys[name] = s
-		return nil
+		return checkSent(s)
 	},
-	show: func(c *config, name string) string { return strconv.Quote(c.keys[name]) }}
+	show: func(c *config, name string) string { return quoteTOML(c.keys[name]) }}
 
 var (
 	colors         = []string{"", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
@@ -209,7 +205,7 @@ func text(table, key, doc string, ref func(*config, string) *string) setting {
 			*ref(c, name) = s
 			return nil
 		},
-		show: func(c *config, name string) string { return strconv.Quote(*ref(c, name)) }}
+		show: func(c *config, name string) string { return quoteTOML(*ref(c, name)) }}
 }
 
 func choice(table, key, doc string, ref func(*config, string) *string, allowed ...string) setting {
@@ -279,7 +275,7 @@ func oneOf(raw any, allowed ...string) (int, error) {
 	}
 	quoted := make([]string, len(allowed))
 	for i, a := range allowed {
-		quoted[i] = strconv.Quote(a)
+		quoted[i] = quoteTOML(a)
 	}
 	return -1, errors.New("must be " + orList(quoted))
 }
@@ -320,10 +316,28 @@ func parseConsumeTimestamp(s string) (time.Time, error) {
 	return time.Time{}, errors.New("must be such as 20261129143200 or 2026-11-29T14:32:00+08:00")
 }
 
+// quoteTOML shows a text. JSON's escapes are TOML's, those of Go are not.
+func quoteTOML(s string) string {
+	line, err := marshal(s)
+	if err != nil {
+		panic(err) // a text
+	}
+	return strings.ReplaceAll(strings.TrimSuffix(string(line), "\n"), "\x7f", `\u007F`)
+}
+
+// tomlList shows texts as a TOML list.
+func tomlList(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = quoteTOML(t)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
+
 // tomlValue shows a decoded value as it was written.
 func tomlValue(v any) string {
 	if s, ok := v.(string); ok {
-		return strconv.Quote(s)
+		return quoteTOML(s)
 	}
 	if list, ok := v.([]any); ok {
 		parts := make([]string, len(list))

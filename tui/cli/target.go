@@ -67,12 +67,23 @@ func (e *env) target(c *config) (*target, error) {
 			Hint: "Or set NAMESRV_ADDR, or run 'eyeq config init' and use --cluster NAME; 'eyeq demo' needs none.",
 		}
 	}
-	t.mode, t.modeFrom = t.cluster.effectiveMode(), c.originOf("clusters."+name+".mode")
+	t.mode, t.modeFrom = t.cluster.effectiveMode(), c.modeOrigin(name, t.cluster)
 	if e.flags.readOnly {
 		t.mode, t.modeFrom = modeReadOnly, "flag --read-only"
 	}
 	t.accessKey, t.secretKey = e.getenv("EYEQ_ACCESS_KEY"), e.getenv("EYEQ_SECRET_KEY")
 	return t, nil
+}
+
+// modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
+func (c *config) modeOrigin(name string, cl *clusterConfig) origin {
+	switch {
+	case cl.mode != 0:
+		return c.originOf("clusters." + name + ".mode")
+	case cl.production:
+		return "because production = true (" + c.originOf("clusters."+name+".production") + ")"
+	}
+	return "default"
 }
 
 func (c *config) originOf(key string) origin {
