@@ -46,28 +46,75 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 		return a.refuse("there is no queue to pause")
 	}
 	var own, paused []engine.MessageQueue
+	var left leftOut
 	other := ""
 	for _, mq := range queues {
 		q := s.queue(mq)
 		switch {
 		case q == nil:
+			left.gone++
 		case !q.Own:
-			other = q.Short() + " is not ours: by " + s.Strategy + " it is " + orUnknown(q.Owner) + "'s"
+			left.foreign++
+			other = a.queueName(mq) + " is not ours: by " + s.Strategy + " it is " + orUnknown(q.Owner) + "'s"
 		case s.pausedAlone(q):
 			paused = append(paused, mq)
 		default:
 			own = append(own, mq)
 		}
 	}
+	a.unseenMarks(&left)
 	switch {
 	case len(own)+len(paused) == 0:
 		return a.refuse("only own queues can be paused here; " + other)
 	case len(own) == 0:
-		a.push(newPauseDialog(a.env, paused, queueNames(paused), true))
+		a.push(newPauseDialog(a.env, paused, a.queueNames(paused), left.text(), true))
 	default:
-		a.push(newPauseDialog(a.env, own, queueNames(own), false))
+		left.paused = len(paused)
+		a.push(newPauseDialog(a.env, own, a.queueNames(own), left.text(), false))
 	}
 	return nil
+}
+
+// leftOut counts the marked queues that an act is not about, by why.
+type leftOut struct{ foreign, gone, hidden, paused int }
+
+// unseenMarks counts the marked queues that the table does not show.
+func (a *app) unseenMarks(l *leftOut) {
+	v := &a.live[a.cur]
+	s := a.picture().scene
+	marks := v.queues.MarkCount()
+	if a.shown != viewLive || s == nil || marks == 0 {
+		return
+	}
+	here := 0
+	for i := range s.raw.Queues {
+		if v.queues.IsMarked(s.raw.Queues[i].MessageQueue) {
+			here++
+		}
+	}
+	l.hidden += here - len(v.queues.Marked())
+	l.gone += marks - here
+}
+
+// text is a sentence; "" when nothing is left out.
+func (l *leftOut) text() string {
+	n := 0
+	var why []string
+	for _, x := range [...]struct {
+		count int
+		why   string
+	}{{l.foreign, "not ours (any more)"}, {l.gone, "gone from the route"}, {l.hidden, "hidden by filter or topic"}, {l.paused, "paused already"}} {
+		if n += x.count; x.count > 0 {
+			why = append(why, fmt.Sprintf("%d %s", x.count, x.why))
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case 1:
+		return "1 marked queue is left out: " + strings.TrimPrefix(why[0], "1 ")
+	}
+	return fmt.Sprintf("%d marked queues are left out: %s", n, strings.Join(why, ", "))
 }
 
 func (a *app) askPauseAll() tea.Cmd {
@@ -75,20 +122,42 @@ func (a *app) askPauseAll() tea.Cmd {
 	if s == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
-	a.push(newPauseDialog(a.env, nil, "the whole consumer "+s.Group, s.Pause != nil))
+	a.push(newPauseDialog(a.env, nil, "the whole consumer "+s.Group, "", s.Pause != nil))
 	return nil
 }
 
-// queueNames names queues in one line.
-func queueNames(queues []engine.MessageQueue) string {
+// topicLabel is how a topic is called: the retry topic of the group needs no name.
+func topicLabel(group, topic string) string {
+	if topic == "%RETRY%"+group {
+		return "(retry)"
+	}
+	return SafeText(topic)
+}
+
+// queueName names a queue with its topic: an act must not be about another topic's
+// queue of the same number.
+func (a *app) queueName(mq engine.MessageQueue) string {
+	return a.queueNames([]engine.MessageQueue{mq})
+}
+
+// queueNames names queues in one line, a topic only where it changes.
+func (a *app) queueNames(queues []engine.MessageQueue) string {
 	const most = 3
+	group := ""
+	if s := a.source().scene; s != nil {
+		group = s.raw.Group
+	}
 	var names []string
 	for i, mq := range queues {
 		if i == most {
 			names = append(names, fmt.Sprintf("and %d more", len(queues)-most))
 			break
 		}
-		names = append(names, SafeText(mq.Short()))
+		name := SafeText(mq.Short())
+		if i == 0 || queues[i-1].Topic != mq.Topic {
+			name = topicLabel(group, mq.Topic) + " " + name
+		}
+		names = append(names, name)
 	}
 	return strings.Join(names, ", ")
 }
@@ -105,9 +174,13 @@ func (a *app) openReset() tea.Cmd {
 	}
 	topic := targets[0].Topic
 	var all, chosen []engine.MessageQueue
+	var left leftOut
 	for i := range s.raw.Queues {
 		q := &s.raw.Queues[i]
 		if !q.Own {
+			if slices.Contains(targets, q.MessageQueue) {
+				left.foreign++
+			}
 			continue
 		}
 		if q.Topic == topic {
@@ -119,20 +192,27 @@ func (a *app) openReset() tea.Cmd {
 	}
 	var scopes []resetScope
 	if len(chosen) > 0 {
-		label := queueNames(chosen)
+		label := a.queueNames(chosen)
 		if len(chosen) > 1 {
 			label = fmt.Sprintf("marked (%d)", len(chosen))
+			if !slices.ContainsFunc(chosen, func(mq engine.MessageQueue) bool { return mq.Topic != topic }) {
+				label = fmt.Sprintf("marked of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(chosen))
+			}
 		}
 		scopes = append(scopes, resetScope{label, chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", table.Cut(SafeText(topic), 24), len(all)), all})
+		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(all)), all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")
 	}
 	perSecond, _ := a.source().hist.rate(consumed, trendWindow)
+	a.unseenMarks(&left)
 	d, r := newResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
+	if len(chosen) > 0 && a.live[a.cur].queues.MarkCount() > 0 && a.shown == viewLive {
+		d.left = left.text()
+	}
 	a.push(d)
 	return a.serve(r)
 }
@@ -172,7 +252,7 @@ func (a *app) what(queues []engine.MessageQueue) string {
 	if len(queues) == 0 {
 		return "the whole consumer"
 	}
-	return queueNames(queues)
+	return a.queueNames(queues)
 }
 
 func (a *app) onFilter(r filterRequest) tea.Cmd {

@@ -334,9 +334,9 @@ func TestCommands(t *testing.T) {
 	}
 	run("set refresh 1ms").see("set refresh: 100ms to 10s")
 	run("live")
-	run("pause broker-a/1").see("PAUSE broker-a/1").keys("esc")
+	run("pause broker-a/1").see("PAUSE orders-paid broker-a/1").keys("esc")
 	run("resume broker-a/1").see("is not paused")
-	run("resume broker-a/4").see("RESUME broker-a/4").keys("esc")
+	run("resume broker-a/4").see("RESUME orders-paid broker-a/4").keys("esc")
 	run("topic orders-paid").see("topic orders-paid")
 	run("topic all")
 	run("sort queue").see("queue↓")
@@ -499,7 +499,7 @@ func TestUpdateStaysShort(t *testing.T) {
 }
 
 func TestTinyScreensStayLiveAndUsable(t *testing.T) {
-	d := drive(t, 58, 14, defaultOptions(), resetEngine()).see("lag 128,412").see("enlarge for tables").keys("p").see("PAUSE broker-a/3").keys("esc")
+	d := drive(t, 58, 14, defaultOptions(), resetEngine()).see("lag 128,412").see("enlarge for tables").keys("p").see("PAUSE orders-paid broker-a/3").keys("esc")
 	d.keys("R").see("Cancel").keys("esc")
 	for _, size := range [][2]int{{1, 1}, {10, 1}, {80, 1}, {80, 2}, {3, 40}, {59, 16}, {60, 15}} {
 		d.send(tea.WindowSizeMsg{Width: size[0], Height: size[1]})

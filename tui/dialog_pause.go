@@ -16,6 +16,7 @@ type pauseDialog struct {
 	env    *env
 	queues []engine.MessageQueue // empty: the whole consumer
 	names  string
+	left   string // which marked queues are not meant, and why
 	resume bool
 	reason field
 	after  field
@@ -23,8 +24,8 @@ type pauseDialog struct {
 	err    string
 }
 
-func newPauseDialog(e *env, queues []engine.MessageQueue, names string, resume bool) pauseDialog {
-	return pauseDialog{env: e, queues: queues, names: names, resume: resume, reason: newField(""), after: newField("")}
+func newPauseDialog(e *env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
+	return pauseDialog{env: e, queues: queues, names: names, left: left, resume: resume, reason: newField(""), after: newField("")}
 }
 
 func (d pauseDialog) update(msg tea.Msg) (dialog, request) {
@@ -72,9 +73,8 @@ func (d pauseDialog) apply() (dialog, request) {
 func (d pauseDialog) view(w, h int) string {
 	th, g := d.env.th, &d.env.g
 	if d.resume {
-		return drawBox(d.env, w, h, "RESUME "+d.names, "asked by "+SafeText(d.env.o.Operator), [][]segment{
-			line(d.env.plain(" Pulling goes on at the next offset. ")),
-		}, 0)
+		lines := append([][]segment{line(d.env.plain(" Pulling goes on at the next offset. "))}, d.leftLines()...)
+		return drawBox(d.env, w, h, "RESUME "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 0)
 	}
 	width := min(max(w-54, 14), 60)
 	lines := [][]segment{
@@ -82,10 +82,18 @@ func (d pauseDialog) view(w, h int) string {
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
 			segment{th.dim, " 10m, or not"}),
 	}
+	lines = append(lines, d.leftLines()...)
 	if d.err != "" {
 		lines = append(lines, line(segment{th.bad, " " + failure.sign() + " " + d.err}))
 	}
 	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 1)
+}
+
+func (d *pauseDialog) leftLines() [][]segment {
+	if d.left == "" {
+		return nil
+	}
+	return [][]segment{line(segment{d.env.th.warn, " ! " + d.left})}
 }
 
 func (d pauseDialog) hint(c *canvas) string {

@@ -46,6 +46,7 @@ type resetDialog struct {
 	env     *env
 	group   string // true name
 	topic   string // true name, for the command line
+	left    string // which marked queues are not meant, and why
 	scopes  []resetScope
 	scope   int
 	kind    core.ResetKind

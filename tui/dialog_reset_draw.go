@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,8 +46,8 @@ func (d resetDialog) view(w, h int) string {
 func (d *resetDialog) small(w int, head, tail [][]segment) (h, t [][]segment) {
 	if d.focus == onScope && len(head) > 0 {
 		head = head[:1]
-	} else if len(head) > 1 {
-		head = head[1:2]
+	} else if i := 1 + min(len(d.left), 1); len(head) > i {
+		head = head[i : i+1]
 	}
 	if buttons := d.buttonLines(w, false); len(buttons) > 0 {
 		tail = buttons
@@ -98,6 +99,9 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 		}
 		lines = append(lines, value)
 	}
+	if d.left != "" {
+		lines = slices.Insert(lines, 1, line(segment{e.th.warn, "        ! " + d.left}))
+	}
 	how := "this member stops each queue, drops its cache, writes the offset and reads it back"
 	if !wide {
 		how = "stop each queue, drop its cache, write, read back"
@@ -106,7 +110,7 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 }
 
 var resetWide = []table.Column{
-	{Title: "queue", Width: 12, Flex: 1, Max: 24, Fixed: true},
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
 	{Title: "min", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 3},
 	{Title: "max", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 2},
 	{Title: "current", Width: 11, Right: true, Flex: 1, Max: 14},
@@ -118,7 +122,7 @@ var resetWide = []table.Column{
 }
 
 var resetNarrow = []table.Column{
-	{Title: "queue", Width: 12, Flex: 1, Max: 18, Fixed: true},
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
 	{Title: "current", Width: 11, Right: true},
 	{Title: "target", Width: 11, Right: true},
 	{Title: "effect", Width: 13, Gap: 2, Rank: 1},
@@ -126,7 +130,7 @@ var resetNarrow = []table.Column{
 }
 
 var resetDone = []table.Column{
-	{Title: "queue", Width: 12, Flex: 1, Max: 24, Fixed: true},
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
 	{Title: "was", Width: 11, Right: true},
 	{Title: "wanted", Width: 11, Right: true},
 	{Title: "read back", Width: 12, Flex: 4, Gap: 2},
@@ -141,6 +145,11 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 		columns = resetDone
 	case wide:
 		columns = resetWide
+	}
+	columns = slices.Clone(columns)
+	columns[0].Max = min(d.nameWidth(), 40)
+	if w >= 110 { // the name is worth more than the smallest offset
+		columns[0].Width = min(d.nameWidth(), 22)
 	}
 	layout := table.Fit(columns, w, w, 0)
 	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", style{})
@@ -159,7 +168,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 	}
 	first, end := d.list.Window()
 	for i := first; i < end; i++ {
-		cells := d.cells(&d.rows[i], wide)
+		cells := d.cells(&d.rows[i], wide, layout.WidthOf(columns, "queue"))
 		look := table.Look{Cursor: " ", Mark: " "}
 		st := e.th.text
 		if i == d.list.Cursor() {
@@ -179,7 +188,25 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 	return lines
 }
 
-func (d *resetDialog) cells(r *engine.ResetRow, wide bool) []table.Cell {
+// rowName is a queue with its topic, whose end gives way to a narrow column.
+func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
+	name, topic := SafeText(r.Short()), topicLabel(d.group, r.Topic)
+	if room := width - table.Width(name) - 1; room >= 2 {
+		return table.Cut(topic, room) + " " + name
+	}
+	return name
+}
+
+// nameWidth is what the rows' names ask for.
+func (d *resetDialog) nameWidth() int {
+	n := 12
+	for i := range d.rows {
+		n = max(n, table.Width(topicLabel(d.group, d.rows[i].Topic))+1+table.Width(SafeText(d.rows[i].Short())))
+	}
+	return n
+}
+
+func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
 	move, target, effect, first := unknown, unknown, unknown, none
 	if r.Err == nil || d.done {
 		target = offset(r.After)
@@ -201,12 +228,12 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool) []table.Cell {
 	text := func(s string) table.Cell { return table.Cell{Text: s} }
 	check := text(d.check(r))
 	if d.done {
-		return []table.Cell{text(SafeText(r.Short())), text(current), text(target), check}
+		return []table.Cell{text(d.rowName(r, nameWidth)), text(current), text(target), check}
 	}
 	if !wide {
-		return []table.Cell{text(SafeText(r.Short())), text(current), text(target), text(effect), check}
+		return []table.Cell{text(d.rowName(r, nameWidth)), text(current), text(target), text(effect), check}
 	}
-	return []table.Cell{text(SafeText(r.Short())), text(offset(r.MinOffset)), text(offset(r.MaxOffset)), text(current), text(target),
+	return []table.Cell{text(d.rowName(r, nameWidth)), text(offset(r.MinOffset)), text(offset(r.MaxOffset)), text(current), text(target),
 		text(move), text(effect), text(first), check}
 }
 

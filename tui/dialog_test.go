@@ -25,8 +25,8 @@ func TestPausingAsksFirst(t *testing.T) {
 	if len(got) != 0 {
 		t.Fatal("a single key paused")
 	}
-	d.see("PAUSE broker-a/3").typing("bad batch 7781").keys("tab").typing("1x").keys("enter").see("is no time")
-	d.keys("backspace", "0", "m", "enter").see("paused broker-a/3")
+	d.see("PAUSE orders-paid broker-a/3").typing("bad batch 7781").keys("tab").typing("1x").keys("enter").see("is no time")
+	d.keys("backspace", "0", "m", "enter").see("paused orders-paid broker-a/3")
 	want := []engine.PauseRequest{{Queues: []engine.MessageQueue{mq("orders-paid", "broker-a", 3)}, By: "wang", Reason: "bad batch 7781", ResumeAfter: 10 * time.Minute}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the request (-want +got):\n%s", diff)
@@ -36,7 +36,7 @@ func TestPausingAsksFirst(t *testing.T) {
 		t.Errorf("the whole consumer: %+v", got)
 	}
 	// broker-a/4 is paused already: the prompt offers to resume, and tells what goes wrong.
-	d.keys("/").typing("a/4").keys("enter", "p").see("RESUME broker-a/4").keys("enter").see("resumed broker-a/4: the coordinator is busy")
+	d.keys("/").typing("a/4").keys("enter", "p").see("RESUME orders-paid broker-a/4").keys("enter").see("resumed orders-paid broker-a/4: the coordinator is busy")
 	if len(resumed) != 1 {
 		t.Errorf("resume was called %d times", len(resumed))
 	}
@@ -45,11 +45,45 @@ func TestPausingAsksFirst(t *testing.T) {
 func TestPausingMarkedQueuesLeavesOthersOut(t *testing.T) {
 	var got []engine.PauseRequest
 	e := &fakeEngine{pause: func(r engine.PauseRequest) error { got = append(got, r); return nil }}
-	d := drive(t, 120, 36, defaultOptions(), e).keys("v", "v", "v", "p", "enter")
+	d := drive(t, 120, 36, defaultOptions(), e).keys("v", "v", "v", "p")
+	d.see("1 marked queue is left out: not ours (any more)").keys("esc", "R").see("1 marked queue is left out").see("marked of orders-paid (2)").keys("esc", "p", "enter")
 	if len(got) != 1 || len(got[0].Queues) != 2 {
 		t.Errorf("two own queues of three marked: %+v", got)
 	}
-	d.keys("esc", "/").typing("b/2").keys("enter", "p").see("only own queues can be paused here; broker-b/2 is not ours")
+	d.keys("esc", "/").typing("b/2").keys("enter", "p").see("only own queues can be paused here; orders-paid broker-b/2 is not ours")
+}
+
+func TestThePromptCountsMarksItLeavesOut(t *testing.T) {
+	d := drive(t, 120, 36, defaultOptions(), nil).keys("v", "v", "v", "v", "v", "v", "G", "v", "/").typing("~a/[3-5]").keys("enter", "p")
+	d.see("PAUSE orders-paid broker-a/3").see("6 marked queues are left out: 5 hidden by filter or topic, 1 paused already").keys("esc", "esc")
+	s := fixture(0)
+	s.At = s.At.Add(2 * time.Second)
+	s.Queues = s.Queues[:12] // the last rows are gone
+	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
+	d.keys("p").see("4 marked queues are left out: 1 not ours (any more), 2 gone from the route, 1 paused already")
+}
+
+func TestDialogsNameTheTopic(t *testing.T) {
+	s := twoTopics()
+	for i := range s.Queues {
+		if q := &s.Queues[i]; q.Retry && q.Own {
+			q.MaxOffset = q.CommittedOffset + 1e9 // the worst of all
+		} else if !q.Own && q.MaxOffset == engine.Unknown {
+			q.CommittedOffset, q.MaxOffset = 7, 7
+		}
+	}
+	d := driveEmpty(t, 120, 36, defaultOptions(), resetEngine())
+	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
+	d.keys("p").see("PAUSE orders-paid broker-a/3").keys("esc")
+	if mq, _ := d.a.live[0].queues.Current(); mq.Topic == "%RETRY%order-settle" {
+		t.Error("a fresh screen stands on the retry topic")
+	}
+	d.a.live[0].queues.Select(mq("%RETRY%order-settle", "broker-a", 0))
+	d.keys("p").see("PAUSE (retry) broker-a/0").keys("enter").see("paused (retry) broker-a/0")
+	d.keys("R").see("(•)(retry) broker-a/0  ( )all own of (retry) (1)").see(" (retry) broker-a/0 ").keys("esc")
+	for _, w := range []int{60, 80, 120} {
+		drive(t, w, 36, defaultOptions(), resetEngine()).keys("R").see("broker-a/3 ")
+	}
 }
 
 // toReset opens the dialog for all own queues and types the name.

@@ -176,7 +176,10 @@ func (v *liveView) sort(shown []int) {
 	}
 	v.queues.SetKeys(keys)
 	if !v.chosen {
-		v.queues.MoveTo(0) // nobody has chosen a row yet: the worst one is shown
+		// Nobody has chosen a row yet: the worst one is shown. The retry topic's queue is
+		// rarely what a first key is meant for.
+		v.queues.MoveTo(0)
+		v.queues.MoveTo(max(slices.IndexFunc(shown, func(i int) bool { return !s.Queues[i].Retry }), 0))
 	}
 	v.sorted = s.At
 }
