@@ -126,15 +126,25 @@ func (v *liveView) queuesDetails(room int) string {
 	if v.topic != "" {
 		scope = "topic " + SafeText(v.topic) + " · "
 	}
-	long := fmt.Sprintf("%s%ssort %s%s · filter %s · %s cached %s done, waiting for commit", marked, scope, order.Column, arrow, what, v.env.g.full, v.env.g.done)
-	if table.Width(long) <= room {
-		return long
+	bar := "bar: commit to newest, "
+	if v.pic.scene != nil && v.pic.scene.Orderly {
+		bar = "bar: cached, "
+	}
+	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.full, v.env.g.done)
+	sorted := fmt.Sprintf("%s%ssort %s%s · ", marked, scope, order.Column, arrow)
+	for _, long := range []string{sorted + "filter " + what + " · " + bar + legend, sorted + "filter " + what + " · " + legend} {
+		if table.Width(long) <= room {
+			return long
+		}
 	}
 	brief := marked + scope + order.Column + arrow
 	if v.filter.active() {
 		brief = marked + scope + "filter " + what + " · " + order.Column + arrow
 	}
-	if middle := fmt.Sprintf("%s%ssort %s%s · %s cached %s done, waiting", marked, scope, order.Column, arrow, v.env.g.full, v.env.g.done); !v.filter.active() && table.Width(middle) <= room {
+	if !v.filter.active() && table.Width(sorted+legend) <= room {
+		return sorted + legend
+	}
+	if middle := sorted + v.env.g.full + " not done " + v.env.g.done + " done"; !v.filter.active() && table.Width(middle) <= room {
 		return middle
 	}
 	return brief
@@ -209,16 +219,9 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
 		return
 	}
-	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
-	if q.Flow == core.FlowSpan { // the span breathes with each pull: what hit the limit is what matters
-		cells[colSpan].Text = grouped(max(q.Span, q.FlowValue))
-	}
-	limit, what := v.barLimit()
-	length := q.Span
-	if what == "cached" {
-		length = q.CachedCount
-		cells[colSpan].Text = grouped(q.CachedCount)
-	}
+	limit, _ := v.barLimit()
+	length := v.barLength(q)
+	cells[colSpan] = table.Cell{Text: grouped(length), Style: base}
 	if q.CachedMax != engine.Unknown {
 		cells[colMax] = table.Cell{Text: grouped(q.CachedMax), Style: base}
 	} else {
@@ -237,6 +240,18 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 		idle = idleText(v.pic.now.Sub(last))
 	}
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
+}
+
+// barLength is what a row's bar and the number beside it show: how far the newest
+// cached message is from the commit. That is the span, but for messages that are done
+// behind the last unfinished one, which no limit counts. A limit in force is told by the
+// state. Orderly, where no span is limited, it is how many are cached.
+func (v *liveView) barLength(q *engine.QueueSnapshot) int64 {
+	switch {
+	case v.pic.scene.Orderly || q.CachedCount == 0:
+		return q.CachedCount
+	}
+	return max(q.Span, q.CachedCount+q.CachedDone-1, 1)
 }
 
 // lastWork is when a queue was last at work. A pull that fails is none: in an outage

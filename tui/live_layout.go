@@ -247,9 +247,13 @@ func (v *liveView) barTitle(cells int) string {
 		return what
 	}
 	end := strconv.FormatInt(limit, 10)
-	for _, middle := range []string{" offset " + what + " ", " " + what + " ", ""} {
-		free := cells - 2 - len(end) - 1 - len(middle)
-		if what == "cached" && strings.HasPrefix(middle, " offset") || free < 2 {
+	middles := []string{" commit to newest ", " commit→newest ", " " + what + " ", ""}
+	if what == "cached" {
+		middles = middles[2:]
+	}
+	for _, middle := range middles {
+		free := cells - 2 - len(end) - 1 - table.Width(middle)
+		if free < 2 {
 			continue
 		}
 		left := free / 2

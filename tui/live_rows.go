@@ -107,7 +107,7 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 	case "max":
 		return known(q.CachedMax)
 	case "span":
-		return own(q.Span)
+		return own(v.barLength(q))
 	case "msgs":
 		return own(q.CachedCount)
 	case "done":
