@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"eyeq/tui"
 )
 
@@ -59,13 +57,23 @@ func checkSent(keys string) error {
 	return nil
 }
 
-// sentKeys are the names of the keys that the screen can be told, but characters.
+// sentKeys are the keys that a terminal sends and the screen's library names, but
+// characters. ctrl-i and ctrl-m are tab and enter by other names.
 var sentKeys = func() map[string]bool {
-	names := map[string]bool{}
-	for t := tea.KeyType(-128); t < 128; t++ {
-		names[t.String()] = true
+	moves := []string{"up", "down", "left", "right", "home", "end"}
+	names := map[string]bool{"shift+tab": true, "ctrl+pgup": true, "ctrl+pgdown": true}
+	for _, k := range append([]string{"enter", "tab", "esc", "pgup", "pgdown", "insert", "delete", "backspace"}, moves...) {
+		names[k] = true
 	}
-	delete(names, "")
+	for _, k := range moves {
+		names["shift+"+k], names["ctrl+"+k] = true, true
+	}
+	for _, c := range "abcdefghjklnopqrstuvwxyz@\\]^_" {
+		names["ctrl+"+string(c)] = true
+	}
+	for n := range 20 {
+		names[fmt.Sprintf("f%d", n+1)] = true
+	}
 	return names
 }()
 
