@@ -29,11 +29,13 @@ func TestWrongUse(t *testing.T) {
 		"no group":            {[]string{"consume", "-t", "t"}, "which group? -g GROUP"},
 		"no topic":            {[]string{"consume", "-g", "g"}, "which topic?"},
 		"argument":            {[]string{"consume", "x", "-g", "g", "-t", "t"}, `"x": eyeq consume takes no argument`},
-		"illegal group":       {[]string{"consume", "-g", "g g", "-t", "t"}, "consumerGroup = g g: may hold only"},
-		"topic twice":         {[]string{"consume", "-g", "g", "-t", "t", "-t", "t:a"}, "topic = t: is subscribed twice"},
-		"bound":               {[]string{"consume", "-g", "g", "-t", "t", "--pull-batch", "0"}, "pullBatchSize = 0: must be 1 to 1024"},
+		"illegal group":       {[]string{"consume", "-g", "g g", "-t", "t"}, "--group g g: may hold only letters, digits, %, |, - and _ (consumerGroup)"},
+		"topic twice":         {[]string{"consume", "-g", "g", "-t", "t", "-t", "t:a"}, "--topic t: is subscribed twice (topic)"},
+		"bound":               {[]string{"consume", "-g", "g", "-t", "t", "--pull-batch", "0"}, "--pull-batch 0: must be 1 to 1024 (pullBatchSize)"},
+		"span":                {[]string{"consume", "-g", "g", "-t", "t", "--max-span", "0"}, "--max-span 0: must be 1 to 65535 (consumeConcurrentlyMaxSpan)"},
+		"threads bound":       {[]string{"consume", "-g", "g", "-t", "t", "--threads", "0:4"}, "--threads 0:4: must be 1 to 1000 (consumeThreadMin)"},
 		"threads":             {[]string{"consume", "-g", "g", "-t", "t", "--threads", "a:b"}, `"a:b": must be MIN:MAX`},
-		"threads reversed":    {[]string{"consume", "-g", "g", "-t", "t", "--threads", "5:2"}, "consumeThreadMin = 5"},
+		"threads reversed":    {[]string{"consume", "-g", "g", "-t", "t", "--threads", "5:2"}, "--threads 5:2: min must not be above max (consumeThreadMin)"},
 		"from":                {[]string{"consume", "-g", "g", "-t", "t", "--from", "yesterday"}, "--from: must be last, first or a time"},
 		"strategy to come":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "consistent-hash"}, "consistent-hash is not there yet: avg and circle are"},
 		"no such strategy":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "x"}, `"x": must be avg or circle`},
@@ -78,6 +80,18 @@ func TestWrongUse(t *testing.T) {
 				t.Errorf("stderr has %d lines, want the reason and a hint: %q", n, p.err)
 			}
 		})
+	}
+}
+
+// TestOptionOfTheFileNamesItsLine holds that a value that a command cannot take is
+// told by its key and line when the file gave it.
+func TestOptionOfTheFileNamesItsLine(t *testing.T) {
+	c := defaultConfig()
+	c.path, c.origins["consumer.pull_batch_size"] = "c.toml", "file:3"
+	f := &consumeFlags{changed: func(string) bool { return false }}
+	err := f.explain(&engine.ConfigError{Property: "pullBatchSize", Value: 0, Rule: "must be 1 to 1024"}, c)
+	if got, want := err.Error(), "c.toml:3: consumer.pull_batch_size = 0: must be 1 to 1024 (pullBatchSize)"; got != want {
+		t.Errorf("error = %q, want %q", got, want)
 	}
 }
 

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,7 +60,7 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 	fl.StringVar(&f.sql, "sql", "", "SQL92 expression (not there yet)")
 	fl.StringVar(&f.clientID, "client-id", "", "the member's client id (default: made from address and process)")
 	fl.IntVar(&f.batch, "batch", 0, "messages in one call of the listener")
-	fl.StringVar(&f.threads, "threads", "", "listener threads, MIN:MAX")
+	fl.StringVar(&f.threads, "threads", "", "listener threads, MIN:MAX; one number N is N:N")
 	fl.IntVar(&f.pullBatch, "pull-batch", 0, "messages in one pull")
 	fl.Int64Var(&f.pullThreshold, "pull-threshold", 0, "flow control: messages cached in a queue")
 	fl.Int64Var(&f.pullThresholdSize, "pull-threshold-size", 0, "flow control: MiB cached in a queue")
@@ -153,7 +155,41 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	setIf(f, "pull-threshold-size", &o.PullThresholdSizeForQueue, f.pullThresholdSize)
 	setIf(f, "max-span", &o.ConsumeConcurrentlyMaxSpan, f.maxSpan)
 	setIf(f, "max-reconsume", &o.MaxReconsumeTimes, f.maxReconsume)
-	return o, o.Validate()
+	return o, f.explain(o.Validate(), c)
+}
+
+// propertyFlags are the flags that set RocketMQ's properties.
+var propertyFlags = map[string]string{
+	"consumerGroup": "group", "topic": "topic", "subscription": "topic",
+	"consumeFromWhere": "from", "consumeTimestamp": "from", "allocateMessageQueueStrategy": "strategy",
+	"messageModel": "broadcast", "consumeThreadMin": "threads", "consumeThreadMax": "threads",
+	"consumeMessageBatchMaxSize": "batch", "pullBatchSize": "pull-batch", "pullThresholdForQueue": "pull-threshold",
+	"pullThresholdSizeForQueue": "pull-threshold-size", "consumeConcurrentlyMaxSpan": "max-span", "maxReconsumeTimes": "max-reconsume",
+}
+
+// explain says a broken rule in the words of who gave the value: the flag, or the
+// file with its line. RocketMQ's name of it stands behind.
+func (f *consumeFlags) explain(err error, c *config) error {
+	ce, ok := errors.AsType[*engine.ConfigError](err)
+	if !ok {
+		return err
+	}
+	rule := ce.Rule
+	if strings.Contains(rule, "consumeThreadMax") { // the one rule between two properties
+		rule = "min must not be above max"
+	}
+	flag := propertyFlags[ce.Property]
+	switch {
+	case flag == "threads" && f.changed(flag):
+		return usagef("--threads %s: %s (%s)", f.threads, rule, ce.Property)
+	case flag != "" && f.changed(flag):
+		return usagef("--%s %v: %s (%s)", flag, ce.Value, rule, ce.Property)
+	}
+	key := "consumer." + snake(ce.Property)
+	if line, ok := strings.CutPrefix(string(c.originOf(key)), "file:"); ok {
+		return usagef("%s:%s: %s = %v: %s (%s)", c.path, line, key, ce.Value, rule, ce.Property)
+	}
+	return err
 }
 
 func setIf[T any](f *consumeFlags, name string, to *T, value T) {
