@@ -103,6 +103,12 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	t.reader = &clientReader{client: client, timeout: e.flags.timeout, suggested: map[engine.MessageQueue]int64{}}
 	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, left: f.count}
 	t.emit, t.pause = out.emit, out.flush
+	switch {
+	case t.until == nil:
+		e.say("reading %d queues of %s from %s; ctrl-c ends", len(t.queues), tui.SafeText(topic), f.from)
+	case t.empty(e.now()):
+		e.say("nothing is read: --from %s does not lie before --until %s", f.from, f.untilWord())
+	}
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	e.watchReader(ctx, stop)
@@ -139,10 +145,7 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 		return nil, usagef("--from %v", err)
 	}
 	t := &tailer{from: from, now: e.now, giveUp: e.flags.timeout, expression: "*"}
-	if until := f.until; until != "" || !f.follow {
-		if until == "" {
-			until = "now"
-		}
+	if until := f.untilWord(); until != "" {
 		p, err := parsePosition(until, e.location, now)
 		if err != nil {
 			return nil, usagef("--until %v", err)
@@ -168,6 +171,14 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 		e.say("%s", tui.SafeText(text))
 	}
 	return t, nil
+}
+
+// untilWord is what --until says; "" is for ever.
+func (f *tailFlags) untilWord() string {
+	if f.until == "" && !f.follow {
+		return "now"
+	}
+	return f.until
 }
 
 // filter makes one function of all filters; a message must pass each of them.

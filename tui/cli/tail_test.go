@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -374,4 +375,43 @@ func TestTailOutputCounts(t *testing.T) {
 	if more, _ := o.emit(m); more {
 		t.Error("goes on after two of two")
 	}
+}
+
+// TestTailSaysWhyNothingComes holds that positions which leave nothing to read, or
+// lie outside a queue, are told; the answer is empty, not wrong.
+func TestTailSaysWhyNothingComes(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("t", 1))
+	put(t, sb, "t", 3)
+	tests := map[string]struct {
+		from, until string
+		lines       int
+		stderr      string
+	}{
+		"latest until now":        {"latest", "now", 0, "nothing is read: --from latest does not lie before --until now"},
+		"latest until earlier":    {"latest", "-10m", 0, "nothing is read: --from latest does not lie before --until -10m"},
+		"until earliest":          {"offset:1", "earliest", 0, "nothing is read: --from offset:1 does not"},
+		"future until now":        {"2100-01-01", "now", 0, "nothing is read: --from 2100-01-01 does not"},
+		"from beyond the end":     {"offset:9", "now", 0, "t broker-a/0: --from offset:9 is beyond the end, the next message will have 3: beginning there"},
+		"until beyond the end":    {"earliest", "offset:9", 3, "t broker-a/0: --until offset:9 is beyond the end, the next message will have 3: ending there"},
+		"the end itself is there": {"offset:2", "offset:2", 1, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := runs(t, []string{"tail", "t", "--namesrv", namesrv, "--from", tt.from, "--until", tt.until}).want(t, statusDone, tt.stderr)
+			if n := strings.Count(p.out.String(), "\n"); n != tt.lines {
+				t.Errorf("%d lines, want %d: %s", n, tt.lines, p.out)
+			}
+			if tt.stderr == "" && p.err.String() != "" {
+				t.Errorf("stderr = %q, want nothing", p.err)
+			}
+		})
+	}
+}
+
+func TestTailThatFollowsSaysHowItEnds(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("t", 4))
+	p := start(t, []string{"tail", "t", "--namesrv", namesrv})
+	p.err.await(t, "eyeq: reading 4 queues of t from latest; ctrl-c ends\n")
+	p.signals <- os.Interrupt
+	p.wait(t).want(t, 130, "")
 }

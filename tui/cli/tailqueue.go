@@ -68,6 +68,12 @@ func (t *tailer) start(ctx context.Context, q *tailQueue) error {
 		next = hi
 	case posOffset:
 		next = min(max(t.from.offset, lo), hi)
+		switch {
+		case t.from.offset > hi:
+			t.notice(fmt.Sprintf("%v: --from offset:%d is beyond the end, the next message will have %d: beginning there", q.mq, t.from.offset, hi))
+		case t.from.offset < lo:
+			t.notice(fmt.Sprintf("%v: --from offset:%d is gone, the queue begins at %d", q.mq, t.from.offset, lo))
+		}
 	case posTime:
 		if next, err = t.startAt(ctx, q.mq, t.from.time, lo, hi); err != nil {
 			return err
@@ -77,6 +83,9 @@ func (t *tailer) start(ctx context.Context, q *tailQueue) error {
 		switch {
 		case u.kind == posOffset:
 			end = u.offset + 1
+			if u.offset >= hi {
+				t.notice(fmt.Sprintf("%v: --until offset:%d is beyond the end, the next message will have %d: ending there", q.mq, u.offset, hi))
+			}
 		case u.kind == posTime && u.time.After(t.now()):
 			// The queue ends with a later message, or with that time.
 		case u.kind == posEarliest:
@@ -87,6 +96,21 @@ func (t *tailer) start(ctx context.Context, q *tailQueue) error {
 	}
 	q.next, q.end = next, end
 	return nil
+}
+
+// empty reports whether the positions leave nothing to read in any queue.
+func (t *tailer) empty(now time.Time) bool {
+	if t.until == nil {
+		return false
+	}
+	past := func(p position) bool { return p.kind == posLatest || p.kind == posTime && !p.time.After(now) }
+	switch t.from.kind {
+	case posEarliest, posOffset:
+		return t.until.kind == posEarliest
+	case posLatest:
+		return t.until.kind == posEarliest || past(*t.until)
+	}
+	return t.until.kind == posEarliest || t.until.kind == posLatest && !t.from.time.Before(now)
 }
 
 // startAt looks for the first message stored at at or later. A 4.9 broker answers
