@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"eyeq/engine/core"
@@ -34,9 +35,9 @@ func (q *queue) cleanDue(ctx context.Context, now time.Time) {
 	if !ok {
 		return
 	}
-	started := b.started[i].Load()
+	started := b.startedAt(i)
 	age := now.Sub(time.Unix(0, started))
-	if started <= 0 || age <= q.e.o.ConsumeTimeout {
+	if started == 0 || age <= q.e.o.ConsumeTimeout {
 		return
 	}
 	q.cleaning = true
@@ -61,7 +62,11 @@ func (c cleaned) applyTo(_ context.Context, q *queue) {
 	if c.err != nil || c.b.gen != q.gen.Load() {
 		return
 	}
-	c.b.started[c.index].Store(markSentBack)
+	if c.b.sentBack.Load() == nil {
+		marks := make([]atomic.Bool, len(c.b.msgs))
+		c.b.sentBack.Store(&marks)
+	}
+	(*c.b.sentBack.Load())[c.index].Store(true)
 	q.setCommit(q.pq.Settle(c.b.first+uint64(c.index), 1), true)
 	q.forgetSettled()
 	q.cleanAt = time.Now() // the next one may have expired too

@@ -58,9 +58,8 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 			break
 		}
 		j := min(i+size, len(b.msgs))
-		for k := i; k < j; k++ {
-			b.started[k].Store(c.last.UnixNano())
-		}
+		call := &b.started[i/size]
+		call.Store(c.last.UnixNano())
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		success := err == nil && status == ConsumeSuccess
@@ -77,8 +76,8 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		done := core.SplitAck(success, w.cc.AckIndex, j-i)
 		r.ok += int64(done)
 		if done > 0 {
-			for k := i; k < i+done; k++ {
-				b.started[k].Store(markDone)
+			if done == j-i {
+				call.Store(markDone)
 			}
 			r.add(i, i+done)
 		}
@@ -158,7 +157,7 @@ func (w *worker) fail(ctx context.Context, b *batch, from, to int, r *result) {
 			q.report(r)
 			*r = result{b: b}
 		}
-		if b.started[k].Load() == markSentBack {
+		if back := b.sentBack.Load(); back != nil && (*back)[k].Load() {
 			r.add(k, k+1)
 			continue
 		}

@@ -17,14 +17,17 @@ type batch struct {
 	gen   uint64 // of the queue when it was made; older than the queue's: void
 	msgs  []protocol.MessageExt
 	first uint64 // sequence number of msgs[0] in the ProcessQueue
-	// started holds, a message of a concurrent batch, when its listener was called
-	// (unix nanoseconds; 0: not yet) or a mark below zero. Written by the worker that
-	// has the message.
+	// started holds, a listener call of a concurrent batch (batchMax messages), when
+	// it was made (unix nanoseconds; 0: not yet) or a mark below zero. Written by the
+	// worker that has the call.
 	started []atomic.Int64
 	next    atomic.Int64 // concurrent: the next message to hand out
 	// accepted counts the messages of an orderly run that were acknowledged.
 	accepted atomic.Int64
 	alone    bool // orderly: nothing that is not committed stands before it
+	// sentBack marks messages that expired-message cleaning has sent back, so that a
+	// listener failing later sends them back no second time; nil: none.
+	sentBack atomic.Pointer[[]atomic.Bool]
 	// retries counts, a message, how often it was tried here before; nil: never.
 	retries []int32
 	// away marks, an orderly message, that it was sent to the dead letters already.
@@ -33,13 +36,17 @@ type batch struct {
 
 // Marks in batch.started.
 const (
-	// markSentBack tells the worker whose listener still runs that a failure needs
-	// no second send-back.
-	markSentBack = -1 - iota
-	// markDone: accepted, and not yet settled; markSettled: settled by harvest.
-	markDone
+	// markDone: all messages of the call were accepted, and are not yet settled.
+	markDone = -1 - iota
+	// markSettled: settled by harvest.
 	markSettled
 )
+
+// calls is how many listener calls n messages make.
+func (q *queue) calls(n int) int { return (n + q.batchMax - 1) / q.batchMax }
+
+// startedAt is when the listener was called with message i; 0: not yet, or done.
+func (b *batch) startedAt(i int) int64 { return max(b.started[i/b.q.batchMax].Load(), 0) }
 
 // left reports whether there are messages to hand out.
 func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && !b.void() }

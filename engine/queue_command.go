@@ -36,7 +36,7 @@ func (h heldQuery) applyTo(_ context.Context, q *queue) {
 	q.pq.Head(h.n, func(seq uint64, m *protocol.MessageExt, stage core.Stage) {
 		x := HeldMessage{Message: m, Stage: stage}
 		if b, i, ok := q.batchOf(seq); ok && stage != core.StageDone {
-			if at := b.started[i].Load(); at > 0 {
+			if at := b.startedAt(i); at > 0 {
 				x.Started, x.Stage = time.Unix(0, at), core.StageTaken
 			}
 		}

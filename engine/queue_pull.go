@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -179,7 +180,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		q.suggest(res.SuggestWhichBrokerID)
 		q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, r.At
 		if res.Status == remoting.PullFound {
-			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, protocol.CountMessages(res.Body)), res.Body, q.source)
+			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(res.Body)), res.Body, q.source)
 			if err != nil {
 				q.undecodable(msgs, err)
 			}
@@ -230,6 +231,20 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		q.e.pool.push(b)
 	}
 	q.touch()
+}
+
+// smallestRecord is a stored message without body, topic and properties.
+const smallestRecord = 91
+
+// guessMessages estimates how many messages a pull answer holds by the length of
+// the first: counting them would touch the whole answer once more. A guess too
+// low costs a second slice.
+func guessMessages(body []byte) int {
+	if len(body) < 4 {
+		return 0
+	}
+	first := max(int(binary.BigEndian.Uint32(body)), smallestRecord)
+	return len(body)/first + 1
 }
 
 func statusName(s remoting.PullStatus) string {
@@ -285,7 +300,7 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned, raw int) *batch {
 	if q.orderly {
 		return nil
 	}
-	b := &batch{q: q, gen: q.gen.Load(), msgs: msgs, first: first, started: make([]atomic.Int64, n)}
+	b := &batch{q: q, gen: q.gen.Load(), msgs: msgs, first: first, started: make([]atomic.Int64, q.calls(int(n)))}
 	q.live = append(q.live, b)
 	if n > uint64(q.batchMax) && q.harvestAt.IsZero() {
 		q.harvestAt = time.Now().Add(harvestEvery)

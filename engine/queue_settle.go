@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"eyeq/engine/core"
@@ -121,7 +122,8 @@ func (q *queue) harvest() {
 		}
 		for k := range b.started {
 			if b.started[k].CompareAndSwap(markDone, markSettled) {
-				q.setCommit(q.pq.Settle(b.first+uint64(k), 1), true)
+				i := k * q.batchMax
+				q.setCommit(q.pq.Settle(b.first+uint64(i), min(q.batchMax, len(b.msgs)-i)), true)
 				q.touch()
 			}
 		}
@@ -152,8 +154,7 @@ func (q *queue) retryDue(now time.Time) {
 	for ; n < len(q.again) && !now.Before(q.again[n].at); n++ {
 		r := q.again[n]
 		b := &batch{q: q, gen: q.gen.Load(), msgs: r.b.msgs[r.index : r.index+1], first: r.b.first + uint64(r.index),
-			started: r.b.started[r.index : r.index+1], retries: []int32{r.tries}}
-		b.started[0].Store(0)
+			started: make([]atomic.Int64, 1), retries: []int32{r.tries}}
 		q.e.pool.push(b)
 	}
 	q.again = slices.Delete(q.again, 0, n)

@@ -212,7 +212,7 @@ func (q *queue) publish(now time.Time) {
 	q.pq.Head(1, func(seq uint64, m *protocol.MessageExt, _ core.Stage) {
 		s.HeadStored, s.HeadMessageID = m.Stored(), m.MessageID()
 		if b, i, ok := q.batchOf(seq); ok {
-			if at := b.started[i].Load(); at > 0 {
+			if at := b.startedAt(i); at > 0 {
 				s.HeadStarted = time.Unix(0, at)
 			}
 		}
