@@ -45,7 +45,11 @@ type eventRow struct {
 // and for headless text output. Times are in loc.
 func EventLine(e engine.Event, loc *time.Location) string {
 	r := describe(e)
-	line := r.at.In(loc).Format("2006-01-02 15:04:05.000") + " " + r.sev.sign() + " " + r.name
+	name := r.name
+	if back, ok := e.(engine.SentBack); ok && back.Target == "dlq" {
+		name += " (dead letter)" // the name alone, which scripts know, reads as the opposite
+	}
+	line := r.at.In(loc).Format("2006-01-02 15:04:05.000") + " " + r.sev.sign() + " " + name
 	if r.topic != "" {
 		line += "  " + r.topic
 	}
@@ -217,7 +221,7 @@ func orNone(s string) string {
 func (r *eventRow) describeQueue(e engine.Event) bool {
 	switch e := e.(type) {
 	case engine.QueueAdded:
-		return r.say("QUEUE", "added", notice, false, "taken at %s (%s)", offset(e.NextOffset), e.Source)
+		return r.say("QUEUE", "added", notice, false, "taken at offset %s (%s)", offset(e.NextOffset), e.Source)
 	case engine.QueueAddFailed:
 		return r.say("QUEUE", "refused", failure, true, "not taken yet: %s%s", e.Cause, because(e.Error))
 	case engine.QueueDropped:
@@ -226,7 +230,7 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		if routine {
 			sev = notice
 		}
-		return r.say("QUEUE", "dropped", sev, !routine, "%s · %s cached · committed %s", e.Cause, grouped(e.Cached), offset(e.CommittedOffset))
+		return r.say("QUEUE", "dropped", sev, !routine, "%s · %s cached · committed offset %s", e.Cause, grouped(e.Cached), offset(e.CommittedOffset))
 	case engine.QueueRemoved:
 		text := "given away, offset stored"
 		if e.Unlocked {
@@ -249,42 +253,49 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 	case engine.PullRecovered:
 		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
 	case engine.OffsetIllegal:
-		return r.say("OFFSET", "illegal", warning, true, "asked for %s, corrected to %s (broker has %s … %s)", offset(e.Requested),
+		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)", offset(e.Requested),
 			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset))
 	case engine.OffsetPersistFailed:
-		return r.say("OFFSET", "unsaved", failure, true, "commit %s did not reach the store%s", offset(e.Offset), because(e.Error))
+		return r.say("OFFSET", "unsaved", failure, true, "commit offset %s did not reach the store%s", offset(e.Offset), because(e.Error))
 	}
 	return false
+}
+
+// offsetsFrom names the first offset of a batch.
+func offsetsFrom(first int64, count int) string {
+	if count > 1 {
+		return "offsets from " + offset(first)
+	}
+	return "offset " + offset(first)
 }
 
 func (r *eventRow) describeMessage(e engine.Event) bool {
 	switch e := e.(type) {
 	case engine.ConsumeDiscarded:
-		return r.say("CONSUME", "discarded", warning, true, "%s, %s … %s, %s the listener: the queue was given away",
+		return r.say("CONSUME", "discarded", warning, true, "%s, offsets %s … %s, %s the listener: the queue was given away",
 			plural(e.Count, "message"), offset(e.First), offset(e.Last), e.Phase)
 	case engine.ConsumeFailed:
-		return r.say("CONSUME", strings.ToLower(e.ReturnType), failure, true, "%s from %s refused after %s%s", plural(e.Count, "message"),
-			offset(e.First), span(msFloat(e.RTMS)), because(e.Error))
+		return r.say("CONSUME", strings.ToLower(e.ReturnType), failure, true, "%s refused (%s) after %s%s",
+			offsetsFrom(e.First, e.Count), plural(e.Count, "message"), span(msFloat(e.RTMS)), because(e.Error))
 	case engine.SentBack:
-		sev := warning
 		if e.Target == "dlq" {
-			sev = failure
+			return r.say("DLQ", "dead", failure, true, "offset %s to the dead letters · retried %d× · id %s", offset(e.Offset), e.ReconsumeTimes, e.MessageID)
 		}
-		return r.say("RETRY", e.Target, sev, true, "%s sent back · level %d · retried %d× · id %s", offset(e.Offset), e.DelayLevel, e.ReconsumeTimes, e.MessageID)
+		return r.say("RETRY", e.Target, warning, true, "offset %s sent back · level %d · retried %d× · id %s", offset(e.Offset), e.DelayLevel, e.ReconsumeTimes, e.MessageID)
 	case engine.SendBackFailed:
-		return r.say("RETRY", "failed", failure, true, "%s could not be sent back%s · id %s", offset(e.Offset), because(e.Error), e.MessageID)
+		return r.say("RETRY", "failed", failure, true, "offset %s could not be sent back%s · id %s", offset(e.Offset), because(e.Error), e.MessageID)
 	case engine.RetryLocal:
-		return r.say("RETRY", "local", warning, true, "%s from %s, again in %s", plural(e.Count, "message"), offset(e.First), span(ms(e.DelayMS)))
+		return r.say("RETRY", "local", warning, true, "%s (%s), again in %s", offsetsFrom(e.First, e.Count), plural(e.Count, "message"), span(ms(e.DelayMS)))
 	case engine.RetrySuspend:
-		return r.say("RETRY", "suspend", warning, true, "head %s waits %s · retried %d×", offset(e.Offset), span(ms(e.DelayMS)), e.ReconsumeTimes)
+		return r.say("RETRY", "suspend", warning, true, "head, offset %s, waits %s · retried %d×", offset(e.Offset), span(ms(e.DelayMS)), e.ReconsumeTimes)
 	case engine.MessageExpired:
 		back := "kept"
 		if e.SentBack {
 			back = "sent back"
 		}
-		return r.say("EXPIRED", "", failure, true, "%s held for %s, %s · id %s", offset(e.Offset), span(ms(e.AgeMS)), back, e.MessageID)
+		return r.say("EXPIRED", "", failure, true, "offset %s held for %s, %s · id %s", offset(e.Offset), span(ms(e.AgeMS)), back, e.MessageID)
 	case engine.MessageUndecodable:
-		return r.say("DECODE", "", failure, true, "record at %s%s", offset(e.Offset), because(e.Error))
+		return r.say("DECODE", "", failure, true, "record at offset %s%s", offset(e.Offset), because(e.Error))
 	}
 	return false
 }
@@ -304,13 +315,13 @@ func (r *eventRow) describeOperator(e engine.Event) bool {
 	case engine.Resume:
 		return r.say("OPER", "resume", notice, true, "%s by %s after %s", whole, e.By, span(ms(e.DurationMS)))
 	case engine.ResetBegin:
-		return r.say("OPER", "reset", notice, true, "begins: %s → %s by %s", offset(e.From), offset(e.To), e.By)
+		return r.say("OPER", "reset", notice, true, "begins: offset %s → %s by %s", offset(e.From), offset(e.To), e.By)
 	case engine.ResetEnd:
 		done, sev := "read back and verified", notice
 		if !e.Verified {
 			done, sev = "NOT VERIFIED", failure
 		}
-		return r.say("OPER", "reset", worse(e.Error, sev), true, "%s → %s by %s, %s%s", offset(e.From), offset(e.To), e.By, done, because(e.Error))
+		return r.say("OPER", "reset", worse(e.Error, sev), true, "offset %s → %s by %s, %s%s", offset(e.From), offset(e.To), e.By, done, because(e.Error))
 	}
 	return false
 }
