@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"eyeq/engine"
+	"eyeq/remoting/protocol"
 )
 
 // noArgs refuses arguments.
@@ -36,8 +40,24 @@ func oneTopic(more int) cobra.PositionalArgs {
 		case len(args) > 1+more:
 			return usagef("%q is one argument too many: %s", args[1+more], cmd.UseLine())
 		}
-		return nil
+		return checkTopic(args[0])
 	}
+}
+
+// checkTopic refuses what cannot be a topic's name, by the rules of consume. Behind
+// the prefix of a retry or dead letter topic there is a group.
+func checkTopic(topic string) error {
+	o := engine.DefaultOptions()
+	o.Group, o.Subscriptions = "g", []engine.Subscription{{Topic: topic}}
+	for _, prefix := range []string{protocol.RetryTopicPrefix, protocol.DLQTopicPrefix} {
+		if group, ok := strings.CutPrefix(topic, prefix); ok {
+			o.Group, o.Subscriptions = group, []engine.Subscription{{Topic: "t"}}
+		}
+	}
+	if ce, ok := errors.AsType[*engine.ConfigError](o.Validate()); ok {
+		return usagef("topic %q: %s", topic, ce.Rule)
+	}
+	return nil
 }
 
 func sortedKeys[V any](m map[string]V) []string {

@@ -21,8 +21,10 @@ func newSandbox(e *env) *cobra.Command {
 		Use:   "sandbox",
 		Short: "Serve an embedded name server and broker for any client",
 		Long: `Serves a name server and a broker from memory until ctrl-c. It imitates RocketMQ well enough
-to try clients against. There is a topic "orders" of 8 queues; others are made when a producer
-sends to them, as on a broker with autoCreateTopicEnable. Nothing is kept.`,
+to try clients against. There is a topic "orders" of 8 queues; others are made as on a
+broker with autoCreateTopicEnable, by a producer that sends to a topic without a route after
+the broker's template TBW102. RocketMQ's own producers do; 'eyeq send' does not, nor does a
+consumer. Nothing is kept.`,
 		Args: noArgs,
 	}
 	cmd.Flags().IntVar(&namesrvPort, "namesrv-port", 9876, "the name server's port; 0 chooses one")

@@ -15,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/tui"
 )
 
 // sendGroup is the producer group that send names; it is registered nowhere.
@@ -98,7 +99,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	defer client.Close()
 	route, err := e.topicRoute(ctx, client, topic)
 	if nf, ok := errors.AsType[*notFoundError](err); ok {
-		return &notFoundError{nf.What + "; create it first (mqadmin updateTopic -t " + topic + " -c CLUSTER), send makes none by itself"}
+		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(ctx, e, client, t, topic)}
 	}
 	if err != nil {
 		return err
@@ -118,6 +119,23 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 		}
 	}
 	return nil
+}
+
+// createTopic is a command that makes a topic, ready to be pasted. It asks for the
+// cluster's name; a cluster that does not tell has probably the usual one.
+func createTopic(ctx context.Context, e *env, client *remoting.Client, t *target, topic string) string {
+	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
+	defer cancel()
+	cluster := "DefaultCluster"
+	if info, err := client.ClusterInfo(ctx); err == nil && len(info.ClusterAddrTable) > 0 {
+		cluster = sortedKeys(info.ClusterAddrTable)[0]
+	}
+	return fmt.Sprintf("mqadmin updateTopic -n %s -c %s -t %s", shellQuote(strings.Join(t.namesrv, ";")), shellQuote(cluster), shellQuote(topic))
+}
+
+// shellQuote makes one word of s for a shell.
+func shellQuote(s string) string {
+	return "'" + strings.ReplaceAll(tui.SafeText(s), "'", `'\''`) + "'"
 }
 
 // isDelay reports whether a property makes the broker deliver later: --property

@@ -120,7 +120,8 @@ func TestSendRefusals(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1), sandboxtest.With(func(o *sandbox.Options) { o.AutoCreateTopics = true }))
 	base := []string{"--namesrv", namesrv}
 	runs(t, append(base, "send", "orders", "x", "--read-only")).want(t, statusRefused, "sending is refused")
-	runs(t, append(base, "send", "nope", "x")).want(t, statusNotFound, "send makes none by itself")
+	runs(t, append(base, "send", "nope", "x")).want(t, statusNotFound,
+		"send makes none by itself; create it first: mqadmin updateTopic -n '"+namesrv+"' -c 'DefaultCluster' -t 'nope'\n")
 	runs(t, append(base, "send", "orders", "x", "--queue", "broker-a:9")).want(t, statusNotFound, "has no queue broker-a:9")
 	runs(t, []string{"send", "orders", "x", "--namesrv", deadAddress(t)}).want(t, statusUnreachable, "no name server answers")
 	if p := runs(t, append(base, "send", "orders", "x", "--dry-run")).want(t, statusDone, ""); p.out.String() != "would send to orders broker-a/0\n" {
