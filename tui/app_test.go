@@ -153,31 +153,37 @@ func TestTheCursorStaysOnTheWorstRowUntilItIsMoved(t *testing.T) {
 	}
 }
 
-func TestUnknownLagIsListedFirst(t *testing.T) {
+func TestUnknownLagIsListedLast(t *testing.T) {
 	d := withSnapshot(t, 120, 36, twoTopics())
-	if got := d.a.live[0].queues.Key(0); got.Topic != "inventory-sync" || got.BrokerName != "broker-b" {
-		t.Errorf("the first row is %v", got)
+	last := func() engine.MessageQueue { q := &d.a.live[0].queues; return q.Key(q.Len() - 2) }
+	for range 2 {
+		if got := last(); got.Topic != "inventory-sync" || got.BrokerName != "broker-b" {
+			t.Errorf("the last but one is %v", got)
+		}
+		d.keys("S")
 	}
 	d.see("≥ 128,832 · 2 unknown")
 }
 
-func TestRowsAreSortedAnewAtMostOnceASecond(t *testing.T) {
+func TestRowsAreSortedByWhatTheyShow(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil)
-	give := func(after time.Duration, lag int64) {
+	give := func(after time.Duration, id int, lag int64) string {
 		s := fixture(0)
 		s.At = fixtureNow.Add(after)
-		s.Queues[5].MaxOffset = s.Queues[5].CommittedOffset + lag
+		s.Queues[id].MaxOffset = s.Queues[id].CommittedOffset + lag
 		d.now = s.At
 		d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
+		return d.a.live[0].queues.Key(0).Short()
 	}
-	give(250*time.Millisecond, 99_999)
-	if got := d.a.live[0].queues.Key(0).Short(); got != "broker-a/3" {
-		t.Errorf("rows jump: %s is first after a quarter of a second", got)
+	if got := give(250*time.Millisecond, 5, 99_999); got != "broker-a/5" {
+		t.Errorf("%s is first, with less lag than the next", got)
 	}
-	d.see("99,999")
-	give(1100*time.Millisecond, 99_999)
-	if got := d.a.live[0].queues.Key(0).Short(); got != "broker-a/5" {
-		t.Errorf("after a second %s is first", got)
+	d.keys("j")
+	if got := give(750*time.Millisecond, 4, 199_999); got != "broker-a/5" {
+		t.Errorf("rows jump to %s while the cursor is being moved", got)
+	}
+	if got := give(1300*time.Millisecond, 4, 199_999); got != "broker-a/4" {
+		t.Errorf("a second after the last key %s is first", got)
 	}
 }
 

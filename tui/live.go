@@ -34,7 +34,7 @@ type liveView struct {
 	feed    table.State[foldKey]
 	lines   []fold // of the feed, in its order
 
-	sorted  time.Time // of the snapshot that was sorted last
+	moved   time.Time // when the operator moved the cursor last
 	chosen  bool      // the operator has moved the cursor
 	hidden  int       // rows that the filter hides
 	columns []table.Column
@@ -86,7 +86,7 @@ func (v liveView) act(a action) liveView {
 	case "previous-topic":
 		v.turnTopic(-1)
 	case "mark":
-		v.focus, v.chosen = paneQueues, true
+		v.focus, v.chosen, v.moved = paneQueues, true, v.env.now
 		v.queues.ToggleMark()
 		v.queues.Move(1)
 	case "mark-range":
@@ -159,7 +159,9 @@ func (v *liveView) move(a action) {
 	case paneFeed:
 		moveBy(&v.feed, a)
 	default:
-		v.chosen = moveBy(&v.queues, a) || v.chosen
+		if moveBy(&v.queues, a) {
+			v.chosen, v.moved = true, v.env.now
+		}
 	}
 }
 

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/table"
 )
 
-// resortEvery keeps rows from jumping at each snapshot.
-const resortEvery = time.Second
+// holdRows keeps rows from jumping away under a cursor that is being moved.
+const holdRows = time.Second
 
 // sortable are the columns of the order, as `s` goes through them.
 var sortable = []string{"lag", "queue", "own", "commit", "span", "msgs", "MiB", "idle", "state"}
@@ -18,8 +19,8 @@ var sortable = []string{"lag", "queue", "own", "commit", "span", "msgs", "MiB", 
 // filterColumns are those that `>column` compares.
 var filterColumns = []string{"lag", "commit", "max", "span", "msgs", "done", "MiB", "idle"}
 
-// refresh takes the rows of a new picture. They are sorted anew at most once a
-// second, or when asked, or when the queues are not the same.
+// refresh takes the rows of a new picture and sorts them by what they show in it;
+// not while the cursor is being moved, unless asked or the queues are not the same.
 func (v *liveView) refresh(now bool) {
 	s := v.pic.scene
 	follow := v.feed.Cursor() == 0
@@ -51,8 +52,7 @@ func (v *liveView) refresh(now bool) {
 		}
 	}
 	v.hidden = total - len(shown)
-	age := s.At.Sub(v.sorted)
-	if now || age < 0 || age >= resortEvery || !v.sameRows(shown) {
+	if now || v.env.now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
 		v.sort(shown)
 	}
 	var members []string
@@ -133,26 +133,31 @@ func (v *liveView) absent(i int, column string) bool {
 	return false
 }
 
-// compare orders two rows, smallest first; what is not known is above everything.
-func (v *liveView) compare(a, b int, column string) int {
+// compare orders two rows; what is not known is last in either direction.
+func (v *liveView) compare(a, b int, order table.Order) int {
 	s := v.pic.scene
-	switch column {
+	c := 0
+	switch order.Column {
 	case "queue":
-		return cmp.Compare(a, b) // queues come sorted
+		c = cmp.Compare(a, b) // queues come sorted
 	case "own":
-		return cmp.Compare(s.Queues[a].Owner, s.Queues[b].Owner)
+		c = cmp.Compare(s.ownerLetter(&s.Queues[a]), s.ownerLetter(&s.Queues[b]))
+	default:
+		x, known := v.value(a, order.Column)
+		y, alsoKnown := v.value(b, order.Column)
+		switch {
+		case known != alsoKnown && known:
+			return -1
+		case known != alsoKnown:
+			return 1
+		case known:
+			c = cmp.Compare(x, y)
+		}
 	}
-	x, known := v.value(a, column)
-	y, alsoKnown := v.value(b, column)
-	switch {
-	case known && alsoKnown:
-		return cmp.Compare(x, y)
-	case known:
-		return -1
-	case alsoKnown:
-		return 1
+	if order.Descending {
+		return -c
 	}
-	return 0
+	return c
 }
 
 func (v *liveView) sort(shown []int) {
@@ -164,11 +169,7 @@ func (v *liveView) sort(shown []int) {
 			}
 			return -1
 		}
-		c := v.compare(a, b, order.Column)
-		if order.Descending {
-			c = -c
-		}
-		return cmp.Or(c, cmp.Compare(a, b))
+		return cmp.Or(v.compare(a, b, order), cmp.Compare(a, b))
 	})
 	keys := make([]engine.MessageQueue, len(shown))
 	for i, n := range shown {
@@ -181,5 +182,4 @@ func (v *liveView) sort(shown []int) {
 		v.queues.MoveTo(0)
 		v.queues.MoveTo(max(slices.IndexFunc(shown, func(i int) bool { return !s.Queues[i].Retry }), 0))
 	}
-	v.sorted = s.At
 }
