@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -27,7 +30,7 @@ type peers struct {
 
 // toolLimit bounds what a stock program that ends by itself may take, JVM start
 // and a busy machine included.
-const toolLimit = 60 * time.Second
+const toolLimit = 90 * time.Second
 
 // besideStockPrograms runs body beside each real cluster.
 func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
@@ -85,17 +88,17 @@ func (p *peers) wantProgress(t *testing.T, namesrv, group, topic string, n int64
 		if len(f) < 6 || f[0] != topic {
 			continue
 		}
-		stored += parseOffset(t, f[3])
-		consumed += parseOffset(t, f[4])
+		stored += integer(t, f[3])
+		consumed += integer(t, f[4])
 	}
 	if stored != n || consumed != n || !strings.Contains(out, "Diff Total: 0\n") {
 		t.Errorf("mqadmin sees %d of %d messages consumed, want %d of %d and a difference of 0:\n%s", consumed, stored, n, n, out)
 	}
 }
 
-func parseOffset(t *testing.T, s string) int64 {
+func integer(t *testing.T, v any) int64 {
 	t.Helper()
-	n, err := strconv.ParseInt(s, 10, 64)
+	n, err := strconv.ParseInt(fmt.Sprint(v), 10, 64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,18 +159,15 @@ func startLeaving(t *testing.T, args []string, opts ...programOption) *program {
 }
 
 // delivery is where a message was printed from.
-type delivery struct {
-	queue  int32
-	offset int64
-}
+type delivery struct{ queue, offset int64 }
 
 // deliveriesOf groups printed messages by the stock producer's number.
 func deliveriesOf(t *testing.T, messages []map[string]any, seqOf func(map[string]any) any) map[int][]delivery {
 	t.Helper()
 	all := map[int][]delivery{}
 	for _, m := range messages {
-		seq := int(parseOffset(t, fmt.Sprint(seqOf(m))))
-		all[seq] = append(all[seq], delivery{int32(parseOffset(t, fmt.Sprint(m["queue"]))), parseOffset(t, fmt.Sprint(m["offset"]))})
+		seq := int(integer(t, seqOf(m)))
+		all[seq] = append(all[seq], delivery{integer(t, m["queue"]), integer(t, m["offset"])})
 	}
 	return all
 }
@@ -365,12 +365,139 @@ func jsonLines(t *testing.T, text string) []map[string]any {
 }
 
 // queuesOf are the queues that messages came from, sorted.
-func queuesOf(all map[int][]delivery) []int32 {
-	seen := map[int32]bool{}
+func queuesOf(all map[int][]delivery) []int64 {
+	seen := map[int64]bool{}
 	for _, ds := range all {
 		for _, d := range ds {
 			seen[d.queue] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(seen))
+}
+
+// The reader of TestPeersBrokerKilled takes linesAtOnce lines in slowPace, from
+// the start on until the broker is back. What the run has cached at the kill,
+// cachedInQueue messages of each of four queues, then lasts for most of a minute:
+// longer than a broker's start, so that --idle-exit does not end the run before.
+const (
+	killedAfter   = 500 // printed messages
+	cachedInQueue = 3000
+	linesAtOnce   = 20
+	slowPace      = 80 * time.Millisecond
+)
+
+func TestPeersBrokerKilled(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, _ *sandboxtest.Target, p *peers) {
+		const n, topic, group = 20_000, "orders", "g"
+		dir := t.TempDir()
+		namesrv := p.up(t, dir)
+		p.produce(t, namesrv, topic, n, "0", "batch")
+		k := &killing{peers: p, dir: dir, pace: time.NewTicker(slowPace)}
+		defer k.pace.Stop()
+		run, out := startReadSlowly(t, []string{
+			"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--from", "first", "--headless", "-o", "json", "--events",
+			"--pull-threshold", strconv.Itoa(cachedInQueue), "--max-span", strconv.Itoa(cachedInQueue), "--idle-exit", "10s",
+		})
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			k.line(t, decodeLine(t, []byte(lines.Text()+"\n")))
+		}
+		run.wait(t).want(t, statusDone, "")
+
+		got := deliveriesOf(t, k.messages, propertySeq)
+		for seq := range n {
+			if len(got[seq]) == 0 {
+				t.Errorf("message %d was lost", seq)
+			}
+		}
+		if !k.offline || !k.online {
+			t.Errorf("broker_offline came: %v, and broker_online after it: %v", k.offline, k.online)
+		}
+		if k.before >= n {
+			t.Error("all messages came before the broker was back: it was not killed in the middle")
+		}
+		p.wantProgress(t, namesrv, group, topic, n)
+	})
+}
+
+// up starts a cluster that is killed at the end of the test and gives its name
+// server.
+func (p *peers) up(t *testing.T, dir string) string {
+	t.Helper()
+	t.Cleanup(func() { p.run(t, "kill", dir) })
+	for line := range strings.Lines(p.run(t, "up", p.version, dir)) {
+		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "namesrv="); ok {
+			return addr
+		}
+	}
+	t.Fatal("the cluster has not told its name server")
+	return ""
+}
+
+// startReadSlowly starts a command line whose output goes through a pipe without
+// a buffer: the program is as slow as its reader.
+func startReadSlowly(t *testing.T, args []string) (*program, io.Reader) {
+	t.Helper()
+	r, w := io.Pipe()
+	run := startLeaving(t, args, withStdout(w))
+	limit := time.AfterFunc(90*time.Second, func() { r.CloseWithError(errors.New("the test's limit is over")) })
+	t.Cleanup(func() {
+		limit.Stop()
+		r.Close()
+	})
+	go func() {
+		<-run.done
+		w.Close()
+	}()
+	return run, r
+}
+
+// killing is the reader of a run during which it kills the broker and starts it
+// again.
+type killing struct {
+	peers    *peers
+	dir      string
+	pace     *time.Ticker
+	messages []map[string]any
+
+	offline, online bool // broker_offline came, and broker_online after it
+	failedBeats     int  // between them
+	before          int  // messages that came before the broker was back
+}
+
+// line takes one line of the run.
+func (k *killing) line(t *testing.T, o map[string]any) {
+	t.Helper()
+	switch {
+	case o["kind"] == "message":
+		k.messages = append(k.messages, o)
+		if len(k.messages) == killedAfter {
+			k.peers.run(t, "kill", k.dir, "broker")
+		}
+		if !k.online && len(k.messages)%linesAtOnce == 0 {
+			<-k.pace.C
+		}
+	case o["event"] == "broker_offline":
+		k.offline = true
+	case o["event"] == "broker_online" && k.offline:
+		k.online, k.before = true, len(k.messages)
+	case o["event"] == "heartbeat_sent" && k.offline && !k.online:
+		// One a second: with the third the broker has been away for a few.
+		if k.failedBeats++; k.failedBeats == 3 {
+			k.startAgain(t)
+		}
+	}
+}
+
+// startAgain starts the broker beside the reading.
+func (k *killing) startAgain(t *testing.T) {
+	t.Helper()
+	cmd := exec.Command(k.peers.script, "start", k.dir, "broker")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // before the cluster is killed
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("start the broker again: %v", err)
+		}
+	})
 }
