@@ -98,6 +98,22 @@ func TestOptionOfTheFileNamesItsLine(t *testing.T) {
 	}
 }
 
+// TestConsumeHelpShowsWhatWorks holds that examples work as they stand, and that
+// flags which are refused are not offered.
+func TestConsumeHelpShowsWhatWorks(t *testing.T) {
+	help := runs(t, []string{"consume", "--help"}).want(t, statusDone, "").out.String()
+	for _, want := range []string{`jq 'select(.kind=="message").body'`, "N is N:N", "--client-id or --offset-dir"} {
+		if !strings.Contains(help, want) {
+			t.Errorf("help does not show %q: %s", want, help)
+		}
+	}
+	for _, hidden := range []string{"--sql", "--exec"} {
+		if strings.Contains(help, hidden) {
+			t.Errorf("help offers %s: %s", hidden, help)
+		}
+	}
+}
+
 func TestAloneSaysWhatToDoNext(t *testing.T) {
 	p := runs(t, nil).want(t, statusDone, "")
 	for _, want := range []string{"eyeq demo", "eyeq consume --namesrv"} {

@@ -46,7 +46,7 @@ the live screen; with --headless, or without a terminal, it prints one line a me
 (-o json, text or none) and a summary as the last line. A message is acknowledged after its
 line is written. The first ctrl-c leaves the group in order, the second at once.`,
 		Example: `  eyeq consume --namesrv 127.0.0.1:9876 -g audit -t orders
-  eyeq consume -g audit -t 'orders:paid||refund' --headless --max 100 | jq .body
+  eyeq consume -g audit -t 'orders:paid||refund' --headless --max 100 | jq 'select(.kind=="message").body'
   eyeq consume -g audit -t orders --headless --events -o text --idle-exit 10s`,
 		Args: noArgs,
 	}
@@ -54,7 +54,7 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 	fl.StringVarP(&f.group, "group", "g", "", "the consumer group to join")
 	fl.StringArrayVarP(&f.topics, "topic", "t", nil, "TOPIC[:TAG1||TAG2], repeatable")
 	fl.BoolVar(&f.orderly, "orderly", false, "consume each queue in order, under the broker's lock")
-	fl.BoolVar(&f.broad, "broadcast", false, "read all queues, offsets in a local file")
+	fl.BoolVar(&f.broad, "broadcast", false, "read all queues, offsets in a local file; give each of several members on one host its own --client-id or --offset-dir")
 	fl.StringVar(&f.from, "from", "", "where a group without offsets starts: last, first or a time")
 	fl.StringVar(&f.strategy, "strategy", "", "allocation strategy: avg or circle")
 	fl.StringVar(&f.sql, "sql", "", "SQL92 expression (not there yet)")
@@ -73,6 +73,9 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal; -o does that too")
 	fl.BoolVar(&f.events, "events", false, "print the engine's events too")
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
+	for _, name := range []string{"sql", "exec"} { // known, so that they are refused with the reason
+		fl.Lookup(name).Hidden = true
+	}
 	f.changed = func(name string) bool { return fl.Changed(name) }
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runConsume(ctx, e, f) })
 	return cmd
