@@ -81,7 +81,7 @@ const (
 // print runs the demo without a screen: its events a line each, then one picture.
 func (d *demo) print(ctx context.Context, o tui.Options, format string, run func(context.Context) error) error {
 	e, m := d.env, d.shown[0]
-	p := &printer{env: e, group: m.engine.Snapshot().Group, format: format, out: newLineWriter(e.stdout)}
+	p := &printer{env: e, group: m.engine.Snapshot().Group, format: format, out: newLineWriter(e.stdout), named: true}
 	written := make(chan struct{})
 	e.crew.start(func() { defer close(written); p.out.run() })
 	sub := m.engine.Subscribe(m.options.EventBuffer)

@@ -102,6 +102,9 @@ func TestDemoEndsWithAPicture(t *testing.T) {
 		if len(lines) < pictureHeight+20 {
 			t.Fatalf("%d lines: %s", len(lines), p.out)
 		}
+		if !strings.Contains(lines[0], "  group ") {
+			t.Errorf("the first event names no group: %s", lines[0])
+		}
 		picture := lines[len(lines)-pictureHeight:]
 		for i, line := range picture {
 			if n := utf8.RuneCountInString(line); n > pictureWidth {

@@ -17,6 +17,7 @@ type printer struct {
 	group  string
 	format string // json, text or none
 	out    *lineWriter
+	named  bool // text lines of events name the group, which nobody asked for by name
 }
 
 // message adds a message's line to s.
@@ -30,7 +31,11 @@ func (p *printer) message(s *scratch, m *engine.Message) {
 
 func (p *printer) event(dst []byte, ev engine.Event) []byte {
 	if p.format == "text" {
-		return append(append(dst, tui.EventLine(ev, p.env.location)...), '\n')
+		dst = append(dst, tui.EventLine(ev, p.env.location)...)
+		if p.named {
+			dst = append(append(dst, "  group "...), tui.SafeText(p.group)...)
+		}
+		return append(dst, '\n')
 	}
 	return appendEvent(dst, ev, p.group)
 }
