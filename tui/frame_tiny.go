@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"eyeq/engine"
 )
@@ -37,7 +36,7 @@ func (a *app) drawTiny() string {
 	case a.leave.on || a.leave.after:
 		c.put(a.env.th.warn, a.leavingText())
 		c.end()
-	case a.note.text != "" && a.env.now.Sub(a.note.at) < 10*time.Second && a.h > 1:
+	case a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && a.h > 1:
 		c.put(severityStyle(a.env.th, a.note.sev), a.note.text)
 		c.end()
 	default:

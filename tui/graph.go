@@ -42,6 +42,23 @@ func (g *glyphs) sparkline(values []float64, fromZero bool) string {
 	return b.String()
 }
 
+// trendCells is how many values a trend of so many cells has: ASCII ones have brackets.
+func (g *glyphs) trendCells(cells, most int) int {
+	if g.ascii {
+		cells -= 2
+	}
+	return max(min(cells, most), 0)
+}
+
+// trend is a sparkline that cannot be taken for text beside it.
+func (g *glyphs) trend(values []float64, fromZero bool) string {
+	line := g.sparkline(values, fromZero)
+	if g.ascii && line != "" {
+		return "[" + line + "]"
+	}
+	return line
+}
+
 // meter draws a share of cells, exact to an eighth of a cell.
 func (g *glyphs) meter(cells int, share float64) string {
 	if cells <= 0 {

@@ -153,17 +153,17 @@ func (v *liveView) drawFigures(c *canvas) {
 
 func (v *liveView) spark(cells int, value counter) string {
 	var buf [64]float64
-	return v.env.g.sparkline(v.pic.hist.rates(buf[:min(cells, len(buf))], value), true)
+	return v.env.g.trend(v.pic.hist.rates(buf[:v.env.g.trendCells(cells, len(buf))], value), true)
 }
 
 func (v *liveView) lagSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.sparkline(v.pic.hist.lags(buf[:min(cells, len(buf))]), false)
+	return v.env.g.trend(v.pic.hist.lags(buf[:v.env.g.trendCells(cells, len(buf))]), false)
 }
 
 func (v *liveView) rtSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.sparkline(v.pic.hist.responseTimes(buf[:min(cells, len(buf))], 0.99), true)
+	return v.env.g.trend(v.pic.hist.responseTimes(buf[:v.env.g.trendCells(cells, len(buf))], 0.99), true)
 }
 
 // rtText is a quantile as the bucket's bound: below it lie that many calls.

@@ -26,7 +26,7 @@ func (a *app) drawStatus(c *canvas, word string) {
 	default:
 		left = append(left, a.health())
 	}
-	if a.note.text != "" {
+	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor {
 		st := severityStyle(th, a.note.sev)
 		note := segment{st, strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
 		room := a.w - table.Width(word) - 4
@@ -124,6 +124,9 @@ func resumeText(p *engine.PauseState, now time.Time) string {
 	}
 	return "resumes in " + age(p.ResumeAt.Sub(now))
 }
+
+// noteFor is how long the answer to a key stays.
+const noteFor = 10 * time.Second
 
 // newsFor is how long an error or an operator's act that only the snapshot tells of
 // is repeated in the status line.

@@ -97,10 +97,10 @@ func newGlyphs(ascii bool) glyphs {
 	if ascii {
 		return glyphs{
 			ascii: true,
-			spark: strings.Split("0123456789", ""),
+			spark: strings.Split(" .:-=+*#", ""), // no digits: they would read as the figures beside them
 			parts: nil,
 			full:  "#", done: "=", gap: ":", void: ".",
-			cursor: ">", mark: "*", up: "^", down: "v", enter: "enter", input: "_",
+			cursor: ">", mark: "*", up: " ^", down: " v", enter: "enter", input: "_",
 		}
 	}
 	return glyphs{
