@@ -29,6 +29,7 @@ func TestOffsetsAreCalledOffsets(t *testing.T) {
 		"refused":   {engine.ConsumeFailed{At: at(0, q), First: 20, Count: 1, ReturnType: "FAILED", RTMS: 3}, "offset 20 refused (1 message) after 3ms"},
 		"a batch":   {engine.ConsumeFailed{At: at(0, q), First: 20, Count: 4, ReturnType: "FAILED", RTMS: 3}, "offsets from 20 refused (4 messages) after 3ms"},
 		"locally":   {engine.RetryLocal{At: at(0, q), First: 20, Count: 1, DelayMS: 5000}, "offset 20 (1 message), again in 5.0s"},
+		"one queue": {engine.RebalanceTopic{At: at(0, engine.MessageQueue{}), Topic: "t", Strategy: "AVG", Queues: 1}, "t: 1 queue / "},
 		"pull":      {engine.PullError{At: at(0, q), Offset: 20, Error: "busy", DelayMS: 1000}, "offset 20: busy · again in 1.0s"},
 	}
 	for name, tt := range tests {

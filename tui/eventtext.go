@@ -145,7 +145,7 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("STATE", e.To, notice, true, "%s → %s%s", e.From, e.To, because(e.Cause))
 	case engine.RouteChanged:
 		r.topic = e.Topic
-		return r.say("ROUTE", "changed", notice, true, "%s: %d → %d queues on %s", e.Topic, e.OldQueues, e.ReadQueues, strings.Join(e.Brokers, ", "))
+		return r.say("ROUTE", "changed", notice, true, "%s: %d → %s on %s", e.Topic, e.OldQueues, plural(e.ReadQueues, "queue"), strings.Join(e.Brokers, ", "))
 	case engine.RouteMissing:
 		r.topic = e.Topic
 		return r.say("ROUTE", "missing", failure, true, "%s: no name server knows the topic; it is waited for", e.Topic)
@@ -187,7 +187,7 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("REBAL", fmt.Sprintf("#%d", e.Seq), sev, changed, "%s", text)
 	case engine.RebalanceTopic:
 		r.topic = e.Topic
-		return r.say("REBAL", "topic", notice, true, "%s: %d queues / %s by %s%s%s · mine %s", e.Topic, e.Queues,
+		return r.say("REBAL", "topic", notice, true, "%s: %s / %s by %s%s%s · mine %s", e.Topic, plural(e.Queues, "queue"),
 			plural(len(e.Members), "member"), e.Strategy, listed(" · joined ", e.Joined), listed(" · left ", e.Left), orNone(strings.Join(e.Mine, " ")))
 	case engine.RebalanceSkipped:
 		r.topic = e.Topic
