@@ -162,7 +162,14 @@ func (v *liveView) compare(a, b int, order table.Order) int {
 
 func (v *liveView) sort(shown []int) {
 	s, order := v.pic.scene, v.queues.Order
+	failing := func(i int) bool { return order.Column == "lag" && s.raw.Queues[i].State == engine.QueueError }
 	slices.SortStableFunc(shown, func(a, b int) int {
+		if x, y := failing(a), failing(b); x != y { // the worst lag is one that nobody can tell
+			if x {
+				return -1
+			}
+			return 1
+		}
 		if x, y := v.absent(a, order.Column), v.absent(b, order.Column); x != y { // last in either direction
 			if x {
 				return 1
