@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"slices"
 	"strings"
@@ -303,7 +304,7 @@ func TestTCP(t *testing.T) {
 	if _, err := memory.Route(t.Context(), "orders"); err != nil {
 		t.Fatal(err)
 	}
-	namesrv, broker, err := sb.ListenTCP("127.0.0.1:0", ":0") // all interfaces are announced as this machine
+	namesrv, broker, err := sb.ListenTCP("127.0.0.1:0", fmt.Sprint(":", lastingPort(t))) // all interfaces are announced as this machine
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -339,6 +340,23 @@ func TestTCP(t *testing.T) {
 	if got, err := c.MaxOffset(t.Context(), protocol.MessageQueue{Topic: "orders", BrokerName: "a", QueueID: 1}); got != 3 || err != nil {
 		t.Errorf("started again: got end %d, %v, want 3", got, err)
 	}
+}
+
+// lastingPort is a free port that nobody is given who asks for any: it stays free
+// while its listener is away.
+func lastingPort(t *testing.T) int {
+	t.Helper()
+	for range 100 {
+		port := 15000 + rand.IntN(5000) // below what Linux gives to sockets that ask for any
+		ln, err := net.Listen("tcp", fmt.Sprint(":", port))
+		if err != nil {
+			continue
+		}
+		ln.Close()
+		return port
+	}
+	t.Fatal("no free port in a hundred tries")
+	return 0
 }
 
 func tcpClient(t *testing.T, namesrv string) *remoting.Client {
