@@ -51,7 +51,6 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 	since := c.last
 	r := result{b: b}
 	w.on.Store(b)
-	w.holding.Store(int32(size))
 	for !b.void() {
 		i := int(b.next.Add(int64(size))) - size
 		if i >= len(b.msgs) {
@@ -60,11 +59,13 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		j := min(i+size, len(b.msgs))
 		call := &b.started[i/size]
 		call.Store(c.last.UnixNano())
+		w.holding.Store(int32(j - i))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		success := err == nil && status == ConsumeSuccess
 		timed := c.called(w, &r, !success)
 		if err == nil && status == Abandon {
+			call.Store(0)
 			continue
 		}
 		if b.gen != q.gen.Load() {
@@ -86,6 +87,7 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 				q.refused(status, err, c.rt, b.msgs[i:j])
 			}
 			w.fail(ctx, b, i+done, j, &r)
+			call.Store(0)
 			c.last, timed = time.Now(), true
 		}
 		if r.full() || timed && c.last.Sub(since) >= reportAfter || len(r.again) > 0 {
@@ -153,6 +155,9 @@ func (w *worker) fail(ctx context.Context, b *batch, from, to int, r *result) {
 	}
 	level := w.cc.DelayLevelWhenNextConsume
 	for k := from; k < to; k++ {
+		if ctx.Err() != nil || b.gen != q.gen.Load() {
+			return // leaving, or given away: the next owner gets the rest
+		}
 		if r.full() {
 			q.report(r)
 			*r = result{b: b}

@@ -124,7 +124,7 @@ func (c *coordinator) brokerUp(b beat) {
 		c.e.events.publish(BrokerOnline{At{Time: time.Now()}, b.Name, b.Address, time.Since(s.ErrorSince).Milliseconds()})
 		// A broker that was away has forgotten its members and locks.
 		c.wake("members", 0)
-		c.nextLock = time.Now()
+		c.nextRenewal, c.nextLock = time.Now(), time.Now()
 		for mq, q := range c.queues {
 			if mq.BrokerName == b.Name {
 				q.unsure.Store(true)

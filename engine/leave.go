@@ -40,7 +40,7 @@ func (c *coordinator) leave(ctx context.Context) error {
 	began = time.Now()
 	rerr := c.unregister(ctx)
 	c.step("unregister", began, rerr)
-	for _, e := range []error{err, perr, rerr} {
+	for _, e := range []error{err, perr, uerr, rerr} {
 		if e != nil {
 			return fmt.Errorf("leave group %s: %w", c.e.o.Group, e)
 		}

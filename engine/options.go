@@ -170,9 +170,9 @@ func (o *Options) Validate() error {
 		if err := between(c.property, c.value, c.lo, c.hi); err != nil {
 			return err
 		}
-	}
-	if o.ConsumeThreadMin > o.ConsumeThreadMax {
-		return bad("consumeThreadMin", o.ConsumeThreadMin, fmt.Sprintf("must not be above consumeThreadMax (%d)", o.ConsumeThreadMax))
+		if c.property == "consumeThreadMax" && o.ConsumeThreadMin > o.ConsumeThreadMax {
+			return bad("consumeThreadMin", o.ConsumeThreadMin, fmt.Sprintf("must not be above consumeThreadMax (%d)", o.ConsumeThreadMax))
+		}
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Subscriptions {

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"eyeq/engine/core"
@@ -34,6 +35,11 @@ func (q *queue) dispatchOrderly(now time.Time) {
 	if q.dispatched || q.abandoned || q.halt.Load() || now.Before(q.suspendTill) {
 		return
 	}
+	q.suspendTill = time.Time{}
+	if q.voided && q.running.Load() > 0 {
+		return // a call that a reset made void still runs: two at once would break the order
+	}
+	q.voided = false
 	switch core.DecideOrderly(core.OrderlyState{
 		Dropped: q.phase != phaseActive, Clustering: q.clustering, Locked: q.locked, LockedAt: q.lockedAt,
 		Began: now, Now: now,
@@ -85,9 +91,9 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 	c := newStopwatch(time.Now())
 	since := c.last
 	w.on.Store(b)
-	w.holding.Store(int32(size))
 	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(c.last); {
 		j := min(i+size, len(b.msgs))
+		w.holding.Store(int32(j - i))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		if err == nil && status == Abandon {
@@ -127,7 +133,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 
 // mayRun reports whether the broker's lock is held and has not expired here.
 func (q *queue) mayRun(now time.Time) bool {
-	return !q.clustering || now.UnixNano() < q.lockedUntil.Load()
+	return !q.clustering || now.UnixNano() <= q.lockedUntil.Load()
 }
 
 func orderlyVerdict(status Status, err error) core.OrderlyVerdict {
@@ -152,6 +158,9 @@ func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhauste
 	limit := core.EffectiveMaxReconsume(e.o.MaxReconsumeTimes, true)
 	exhausted = true
 	for k := from; k < to; k++ {
+		if ctx.Err() != nil || b.void() {
+			return false, away // leaving: the next owner tries them again
+		}
 		if b.away != nil && b.away[k] {
 			continue // sent before; it waits for the fresh ones of its batch
 		}
@@ -233,12 +242,9 @@ func (q *queue) commitRun(any bool) {
 		return
 	}
 	q.setCommit(offset, false)
-	for o := range q.suspends {
-		if o < offset {
-			delete(q.suspends, o)
-			delete(q.sentAway, o)
-		}
-	}
+	done := func(o int64) bool { return o < offset }
+	maps.DeleteFunc(q.suspends, func(o int64, _ int32) bool { return done(o) })
+	maps.DeleteFunc(q.sentAway, func(o int64, _ bool) bool { return done(o) })
 }
 
 // countSuspends counts another local try of each message (memory only, as in
@@ -270,6 +276,9 @@ func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
 	if !q.locked {
 		q.emit(LockGained{At{l.at, q.mq}})
 	}
+	if !q.locked {
+		q.readAgainAt = time.Time{}
+	}
 	q.locked, q.lockedAt = true, l.at
 	q.lockedUntil.Store(l.at.Add(core.LockMaxLive).UnixNano())
 	if q.phase == phaseActive && q.resetting == nil && !q.inFlight && !q.dialing && !q.reading {
@@ -279,10 +288,11 @@ func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
 
 // lockLost stops the queue until the lock is held again. The cache is kept, but
 // when the lock comes back the store is asked whether somebody else has moved
-// the offset meanwhile (onStart decides).
+// the offset meanwhile (startOffset decides).
 func (q *queue) lockLost(cause string, now time.Time) {
 	q.emit(LockLost{At{now, q.mq}, cause, now.Sub(q.lockedAt).Milliseconds()})
 	q.locked, q.known = false, false
+	q.losses++
 	q.lockedUntil.Store(0)
 	q.e.inbox.put(lockWanted{})
 	q.touch()

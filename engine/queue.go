@@ -107,7 +107,9 @@ type queue struct {
 	dispatched  bool // an orderly run is with the pool:
 	out         *batch
 	harvestAt   time.Time
-	abandoned   bool // its listener gave it up: nothing more is handed out
+	losses      uint64 // of the lock: an offset read before one is stale
+	voided      bool   // a call of an older generation may still run
+	abandoned   bool   // its listener gave it up: nothing more is handed out
 	suspendTill time.Time
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool
@@ -253,6 +255,9 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 	if !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
 		q.pull(ctx, now)
 	}
+	if q.mustRead() && !now.Before(q.readAgainAt) {
+		q.readOffset(ctx)
+	}
 	if q.orderly {
 		q.dispatchOrderly(now)
 	} else {
@@ -275,7 +280,9 @@ func (q *queue) arm(timer *time.Timer) {
 	earliest(q.flow.EndsAt())
 	switch q.phase {
 	case phaseTaking:
-		earliest(q.readAgainAt)
+		if !q.reading && q.mayRead() {
+			earliest(q.readAgainAt)
+		}
 	case phaseActive:
 		if q.resetting != nil {
 			earliest(q.resetting.until)
@@ -291,6 +298,9 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 		if q.orderly && !q.dispatched {
 			earliest(q.suspendTill)
+		}
+		if q.mustRead() {
+			earliest(q.readAgainAt)
 		}
 		if !q.cleaning {
 			earliest(q.cleanAt)

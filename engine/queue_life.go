@@ -12,12 +12,21 @@ import (
 // stepTaking brings a new queue into service: the lock first (orderly), then
 // the start offset.
 func (q *queue) stepTaking(ctx context.Context, now time.Time) {
-	if q.orderly && q.clustering && !q.locked {
-		return // the coordinator asks for it
+	if !q.mayRead() {
+		return // the coordinator asks for the lock
 	}
 	if !q.reading && !now.Before(q.readAgainAt) {
 		q.readOffset(ctx)
 	}
+}
+
+// mayRead reports whether the offset may be read: an orderly queue needs its lock.
+func (q *queue) mayRead() bool { return !q.orderly || !q.clustering || q.locked }
+
+// mustRead reports whether the lock of a queue in service has come back and its
+// offset has to be read again, whatever stops its pulls meanwhile.
+func (q *queue) mustRead() bool {
+	return q.phase == phaseActive && q.resetting == nil && q.orderly && q.clustering && q.locked && !q.known && !q.reading
 }
 
 // handOver is how long a queue that others may have had just now is given
@@ -28,9 +37,10 @@ const handOver = 150 * time.Millisecond
 func (q *queue) readOffset(ctx context.Context) {
 	q.reading = true
 	e, mq, retry := q.e, q.mq, q.retry
+	gen, losses := q.gen.Load(), q.losses
 	shared := q.clustering && q.phase == phaseTaking && e.shared.Load()
 	e.start(func() {
-		s := startOffset{}
+		s := startOffset{gen: gen, losses: losses}
 		s.offset, s.source, s.err = e.startFrom(ctx, mq, retry)
 		if shared && s.err == nil && s.source == core.StartStored {
 			wait := time.NewTimer(handOver)
@@ -80,9 +90,10 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool) (in
 
 // startOffset is the answer to readOffset.
 type startOffset struct {
-	offset int64
-	source core.StartSource
-	err    error
+	gen, losses uint64 // of the queue when it was asked for
+	offset      int64
+	source      core.StartSource
+	err         error
 }
 
 const readAgain = time.Second
@@ -93,6 +104,9 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 	now := time.Now()
 	switch {
 	case q.phase > phaseActive || q.resetting != nil:
+		return
+	case s.gen != q.gen.Load() || s.losses != q.losses:
+		q.readAgainAt = time.Time{} // a reset or a loss of the lock came between: ask again
 		return
 	case s.err != nil:
 		q.readAgainAt, q.nextPull = now.Add(readAgain), now.Add(readAgain)
@@ -114,16 +128,19 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		q.publish(now)
 	default: // the lock came back
 		q.known = true
-		if s.offset > q.persisted.Load() {
+		if s.offset > q.commit {
 			// Somebody else has consumed from here meanwhile: what is cached is stale. (A
 			// lower value is no progress of others: a broker that was killed has lost the
 			// last seconds of commits.)
+			q.cancelPull()
 			q.newGeneration()
 			q.adopt(s.offset)
 			q.notePersisted(s.offset)
 		}
 	}
-	q.nextPull = now
+	if !q.inFlight {
+		q.nextPull = now
+	}
 }
 
 func (q *queue) adopt(offset int64) {
@@ -144,6 +161,7 @@ func (q *queue) newGeneration() {
 	q.pq.Clear()
 	q.live, q.again, q.suspends, q.sentAway = nil, nil, nil, nil
 	q.dispatched, q.out, q.suspendTill = false, nil, time.Time{}
+	q.voided = q.running.Load() > 0
 }
 
 // dropQueue gives the queue away.

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -39,7 +40,6 @@ func (q *queue) pull(ctx context.Context, now time.Time) {
 		q.hit(now, d.Cause, d.Limit, d.Value)
 	case core.PullReadOffset:
 		q.nextPull = time.Time{} // set again when the offset has been read
-		q.readOffset(ctx)
 	}
 }
 
@@ -168,7 +168,10 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	}
 	q.rtt = r.At.Sub(q.pullStart)
 	q.e.totals.pulls.Add(1)
+	conn := q.conn // suggest may give it up
 	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
+	_, coded := errors.AsType[*remoting.CodeError](err)
+	broken := err != nil && !coded
 	var code protocol.ResponseCode
 	var msgs []protocol.MessageExt
 	if err != nil {
@@ -182,6 +185,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		if res.Status == remoting.PullFound {
 			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(res.Body)), res.Body, q.source)
 			if err != nil {
+				broken = true
 				q.undecodable(msgs, err)
 			}
 			q.stats.pullRT.add(1, q.rtt.Milliseconds())
@@ -190,7 +194,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	raw := len(msgs)
 	msgs = q.filter(msgs)
 	a := core.ApplyPull(core.PullAnswer{
-		Err: err != nil && r.Command.Code == int32(protocol.Success), Code: code, Requested: q.asked, Next: res.NextBeginOffset,
+		Err: broken, Code: code, Requested: q.asked, Next: res.NextBeginOffset,
 		Min: res.MinOffset, Max: res.MaxOffset, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
 		PullInterval: q.e.o.PullInterval,
 	})
@@ -203,8 +207,8 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		return
 	case err != nil:
 		q.noteError(q.asked, fmt.Errorf("pull %v at %d: %w", q.mq, q.asked, err), a.After)
-		if code == protocol.Success { // the answer breaks the protocol: so may all that follows
-			q.conn.CloseAsync(err)
+		if broken { // the answer breaks the protocol: so may all that follows
+			conn.CloseAsync(err)
 			q.conn = nil
 		}
 		if a.Heartbeat || a.RefreshRoute {

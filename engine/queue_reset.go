@@ -63,6 +63,7 @@ func (w resetWritten) applyTo(ctx context.Context, q *queue) {
 	if r == nil || q.phase != phaseActive {
 		return
 	}
+	q.persisted.Store(Unknown) // until it is known what was stored
 	r.row.After, r.row.Verified = w.stored, w.err == nil && w.found && w.stored == r.to
 	if w.err == nil {
 		q.notePersisted(w.stored)
