@@ -147,6 +147,11 @@ func (c *coordinator) brokerDown(name, addr string, err error) {
 		return
 	}
 	s.failing, s.ErrorSince = true, time.Now()
+	for mq, q := range c.queues {
+		if mq.BrokerName == name {
+			q.elsewhere.Store(q.clustering)
+		}
+	}
 	c.e.events.publish(BrokerOffline{At{Time: s.ErrorSince}, name, addr, err.Error()})
 	c.note("broker " + name + " at " + addr + ": " + err.Error())
 	c.nextHeartbeat = earlier(c.nextHeartbeat, s.ErrorSince.Add(heartbeatRetry))

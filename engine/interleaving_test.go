@@ -242,3 +242,27 @@ func TestResetNotReadBack(t *testing.T) {
 		}
 	})
 }
+
+// The last commit of a queue's old owner, which waits for a running call, does
+// not go over its new owner's progress.
+func TestOldOwnerDoesNotMoveTheCommitBack(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		c := tg.Client(t, nil)
+		tg.Produce(t, topic, 20)
+		a := join(t, tg, group, topic, func(_ context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+			if msgs[0].QueueOffset() >= 10 {
+				time.Sleep(900 * time.Millisecond)
+			}
+			return engine.ConsumeSuccess, nil
+		}, named("z@1"), func(o *engine.Options) { o.ConsumeThreadMin = 1 })
+		a.until("some", func() bool { return len(a.order[mq]) >= 11 })
+		b := join(t, tg, group, topic, nil, named("a@1"), func(o *engine.Options) { o.PersistInterval = 100 * time.Millisecond })
+		b.until("the rest", func() bool { return b.seen[at{mq, 19}] > 0 })
+		time.Sleep(20 * time.Second)
+		if got, _, err := c.QueryConsumerOffset(t.Context(), group, mq); err != nil || got != 20 {
+			t.Errorf("committed = %d, %v, want 20", got, err)
+		}
+	})
+}

@@ -59,6 +59,9 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 		offsets := map[MessageQueue]int64{}
 		for _, q := range part {
 			if o := q.memory.Load(); o != Unknown && (o != q.persisted.Load() || q.unsure.Load()) {
+				if q.elsewhere.Load() && e.overtaken(ctx, q, o) {
+					continue
+				}
 				offsets[q.mq] = o
 			}
 		}
@@ -84,6 +87,18 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 		}
 	})
 	return first.err
+}
+
+// overtaken reports whether the store holds as much already, written by another
+// owner of the queue or by ourselves.
+func (e *Engine) overtaken(ctx context.Context, q *queue, offset int64) bool {
+	stored, found, err := e.d.Store.Load(ctx, q.mq)
+	if err != nil || !found || stored < offset {
+		return false
+	}
+	q.unsure.Store(false)
+	q.notePersisted(offset)
+	return true
 }
 
 // save writes one offset as given and waits until it is durable.

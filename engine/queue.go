@@ -56,6 +56,10 @@ type queue struct {
 	// unsure: the broker was away and may have come back with older offsets, so the
 	// offset is written again although it has not changed.
 	unsure atomic.Bool
+	// elsewhere: another member may have had the queue since the offset was written
+	// last (we were cut off, or have given it away): a lower value must not be put
+	// over its progress.
+	elsewhere atomic.Bool
 	// notDurable: the last write of the offset failed, and was told.
 	notDurable atomic.Bool
 	pulledAt   atomic.Int64 // the last pull attempt, unix nanoseconds

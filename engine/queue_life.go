@@ -200,6 +200,9 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 		q.harvest()
 		q.e.inbox.put(persistSoon{q})
 	}
+	if d.cause != core.DropShutdown {
+		q.elsewhere.Store(q.clustering)
+	}
 	q.touch()
 }
 

@@ -25,7 +25,7 @@ import (
 // and eyeq the last writer wins, as it does between two Java clients. Where the
 // system has no file locks, that holds between eyeq processes too.
 //
-// One goroutine calls Save at a time; Load may run beside it.
+// Any goroutine may use it: Saves follow each other.
 type LocalFile struct {
 	path      string
 	recovered error
@@ -33,8 +33,9 @@ type LocalFile struct {
 	mu      sync.Mutex           // guards offsets
 	offsets protocol.OffsetTable // as read at the beginning, and all saved since
 
-	saved protocol.OffsetTable // by this process; used by Save only
-	clean bool                 // temporary files of killed processes are gone; used by Save only
+	turn  chan struct{}        // capacity 1: the one Save that may run, which alone uses what follows
+	saved protocol.OffsetTable // by this process
+	clean bool                 // temporary files of killed processes are gone
 }
 
 const (
@@ -54,7 +55,7 @@ func OpenLocalFile(dir, clientID, group string) (*LocalFile, error) {
 			return nil, fmt.Errorf("offset file below %s: %q cannot be the name of a folder", dir, part)
 		}
 	}
-	f := &LocalFile{path: filepath.Join(dir, clientID, group, fileName), saved: protocol.OffsetTable{}}
+	f := &LocalFile{path: filepath.Join(dir, clientID, group, fileName), saved: protocol.OffsetTable{}, turn: make(chan struct{}, 1)}
 	c, err := f.read()
 	if err != nil {
 		return nil, err
@@ -86,6 +87,15 @@ func (f *LocalFile) Load(_ context.Context, mq protocol.MessageQueue) (offset in
 // Save writes the offsets and returns when they are on the disk.
 func (f *LocalFile) Save(ctx context.Context, offsets map[protocol.MessageQueue]int64) map[protocol.MessageQueue]error {
 	failed := map[protocol.MessageQueue]error{}
+	select {
+	case f.turn <- struct{}{}:
+		defer func() { <-f.turn }()
+	case <-ctx.Done():
+		for mq := range offsets {
+			failed[mq] = fmt.Errorf("write %s: %w", f.path, context.Cause(ctx))
+		}
+		return failed
+	}
 	changes := protocol.OffsetTable{}
 	for mq, offset := range offsets {
 		if offset < 0 {

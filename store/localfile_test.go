@@ -442,3 +442,24 @@ func TestKillWhileSaving(t *testing.T) {
 		}
 	}
 }
+
+// The engine saves the queues of each broker side by side.
+func TestSavesOfOneFileFollowEachOther(t *testing.T) {
+	f := open(t, t.TempDir())
+	var wg sync.WaitGroup
+	for _, broker := range []string{"a", "b"} {
+		wg.Go(func() {
+			mq := protocol.MessageQueue{Topic: "t", BrokerName: broker}
+			for i := range int64(50) {
+				if failed := f.Save(t.Context(), map[protocol.MessageQueue]int64{mq: i}); failed != nil {
+					t.Errorf("Save = %v", failed)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want := protocol.OffsetTable{{Topic: "t", BrokerName: "a"}: 49, {Topic: "t", BrokerName: "b"}: 49}
+	if diff := cmp.Diff(want, onDisk(t, f.Path())); diff != "" {
+		t.Errorf("file (-want +got):\n%s", diff)
+	}
+}

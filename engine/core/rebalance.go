@@ -55,8 +55,8 @@ type RebalancePlan struct {
 func (p *RebalancePlan) Changed() bool { return len(p.Add)+len(p.Drop) > 0 }
 
 // PlanRebalance compares what the engine has of one topic with what it wants. A
-// kept queue whose pull has expired is dropped and added again: it stands in both
-// lists. A queue may occur in have twice, being given away and held anew.
+// kept queue whose pull has expired is dropped and waited for: taken anew beside
+// its old self, it would run two listeners at once. A queue may occur in have twice, being given away and held anew.
 func PlanRebalance(have []Holding, want []protocol.MessageQueue, now time.Time) RebalancePlan {
 	wanted := make(map[protocol.MessageQueue]bool, len(want))
 	for _, mq := range want {
@@ -74,7 +74,7 @@ func PlanRebalance(have []Holding, want []protocol.MessageQueue, now time.Time) 
 			p.Drop = append(p.Drop, Drop{h.MQ, DropUnassigned})
 		case !h.LastPull.IsZero() && now.Sub(h.LastPull) > PullExpired:
 			p.Drop = append(p.Drop, Drop{h.MQ, DropPullExpired})
-			p.Add = append(p.Add, h.MQ)
+			p.Wait = append(p.Wait, h.MQ)
 		default:
 			p.Keep = append(p.Keep, h.MQ)
 		}

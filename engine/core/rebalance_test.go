@@ -202,10 +202,10 @@ func TestPlanRebalance(t *testing.T) {
 		"duplicates collapse": {
 			want: queues(0, 0),
 			plan: RebalancePlan{Add: queues(0)}},
-		"pull expired: dropped and added again": {
+		"pull expired: dropped, and taken when it has ended": {
 			have: []Holding{{MQ: queue(0), LastPull: expired}, {MQ: queue(1), LastPull: recent}},
 			want: queues(0, 1),
-			plan: RebalancePlan{Add: queues(0), Keep: queues(1), Drop: []Drop{{queue(0), DropPullExpired}}}},
+			plan: RebalancePlan{Wait: queues(0), Keep: queues(1), Drop: []Drop{{queue(0), DropPullExpired}}}},
 		"expired and unassigned is unassigned": {
 			have: []Holding{{MQ: queue(0), LastPull: expired}},
 			plan: RebalancePlan{Drop: []Drop{{queue(0), DropUnassigned}}}},
