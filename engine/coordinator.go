@@ -204,6 +204,7 @@ type queueDrained struct{ q *queue }
 
 func (d queueDrained) apply(ctx context.Context, c *coordinator) {
 	q, e := d.q, c.e
+	q.drained = true
 	if c.leaving {
 		c.forget(q) // the leave persists all queues at once and unlocks afterwards
 		return

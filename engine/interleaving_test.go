@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -264,5 +265,26 @@ func TestOldOwnerDoesNotMoveTheCommitBack(t *testing.T) {
 		if got, _, err := c.QueryConsumerOffset(t.Context(), group, mq); err != nil || got != 20 {
 			t.Errorf("committed = %d, %v, want 20", got, err)
 		}
+	})
+}
+
+// A member whose leave waits for a long call keeps its locks and its membership:
+// no other member runs the same queue meanwhile.
+func TestLongLeaveKeepsItsLocks(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 1)
+		var o calls
+		l := o.around(takes(4 * time.Minute))
+		long := func(o *engine.Options) { o.AwaitTermination = 10 * time.Minute }
+		a := join(t, tg, group, topic, l, orderly, named("a@1"), long)
+		a.until("a call", func() bool { return a.distinct() == 1 })
+		join(t, tg, group, topic, l, orderly, named("b@1"), long)
+		a.stop(errors.New("leave"))
+		time.Sleep(3 * time.Minute)
+		if o.most.Load() > 1 {
+			t.Error("two calls at once")
+		}
+		time.Sleep(6 * time.Minute)
 	})
 }

@@ -22,6 +22,7 @@ func (c *coordinator) leave(ctx context.Context) error {
 	}
 	began := time.Now()
 	for _, q := range own {
+		q.dropping = true
 		q.inbox.put(dropQueue{core.DropShutdown, c.e.o.AwaitTermination})
 	}
 	c.publish()
@@ -59,10 +60,21 @@ func (c *coordinator) step(name string, began time.Time, err error) {
 // awaitDrained waits until every queue's listeners have returned; each queue
 // bounds that by itself, ctx bounds the whole.
 func (c *coordinator) awaitDrained(ctx context.Context) error {
+	// Membership and locks are kept up meanwhile: a call that runs long must not be
+	// met by the next owner's.
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
 	for {
 		select {
 		case <-c.drained:
 			return nil
+		case now := <-tick.C:
+			if !now.Before(c.nextHeartbeat) {
+				c.heartbeat(ctx, nil)
+			}
+			if t := c.lockDue(); !t.IsZero() && !now.Before(t) {
+				c.lock(ctx, now)
+			}
 		case <-c.e.inbox.wake:
 			c.drainInbox(ctx)
 			c.publish()

@@ -52,7 +52,7 @@ func (c *coordinator) lock(ctx context.Context, now time.Time) {
 	for _, q := range c.queues {
 		held := q.lockedUntil.Load() != 0
 		// A queue that is being given away still runs its last call under the lock.
-		if held && all || !held && !q.dropping {
+		if !q.drained && (held && all || !held && !q.dropping) {
 			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q)
 		}
 	}
@@ -83,6 +83,18 @@ func (e *Engine) requestLocks(ctx context.Context, broker string, qs []*queue) {
 	})
 }
 
+// unlock gives locks back that nobody here uses: the next owner would wait for
+// their lease to end.
+func (e *Engine) unlock(ctx context.Context, broker string, mqs []MessageQueue) {
+	e.start(func() {
+		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
+		defer cancel()
+		if err := e.d.Client.UnlockBatch(uctx, broker, e.lockBody(mqs)); err != nil {
+			e.events.publish(LockRequestFailed{At{Time: time.Now()}, broker, err.Error()})
+		}
+	})
+}
+
 // locksAnswered is a broker's answer to a request for locks.
 type locksAnswered struct {
 	broker  string
@@ -92,7 +104,7 @@ type locksAnswered struct {
 	err     error
 }
 
-func (l locksAnswered) apply(_ context.Context, c *coordinator) {
+func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	delete(c.locking, l.broker)
 	if l.err != nil {
 		// Nothing changes until the lock expires on this side.
@@ -100,8 +112,15 @@ func (l locksAnswered) apply(_ context.Context, c *coordinator) {
 		return
 	}
 	ok := map[MessageQueue]bool{}
+	var unwanted []MessageQueue // of queues that ended while the broker was asked
 	for _, mq := range l.granted {
 		ok[mq] = true
+		if q := c.queues[mq]; q == nil || q.drained {
+			unwanted = append(unwanted, mq)
+		}
+	}
+	if len(unwanted) > 0 && !c.leaving {
+		c.e.unlock(ctx, l.broker, unwanted)
 	}
 	refused := 0
 	for _, q := range l.qs {

@@ -63,8 +63,9 @@ type queue struct {
 	// notDurable: the last write of the offset failed, and was told.
 	notDurable atomic.Bool
 	pulledAt   atomic.Int64 // the last pull attempt, unix nanoseconds
-	// dropping is the coordinator's: it has told the queue to end.
-	dropping bool
+	// dropping and drained are the coordinator's: it has told the queue to end, and
+	// the queue has.
+	dropping, drained bool
 
 	// ---- owned by run ----
 	pq    core.ProcessQueue
