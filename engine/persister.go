@@ -42,8 +42,10 @@ func (e *Engine) persister(ctx context.Context) {
 func (e *Engine) persistChanged(ctx context.Context) {
 	sctx, cancel := context.WithTimeout(ctx, saveLimit)
 	defer cancel()
-	_ = e.persist(sctx, e.base.Load().own) // each failure has been told; the next round tries again
-	e.lastPersist.Store(time.Now().UnixNano())
+	// A failure has been told as an event; the next round tries again.
+	if e.persist(sctx, e.base.Load().own) == nil {
+		e.lastPersist.Store(time.Now().UnixNano())
+	}
 }
 
 // persist makes the committed offsets of queues durable where they have changed,

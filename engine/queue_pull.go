@@ -171,7 +171,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	conn := q.conn // suggest may give it up
 	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
 	_, coded := errors.AsType[*remoting.CodeError](err)
-	broken := err != nil && !coded
+	broken, unreadable := err != nil && !coded, false
 	var code protocol.ResponseCode
 	var msgs []protocol.MessageExt
 	if err != nil {
@@ -185,7 +185,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		if res.Status == remoting.PullFound {
 			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(res.Body)), res.Body, q.source)
 			if err != nil {
-				broken = true
+				unreadable = true
 				q.undecodable(msgs, err)
 			}
 			q.stats.pullRT.add(1, q.rtt.Milliseconds())
@@ -194,7 +194,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	raw := len(msgs)
 	msgs = q.filter(msgs)
 	a := core.ApplyPull(core.PullAnswer{
-		Err: broken, Code: code, Requested: q.asked, Next: res.NextBeginOffset,
+		Err: broken || unreadable, Code: code, Requested: q.asked, Next: res.NextBeginOffset,
 		Min: res.MinOffset, Max: res.MaxOffset, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
 		PullInterval: q.e.o.PullInterval,
 	})
@@ -207,7 +207,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		return
 	case err != nil:
 		q.noteError(q.asked, fmt.Errorf("pull %v at %d: %w", q.mq, q.asked, err), a.After)
-		if broken { // the answer breaks the protocol: so may all that follows
+		if broken { // the answer breaks the protocol, so may all that follows; a record may be broken in the store
 			conn.CloseAsync(err)
 			q.conn = nil
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
+	"eyeq/tui"
 	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal (screens.md 6.3)
 )
 
@@ -101,7 +102,7 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 	if e.command != nil {
 		name = e.command.CommandPath()
 	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", name, oneLine(reasonText(err)))
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, tui.SafeText(oneLine(reasonText(err)))) // it may hold a broker's words
 	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
 		fmt.Fprintln(e.stderr, u.Hint)
 	} else if ok || isType[*engine.ConfigError](err) {

@@ -203,7 +203,7 @@ func (c *config) enterTable(key toml.Key) error {
 		}
 	case 2:
 		if key[0] == "clusters" {
-			c.clusters[key[1]] = &clusterConfig{}
+			c.enterCluster(key[1])
 			return nil
 		}
 		if _, _, err := settingFor(key); err == nil {
@@ -211,10 +211,17 @@ func (c *config) enterTable(key toml.Key) error {
 		}
 	case 3:
 		if key[0] == "clusters" && (key[2] == "tls" || key[2] == "auth") {
+			c.enterCluster(key[1]) // its own header may come later, or never
 			return nil
 		}
 	}
 	return errUnknownKey
+}
+
+func (c *config) enterCluster(name string) {
+	if c.clusters[name] == nil {
+		c.clusters[name] = &clusterConfig{}
+	}
 }
 
 var errUnknownKey = errors.New("there is no such key")

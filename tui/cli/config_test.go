@@ -395,3 +395,15 @@ func TestWhatCannotBeDoneIsRefused(t *testing.T) {
 	}
 	runs(t, []string{"tail", "t", "--namesrv", "127.0.0.1:1"}, withEnv("EYEQ_ACCESS_KEY", "k")).want(t, statusFailed, "cannot sign requests yet")
 }
+
+// A sub-table may stand before its cluster's own header, in TOML.
+func TestConfigSubTableBeforeItsCluster(t *testing.T) {
+	c, err := parseConfig("config.toml", "[clusters.dev.tls]\nenable = true\n[clusters.dev]\nnamesrv = [\"a:9876\"]\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev := c.clusters["dev"]
+	if dev == nil || !dev.tls.enable || len(dev.namesrv) != 1 {
+		t.Errorf("clusters.dev = %+v, want tls enabled and one name server", dev)
+	}
+}

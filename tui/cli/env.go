@@ -13,6 +13,8 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+
+	"eyeq/tui"
 )
 
 // env is what a command works with besides its own flags: the streams, the
@@ -173,7 +175,7 @@ func (e *env) onTerminal() bool {
 
 // say writes one line of progress to standard error.
 func (e *env) say(format string, args ...any) {
-	fmt.Fprintf(e.stderr, "eyeq: "+format+"\n", args...)
+	fmt.Fprintln(e.stderr, "eyeq: "+tui.SafeText(fmt.Sprintf(format, args...))) // it may hold a broker's words
 }
 
 // truthy reads an environment switch: set, and not switched off.

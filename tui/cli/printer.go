@@ -113,7 +113,8 @@ func (p *printer) dropped(dst []byte, n int64) []byte {
 
 // notices picks the events that a headless run tells on standard error.
 type notices struct {
-	missing map[string]bool // topics that were told to be waited for
+	missing map[string]bool                // topics that were told to be waited for
+	added   map[engine.MessageQueue]string // why a queue could not be taken, as told last
 }
 
 // of gives the sentence for an event, "" for one that is not told.
@@ -133,6 +134,20 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			return fmt.Sprintf("topic %s is there now, with %d queues", tui.SafeText(ev.Topic), ev.ReadQueues)
 		}
 		return ""
+	case engine.BrokerOnline:
+		if ev.DurationMS == 0 {
+			return "" // the first contact
+		}
+		return tui.EventLine(ev, loc)
+	case engine.QueueAddFailed:
+		if ev.Cause == "lock" || n.added[ev.MQ] == ev.Error {
+			return ""
+		}
+		if n.added == nil {
+			n.added = map[engine.MessageQueue]string{}
+		}
+		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
+		return tui.EventLine(ev, loc)
 	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal,
 		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable:
 		return tui.EventLine(ev, loc)
