@@ -101,6 +101,16 @@ func reportCPU(b *testing.B, begin time.Duration) {
 
 var benchSizes = []int{128, 8 << 10, 32 << 10, 256 << 10}
 
+// withOpaque encodes a copy of a frame under each call's own opaque.
+func withOpaque(frame []byte) func(dst []byte, opaque int32) ([]byte, error) {
+	return func(dst []byte, opaque int32) ([]byte, error) {
+		at := len(dst)
+		dst = append(dst, frame...)
+		binary.BigEndian.PutUint32(dst[at+opaqueAt:], uint32(opaque))
+		return dst, nil
+	}
+}
+
 // BenchmarkConnStart is a round trip of Start and Reply over loopback TCP, with
 // a number of calls pending as a member with that many queues has.
 func BenchmarkConnStart(b *testing.B) {
@@ -112,12 +122,7 @@ func BenchmarkConnStart(b *testing.B) {
 				go echoServer(server, answer, len(request))
 				conn := remoting.NewConn(client, remoting.ConnOptions{})
 				defer conn.Close(nil)
-				encode := func(dst []byte, opaque int32) ([]byte, error) {
-					at := len(dst)
-					dst = append(dst, request...)
-					binary.BigEndian.PutUint32(dst[at+opaqueAt:], uint32(opaque))
-					return dst, nil
-				}
+				encode := withOpaque(request)
 				replies := make(chan remoting.Reply, pending)
 				for range pending - 1 {
 					if _, err := conn.Start(encode, replies); err != nil {
@@ -174,12 +179,7 @@ func BenchmarkConnQueues(b *testing.B) {
 				go echoServer(server, answer, len(request))
 				conn := remoting.NewConn(client, remoting.ConnOptions{})
 				defer conn.Close(nil)
-				encode := func(dst []byte, opaque int32) ([]byte, error) {
-					at := len(dst)
-					dst = append(dst, request...)
-					binary.BigEndian.PutUint32(dst[at+opaqueAt:], uint32(opaque))
-					return dst, nil
-				}
+				encode := withOpaque(request)
 				b.ReportAllocs()
 				b.SetParallelism(queues / runtime.GOMAXPROCS(0))
 				begin := cpu()
