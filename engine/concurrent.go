@@ -50,6 +50,7 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 	c := newStopwatch(time.Now())
 	since := c.last
 	r := result{b: b}
+	hooked := len(e.o.ConsumeHooks) > 0
 	w.on.Store(b)
 	for !b.void() {
 		i := int(b.next.Add(int64(size))) - size
@@ -57,13 +58,22 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 			break
 		}
 		j := min(i+size, len(b.msgs))
+		var hc *ConsumeHookContext
+		if hooked {
+			hc = w.before(q, b.msgs[i:j:j])
+			c.last = time.Now()
+		}
 		call := &b.started[i/size]
 		call.Store(c.last.UnixNano())
 		w.holding.Store(int32(j - i))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		success := err == nil && status == ConsumeSuccess
-		timed := c.called(w, &r, !success)
+		timed := c.called(w, &r, !success || hooked)
+		if hooked {
+			w.after(q, hc, status, err, c.rt)
+			c.last = time.Now()
+		}
 		if err == nil && status == Abandon {
 			call.Store(0)
 			continue

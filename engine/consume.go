@@ -3,6 +3,8 @@ package engine
 import (
 	"context"
 	"time"
+
+	"eyeq/engine/core"
 )
 
 // Status is a listener's verdict on a batch.
@@ -21,6 +23,54 @@ const (
 	// queue hands nothing more out.
 	Abandon
 )
+
+// String gives RocketMQ's name, where it has one.
+func (s Status) String() string {
+	switch s {
+	case ConsumeSuccess:
+		return "CONSUME_SUCCESS"
+	case ReconsumeLater:
+		return "RECONSUME_LATER"
+	case SuspendCurrentQueueAMoment:
+		return "SUSPEND_CURRENT_QUEUE_A_MOMENT"
+	case Commit:
+		return "COMMIT"
+	case Rollback:
+		return "ROLLBACK"
+	case Abandon:
+		return "ABANDON"
+	}
+	return "none"
+}
+
+// verdict names what a listener's answer counts as, and whether that is a success.
+func (q *queue) verdict(status Status, err error) (name string, success bool) {
+	switch {
+	case err == nil && status == Abandon:
+		return status.String(), false
+	case !q.orderly && err == nil && status == ConsumeSuccess:
+		return status.String(), true
+	case !q.orderly:
+		return ReconsumeLater.String(), false
+	}
+	switch orderlyVerdict(status, err) {
+	case core.OrderlySuccess:
+		return "SUCCESS", true // the orderly listener's word for it
+	case core.OrderlyCommit:
+		return Commit.String(), true
+	case core.OrderlyRollback:
+		return Rollback.String(), false
+	}
+	return SuspendCurrentQueueAMoment.String(), false
+}
+
+// returnType is the label of a listener call. An error is what an exception is
+// in Java: then there is no status, whatever came with it.
+func (q *queue) returnType(status Status, err error, rt time.Duration) core.ReturnType {
+	_, success := q.verdict(status, err)
+	failed := !success && !(q.orderly && status == Rollback)
+	return core.ClassifyReturn(err == nil && status != 0, err != nil, failed, rt, q.e.o.ConsumeTimeout)
+}
 
 // ConsumeContext goes with a batch to the listener, which may set the fields
 // below the line. It is valid during the call only.

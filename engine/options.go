@@ -61,6 +61,9 @@ type Options struct {
 	RebalanceInterval time.Duration
 	// AwaitTermination bounds how long a leave waits for running listeners.
 	AwaitTermination time.Duration
+	// ConsumeHooks see each listener call, FilterHooks each pull answer, in this order.
+	ConsumeHooks []ConsumeHook
+	FilterHooks  []FilterHook
 	// EventBuffer is how many events a subscription holds before it drops.
 	EventBuffer int
 	// Seed makes the engine's choices (client id, retry jitter) repeatable in
@@ -172,6 +175,16 @@ func (o *Options) Validate() error {
 		}
 		if c.property == "consumeThreadMax" && o.ConsumeThreadMin > o.ConsumeThreadMax {
 			return bad("consumeThreadMin", o.ConsumeThreadMin, fmt.Sprintf("must not be above consumeThreadMax (%d)", o.ConsumeThreadMax))
+		}
+	}
+	for _, h := range o.ConsumeHooks {
+		if h.Before == nil && h.After == nil {
+			return bad("consumeHook", h.Name, "needs Before or After")
+		}
+	}
+	for _, h := range o.FilterHooks {
+		if h.Filter == nil {
+			return bad("filterHook", h.Name, "needs Filter")
 		}
 	}
 	seen := map[string]bool{}

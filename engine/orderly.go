@@ -90,19 +90,28 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 	run := r.run
 	c := newStopwatch(time.Now())
 	since := c.last
+	hooked := len(e.o.ConsumeHooks) > 0
 	w.on.Store(b)
 	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(c.last); {
 		j := min(i+size, len(b.msgs))
+		var hc *ConsumeHookContext
+		if hooked {
+			hc = w.before(q, b.msgs[i:j:j])
+			c.last = time.Now()
+		}
 		w.holding.Store(int32(j - i))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
+		verdict := orderlyVerdict(status, err)
+		timed := c.called(w, &r, verdict != core.OrderlySuccess || hooked)
+		if hooked {
+			w.after(q, hc, status, err, c.rt)
+			c.last = time.Now()
+		}
 		if err == nil && status == Abandon {
-			c.called(w, &r, true)
 			run.abandoned = true
 			break
 		}
-		verdict := orderlyVerdict(status, err)
-		timed := c.called(w, &r, verdict != core.OrderlySuccess)
 		if b.gen != q.gen.Load() {
 			q.discarded("after", b.msgs[i:j])
 			break

@@ -353,7 +353,7 @@ func (q *queue) discarded(phase string, msgs []protocol.MessageExt) {
 // refused tells that a listener did not accept messages.
 func (q *queue) refused(status Status, err error, rt time.Duration, msgs []protocol.MessageExt) {
 	ev := ConsumeFailed{At: q.at(), Count: len(msgs), First: msgs[0].QueueOffset(), RTMS: ms(rt),
-		ReturnType: core.ClassifyReturn(status != 0, err != nil, true, rt, q.e.o.ConsumeTimeout).String()}
+		ReturnType: q.returnType(status, err, rt).String()}
 	if err != nil {
 		ev.Error = err.Error()
 	}
