@@ -140,7 +140,11 @@ func TestGroupConfiguration(t *testing.T) {
 			t.Errorf("got configuration %+v", got)
 		}
 		_, err := f.invoke(200, nil, []byte(`{}`))
-		f.wantCode("configuration without a name", err, protocol.SystemError)
+		nameless := protocol.SystemError
+		if tg.Since("5.4.0") {
+			nameless = protocol.InvalidParameter
+		}
+		f.wantCode("configuration without a name", err, nameless)
 
 		// One topic of the group: only 5.3, and only pulls by the heartbeats' subscription.
 		f.member("a").join(1, map[string]string{f.topic: "*"})

@@ -141,10 +141,14 @@ func TestSendBatch(t *testing.T) {
 		messages := f.messages(got)
 		wantSameText(t, "bodies", bodies(t, messages), "[item 0 item 1 item 2]")
 		var ids []string
+		wins := "outer"
+		if tg.Since("5.4.0") { // stores nothing of the request's properties, its own CLUSTER and MSG_REGION included
+			wins = "inner"
+		}
 		for i := range messages {
 			m := &messages[i]
 			ids = append(ids, m.OffsetMessageID())
-			if p, _ := m.Property("p"); m.QueueOffset() != int64(i+1) || m.Flag() != int32(i) || fmt.Sprint(m.Keys()) != fmt.Sprintf("[k%d]", i) || p != "outer" {
+			if p, _ := m.Property("p"); m.QueueOffset() != int64(i+1) || m.Flag() != int32(i) || fmt.Sprint(m.Keys()) != fmt.Sprintf("[k%d]", i) || p != wins {
 				t.Errorf("item %d: got offset %d, flag %d, keys %v, p %q", i, m.QueueOffset(), m.Flag(), m.Keys(), p)
 			}
 		}

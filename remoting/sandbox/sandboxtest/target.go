@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,6 +86,29 @@ func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target))
 func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
 	t.Helper()
 	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h})
+}
+
+// Since reports whether the target's brokers are of this version, such as
+// "5.4.0", or of a newer one. The sandbox imitates 5.3.3, or 4.9.7.
+func (tg *Target) Since(version string) bool {
+	name := tg.Name
+	switch {
+	case tg.Sandbox != nil && tg.Line == "4":
+		name = "4.9.7"
+	case tg.Sandbox != nil:
+		name = "5.3.3"
+	}
+	return slices.Compare(numbers(name), numbers(version)) >= 0
+}
+
+// numbers are the parts of a version; what is no number counts as 0.
+func numbers(version string) []int {
+	var all []int
+	for part := range strings.SplitSeq(version, ".") {
+		n, _ := strconv.Atoi(part)
+		all = append(all, n)
+	}
+	return all
 }
 
 // Masters are the addresses of the target's masters by broker name.
