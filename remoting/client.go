@@ -47,7 +47,8 @@ const (
 // fail at once with the last reason.
 type Client struct {
 	namesrv     []string
-	current     atomic.Pointer[string] // the name server that answered last
+	current     atomic.Pointer[string]    // the name server that answered last
+	resolved    atomic.Pointer[time.Time] // when host names were last resolved anew
 	callTimeout time.Duration
 	conns       *connTable
 	routes      *routeTable
@@ -162,13 +163,4 @@ func (c *Client) InvokeOneway(ctx context.Context, addr string, req *protocol.Co
 // may be nil.
 func newRequest(code protocol.RequestCode, fields protocol.ExtFields, body []byte) *protocol.Command {
 	return &protocol.Command{Code: int32(code), ExtFields: fields, Body: body}
-}
-
-// share bounds one try of several: by limit, and by an equal part of the time
-// that ctx leaves, so that one silent address does not use up what the others need.
-func share(ctx context.Context, tries int, limit time.Duration) (context.Context, context.CancelFunc) {
-	if deadline, ok := ctx.Deadline(); ok {
-		limit = min(limit, time.Until(deadline)/time.Duration(max(tries, 1)))
-	}
-	return context.WithTimeout(ctx, limit)
 }

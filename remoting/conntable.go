@@ -166,6 +166,30 @@ func (t *connTable) forget(addr string, conn *Conn) {
 	}
 }
 
+// drop closes the connection to addr, if there is one.
+func (t *connTable) drop(addr string, cause error) bool {
+	t.mu.Lock()
+	var conn *Conn
+	if ep := t.endpoints[addr]; ep != nil && ep.conn != nil {
+		conn = ep.conn
+		delete(t.endpoints, addr)
+	}
+	t.mu.Unlock()
+	if conn == nil {
+		return false
+	}
+	conn.CloseAsync(cause)
+	return true
+}
+
+// failing reports whether the last dial to addr has failed.
+func (t *connTable) failing(addr string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	ep := t.endpoints[addr]
+	return ep != nil && ep.err != nil
+}
+
 // onEnd is called on the last goroutine of a connection. One that ends before
 // settle has stored it is found dead, and forgotten, by the next get.
 func (t *connTable) onEnd(addr string, conn *Conn) {

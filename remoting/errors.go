@@ -78,6 +78,7 @@ var (
 	errOrderly      = errors.New("by this side")
 	errClientClosed = errors.New("the client was closed")
 	errServerEnded  = errors.New("the server ended")
+	errResolveAgain = errors.New("its name is resolved again")
 	errHalfOpen     = errors.New("half open: a call timed out and nothing has arrived since it was sent")
 )
 

@@ -42,18 +42,22 @@ func (c *Client) ConsumerIDs(ctx context.Context, topic, group string) (ids []st
 	if len(addrs) == 0 {
 		return nil, "", fmt.Errorf("members of %s: the route of %s names no broker", group, topic)
 	}
-	var failed reasons
-	for i, addr := range addrs {
-		ids, err := c.consumerIDs(ctx, addr, group, len(addrs)-i)
-		if err == nil {
-			return ids, addr, nil
-		}
-		failed = append(failed, err)
-		if ctx.Err() != nil {
-			break
-		}
+	// Those that cannot be reached come last: each would cost its time to fail.
+	slices.SortStableFunc(addrs, func(a, b string) int { return rank(c.conns.failing(a)) - rank(c.conns.failing(b)) })
+	ids, addr, failed := firstAnswer(ctx, addrs, func(ctx context.Context, addr string) ([]string, error) {
+		return c.consumerIDs(ctx, addr, group)
+	})
+	if failed != nil {
+		return nil, "", fmt.Errorf("members of %s: %w", group, failed)
 	}
-	return nil, "", fmt.Errorf("members of %s: %w", group, failed)
+	return ids, addr, nil
+}
+
+func rank(last bool) int {
+	if last {
+		return 1
+	}
+	return 0
 }
 
 // memberAddrs is every address of a route, the masters first, both in random
@@ -81,9 +85,7 @@ func memberAddrs(route *TopicRoute) []string {
 // the code that goes with it, 1, stands for every other failure too.
 const noConsumer = "no consumer for this group"
 
-func (c *Client) consumerIDs(ctx context.Context, addr, group string, left int) ([]string, error) {
-	ctx, cancel := share(ctx, left, c.callTimeout)
-	defer cancel()
+func (c *Client) consumerIDs(ctx context.Context, addr, group string) ([]string, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
 	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerListByGroup, h.Fields(), nil))
 	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.SystemError && strings.Contains(ce.Remark, noConsumer) {

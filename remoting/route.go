@@ -2,7 +2,6 @@ package remoting
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -121,8 +120,8 @@ func (c *Client) RefreshRoute(ctx context.Context, topic string) (route *TopicRo
 func (c *Client) fetchRoute(ctx context.Context, topic string) (*TopicRoute, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
 	fields := append(h.Fields(), protocol.ExtField{Key: "acceptStandardJsonOnly", Value: "true"})
-	answer, err := c.InvokeNamesrv(ctx, newRequest(protocol.GetRouteInfoByTopic, fields, nil))
-	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.TopicNotExist {
+	answer, err := c.askRoute(ctx, newRequest(protocol.GetRouteInfoByTopic, fields, nil), c.routes.get(topic) != nil)
+	if isTopicNotExist(err) {
 		return nil, &NoRouteError{Topic: topic}
 	}
 	if err != nil {
