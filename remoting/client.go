@@ -24,6 +24,10 @@ type Options struct {
 	Handler Handler
 	// Serialize is the header encoding of requests.
 	Serialize protocol.SerializeType
+	// VIPChannel sends to a broker's port − 2 what the Java client's
+	// vipChannelEnabled does (spec/consumer.md 4.6): member lists, offsets, locks,
+	// send-backs.
+	VIPChannel bool
 	// DialTimeout and CallTimeout bound what has no earlier deadline; zero is 3 s each.
 	DialTimeout, CallTimeout time.Duration
 	// Log gets what only we care for; nil discards.
@@ -50,6 +54,7 @@ type Client struct {
 	current     atomic.Pointer[string]    // the name server that answered last
 	resolved    atomic.Pointer[time.Time] // when host names were last resolved anew
 	callTimeout time.Duration
+	vipChannel  bool
 	conns       *connTable
 	routes      *routeTable
 }
@@ -85,6 +90,7 @@ func NewClient(o Options) (*Client, error) {
 	return &Client{
 		namesrv:     slices.Clone(o.Namesrv),
 		callTimeout: o.CallTimeout,
+		vipChannel:  o.VIPChannel,
 		conns:       newConnTable(o),
 		routes:      newRouteTable(),
 	}, nil

@@ -13,7 +13,8 @@ import (
 // its latency, few enough not to crowd out its pulls.
 const commitsInFlight = 64
 
-// UpdateConsumerOffsets commits several offsets of a group at their masters and
+// UpdateConsumerOffsets commits several offsets of a group where
+// UpdateConsumerOffset does, and
 // waits until each has been answered. Commits to one broker follow each other
 // without waiting, which costs a tenth of as many calls; brokers are served side
 // by side. It returns the queues whose commit failed, nil when none did.
@@ -30,11 +31,12 @@ func (c *Client) UpdateConsumerOffsets(ctx context.Context, group string, offset
 		failed[mq] = fmt.Errorf("commit %d of %s at %v: %w", offsets[mq], group, mq, err)
 	}
 	for mq := range offsets {
-		addr, err := c.MasterOf(ctx, mq)
+		addr, err := c.commitAddr(ctx, mq)
 		if err != nil {
 			fail(mq, err)
 			continue
 		}
+		addr = c.vip(addr)
 		byAddr[addr] = append(byAddr[addr], mq)
 	}
 	var wg sync.WaitGroup

@@ -33,10 +33,19 @@ type NoRouteError struct{ Topic string }
 
 func (e *NoRouteError) Error() string { return "topic " + e.Topic + " has no route" }
 
-// NoBrokerError says that no address is known for a broker name.
-type NoBrokerError struct{ BrokerName string }
+// NoBrokerError says that no address is known for a broker name; with Master,
+// that its master has none, while slaves may have.
+type NoBrokerError struct {
+	BrokerName string
+	Master     bool
+}
 
-func (e *NoBrokerError) Error() string { return "no address known for broker " + e.BrokerName }
+func (e *NoBrokerError) Error() string {
+	if e.Master {
+		return "no name server knows a master of " + e.BrokerName
+	}
+	return "no address known for broker " + e.BrokerName
+}
 
 // UnreachableError says that none of the name servers answered; Err has each one's reason.
 type UnreachableError struct {

@@ -87,7 +87,7 @@ const noConsumer = "no consumer for this group"
 
 func (c *Client) consumerIDs(ctx context.Context, addr, group string) ([]string, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
-	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerListByGroup, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, c.vip(addr), newRequest(protocol.GetConsumerListByGroup, h.Fields(), nil))
 	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.SystemError && strings.Contains(ce.Remark, noConsumer) {
 		return nil, nil
 	}
@@ -134,6 +134,7 @@ func (c *Client) askLock(ctx context.Context, code protocol.RequestCode, brokerN
 	if err != nil {
 		return "", protocol.Command{}, err
 	}
+	addr = c.vip(addr)
 	answer, err = c.Invoke(ctx, addr, newRequest(code, nil, protocol.EncodeLockBatch(body)))
 	return addr, answer, err
 }
@@ -142,7 +143,7 @@ func (c *Client) askLock(ctx context.Context, code protocol.RequestCode, brokerN
 func (c *Client) SendBack(ctx context.Context, brokerName string, h *protocol.ConsumerSendMsgBackRequestHeader) error {
 	addr, err := c.masterBy(ctx, brokerName, h.OriginTopic, protocol.RetryTopic(h.Group))
 	if err == nil {
-		_, err = c.Invoke(ctx, addr, newRequest(protocol.ConsumerSendMsgBack, h.Fields(), nil))
+		_, err = c.Invoke(ctx, c.vip(addr), newRequest(protocol.ConsumerSendMsgBack, h.Fields(), nil))
 	}
 	if err != nil {
 		return fmt.Errorf("send back the message at %d of %s for %s: %w", h.Offset, brokerName, h.Group, err)
@@ -157,7 +158,8 @@ func (c *Client) masterBy(ctx context.Context, brokerName string, topics ...stri
 	if ok {
 		return addr, nil
 	}
-	err := error(&NoBrokerError{BrokerName: brokerName})
+	none := &NoBrokerError{BrokerName: brokerName}
+	err := error(none)
 	for _, topic := range slices.Compact(topics) {
 		if topic == "" {
 			continue
@@ -166,6 +168,9 @@ func (c *Client) masterBy(ctx context.Context, brokerName string, topics ...stri
 		if err == nil || ctx.Err() != nil {
 			return addr, err
 		}
+	}
+	if _, none.Master = c.replicaOf(brokerName); none.Master {
+		return "", none // says more than that the last topic has no route
 	}
 	return "", err
 }

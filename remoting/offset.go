@@ -9,13 +9,27 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// QueryConsumerOffset asks the master for a group's committed offset. Only code
-// 22 is "none": found is false and err nil.
+// QueryConsumerOffset asks the master for a group's committed offset; while the
+// routes name none, a slave. Only code 22 of a master is "none": found is false
+// and err nil. A slave that knows none may not have copied it yet, which would
+// send the group to the end of the queue: *NoBrokerError.
 func (c *Client) QueryConsumerOffset(ctx context.Context, group string, mq protocol.MessageQueue) (offset int64, found bool, err error) {
 	h := protocol.QueryConsumerOffsetRequestHeader{ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, BrokerName: mq.BrokerName}
-	offset, err = c.askOffset(ctx, mq, newRequest(protocol.QueryConsumerOffset, h.Fields(), nil))
+	addr, err := c.MasterOf(ctx, mq)
+	replica := false
+	if addr == "" {
+		if addr, replica = c.replicaOf(mq.BrokerName); replica {
+			err = nil
+		}
+	}
+	if err == nil {
+		offset, err = c.offsetFrom(ctx, addr, newRequest(protocol.QueryConsumerOffset, h.Fields(), nil))
+	}
 	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.QueryNotFound {
-		return 0, false, nil
+		if !replica {
+			return 0, false, nil
+		}
+		err = fmt.Errorf("%w, and its slave at %s has no offset (yet)", &NoBrokerError{BrokerName: mq.BrokerName, Master: true}, addr)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("committed offset of %s at %v: %w", group, mq, err)
@@ -23,11 +37,12 @@ func (c *Client) QueryConsumerOffset(ctx context.Context, group string, mq proto
 	return offset, true, nil
 }
 
-// UpdateConsumerOffset commits at the master and waits for SUCCESS.
+// UpdateConsumerOffset commits at the master, or while the routes name none at a
+// slave, and waits for SUCCESS.
 func (c *Client) UpdateConsumerOffset(ctx context.Context, group string, mq protocol.MessageQueue, offset int64) error {
-	addr, err := c.MasterOf(ctx, mq)
+	addr, err := c.commitAddr(ctx, mq)
 	if err == nil {
-		_, err = c.Invoke(ctx, addr, updateOffsetRequest(group, mq, offset))
+		_, err = c.Invoke(ctx, c.vip(addr), updateOffsetRequest(group, mq, offset))
 	}
 	if err != nil {
 		return fmt.Errorf("commit %d of %s at %v: %w", offset, group, mq, err)
@@ -35,16 +50,27 @@ func (c *Client) UpdateConsumerOffset(ctx context.Context, group string, mq prot
 	return nil
 }
 
-// UpdateConsumerOffsetOneway commits at the master without waiting.
+// UpdateConsumerOffsetOneway is UpdateConsumerOffset without waiting.
 func (c *Client) UpdateConsumerOffsetOneway(ctx context.Context, group string, mq protocol.MessageQueue, offset int64) error {
-	addr, err := c.MasterOf(ctx, mq)
+	addr, err := c.commitAddr(ctx, mq)
 	if err == nil {
-		err = c.InvokeOneway(ctx, addr, updateOffsetRequest(group, mq, offset))
+		err = c.InvokeOneway(ctx, c.vip(addr), updateOffsetRequest(group, mq, offset))
 	}
 	if err != nil {
 		return fmt.Errorf("commit %d of %s at %v: %w", offset, group, mq, err)
 	}
 	return nil
+}
+
+// commitAddr is where an offset is committed: the master, else any slave even
+// before a route is asked for, as in Java 5.
+func (c *Client) commitAddr(ctx context.Context, mq protocol.MessageQueue) (string, error) {
+	if _, ok := c.BrokerAddr(mq.BrokerName, MasterID); !ok {
+		if addr, ok := c.replicaOf(mq.BrokerName); ok {
+			return addr, nil
+		}
+	}
+	return c.MasterOf(ctx, mq)
 }
 
 func updateOffsetRequest(group string, mq protocol.MessageQueue, offset int64) *protocol.Command {
@@ -92,6 +118,11 @@ func (c *Client) askOffset(ctx context.Context, mq protocol.MessageQueue, req *p
 	if err != nil {
 		return 0, err
 	}
+	return c.offsetFrom(ctx, addr, req)
+}
+
+func (c *Client) offsetFrom(ctx context.Context, addr string, req *protocol.Command) (int64, error) {
+	addr = c.vip(addr)
 	answer, err := c.Invoke(ctx, addr, req)
 	if err != nil {
 		return 0, err

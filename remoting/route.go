@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -24,7 +27,8 @@ type TopicRoute struct {
 	Fetched time.Time
 	// Queues are those with read permission, sorted by CompareMessageQueues.
 	Queues []protocol.MessageQueue
-	// PublishQueues are those with write permission and a live master, sorted.
+	// PublishQueues are those with write permission and a live master, or what an
+	// order configuration names instead, sorted.
 	PublishQueues []protocol.MessageQueue
 }
 
@@ -49,9 +53,29 @@ func newTopicRoute(topic string, data protocol.TopicRouteData, fetched time.Time
 			return nil, err
 		}
 	}
+	if data.OrderTopicConf != "" {
+		if r.PublishQueues, err = orderedQueues(topic, data.OrderTopicConf); err != nil {
+			return nil, err
+		}
+	}
 	r.Queues = sortedSet(r.Queues)
 	r.PublishQueues = sortedSet(r.PublishQueues)
 	return r, nil
+}
+
+// orderedQueues reads an order configuration, broker:number;broker:number.
+func orderedQueues(topic, conf string) (queues []protocol.MessageQueue, err error) {
+	for part := range strings.SplitSeq(conf, ";") {
+		name, number, _ := strings.Cut(part, ":")
+		n, err := strconv.ParseInt(number, 10, 32)
+		if err == nil {
+			queues, err = appendQueues(queues, topic, name, int32(n))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("route of %s: order configuration %q: %w", topic, conf, err)
+		}
+	}
+	return queues, nil
 }
 
 func appendQueues(queues []protocol.MessageQueue, topic, brokerName string, n int32) ([]protocol.MessageQueue, error) {
@@ -187,5 +211,26 @@ func (c *Client) MasterOf(ctx context.Context, mq protocol.MessageQueue) (string
 	if addr, ok := c.BrokerAddr(mq.BrokerName, MasterID); ok {
 		return addr, nil
 	}
-	return "", &NoBrokerError{BrokerName: mq.BrokerName}
+	_, slaves := c.replicaOf(mq.BrokerName)
+	return "", &NoBrokerError{BrokerName: mq.BrokerName, Master: slaves}
+}
+
+// replicaOf is the slave with the lowest id of a broker name.
+func (c *Client) replicaOf(brokerName string) (addr string, ok bool) {
+	addr, _, ok = pullAddr(c.routes.addrs(brokerName), MasterID)
+	return addr, ok
+}
+
+// vip is the address of a broker's other listener, when VIPChannel wants it: it
+// serves neither pulls nor heartbeats, so they cannot keep other requests waiting.
+func (c *Client) vip(addr string) string {
+	if !c.vipChannel {
+		return addr
+	}
+	host, port, err := net.SplitHostPort(addr)
+	n, perr := strconv.Atoi(port)
+	if err != nil || perr != nil || n <= 2 {
+		return addr
+	}
+	return net.JoinHostPort(host, strconv.Itoa(n-2))
 }

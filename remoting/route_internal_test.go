@@ -59,6 +59,14 @@ func TestNewTopicRoute(t *testing.T) {
 			},
 			queues("T", "a0", "a1"), queues("T", "a0", "a1"),
 		},
+		"an order configuration": {
+			protocol.TopicRouteData{
+				OrderTopicConf: "b:1;a:2",
+				BrokerDatas:    []protocol.BrokerData{broker("a", master)},
+				QueueDatas:     []protocol.QueueData{queue("a", 1, 9, rw)},
+			},
+			queues("T", "a0"), queues("T", "a0", "a1", "b0"),
+		},
 		"empty": {protocol.TopicRouteData{}, nil, nil},
 	}
 	for name, tt := range tests {
@@ -82,6 +90,14 @@ func TestNewTopicRouteBoundsQueues(t *testing.T) {
 		data := protocol.TopicRouteData{QueueDatas: []protocol.QueueData{{BrokerName: "a", ReadQueueNums: n, Perm: protocol.PermRead}}}
 		if _, err := newTopicRoute("T", data, time.Time{}); err == nil {
 			t.Errorf("a route of %d queues was accepted", n)
+		}
+	}
+}
+
+func TestNewTopicRouteRefusesBadOrder(t *testing.T) {
+	for _, conf := range []string{"a", "a:x", "a:-1", "a:70000", "a:1;;b:1"} {
+		if r, err := newTopicRoute("T", protocol.TopicRouteData{OrderTopicConf: conf}, time.Time{}); err == nil {
+			t.Errorf("order configuration %q gave %v", conf, r.PublishQueues)
 		}
 	}
 }
