@@ -141,6 +141,12 @@ func (c *Client) exchange(ctx context.Context, addr string, req *protocol.Comman
 	}
 	sent := time.Now()
 	answer, err := conn.Invoke(ctx, req)
+	if errors.Is(err, errIdle) && ctx.Err() == nil {
+		// It ended by itself just now, so nobody has seen the request.
+		if conn, err = c.conns.get(ctx, addr); err == nil {
+			answer, err = conn.Invoke(ctx, req)
+		}
+	}
 	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		c.closeHalfOpen(conn, sent)
 	}

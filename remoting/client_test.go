@@ -307,3 +307,30 @@ func TestClientHandlerGetsRequestsOfBrokers(t *testing.T) {
 		}
 	})
 }
+
+// A connection to an address that nobody needs any more is not kept, and the
+// next call makes a new one.
+func TestClientClosesIdleConnections(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemoryNet()
+		n.Serve(t, "b:1", handlerFunc(echo))
+		c := n.newClient(t, remoting.Options{})
+		for dials := 1; dials <= 2; dials++ {
+			conn, err := c.Conn(t.Context(), "b:1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Invoke(t.Context(), "b:1", request("x")); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(121 * time.Second)
+			synctest.Wait()
+			if conn.Err() == nil {
+				t.Error("the connection lives after 121 s without a call")
+			}
+			if got := n.Dialled("b:1"); got != dials {
+				t.Errorf("%d dials, want %d", got, dials)
+			}
+		}
+	})
+}

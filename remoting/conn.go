@@ -27,6 +27,9 @@ type ConnOptions struct {
 	Serialize protocol.SerializeType
 	// WriteTimeout bounds the writing of one frame; zero is 10 s.
 	WriteTimeout time.Duration
+	// IdleTimeout ends a connection on which nothing has gone either way for so
+	// long; zero never does.
+	IdleTimeout time.Duration
 }
 
 const (
@@ -53,6 +56,7 @@ type Conn struct {
 	handler      Handler
 	serialize    protocol.SerializeType
 	writeTimeout time.Duration
+	idleTimeout  time.Duration
 	ended        func(*Conn) // called last, after done is closed; may be nil
 
 	born     time.Time
@@ -93,6 +97,7 @@ func newConn(nc net.Conn, o ConnOptions, addr string, ended func(*Conn)) *Conn {
 		handler:      o.Handler,
 		serialize:    o.Serialize,
 		writeTimeout: o.WriteTimeout,
+		idleTimeout:  o.IdleTimeout,
 		ended:        ended,
 		born:         time.Now(),
 		writes:       make(chan []byte, writeQueue),

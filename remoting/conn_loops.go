@@ -122,7 +122,14 @@ func (c *Conn) enqueue(ctx context.Context, frame []byte) error {
 // writeLoop is the write goroutine.
 func (c *Conn) writeLoop() {
 	defer close(c.written)
-	w := batchWriter{c: c}
+	w := batchWriter{c: c, wrote: c.born}
+	var idle <-chan time.Time
+	if c.idleTimeout > 0 {
+		timer := time.NewTimer(c.idleTimeout)
+		defer timer.Stop()
+		idle = timer.C
+		w.idle = timer
+	}
 	for {
 		select {
 		case frame := <-c.writes:
@@ -130,6 +137,12 @@ func (c *Conn) writeLoop() {
 				c.CloseAsync(err)
 				return
 			}
+		case <-idle:
+			if w.idleFor() >= c.idleTimeout {
+				c.CloseAsync(errIdle)
+				return
+			}
+			w.idle.Reset(c.idleTimeout - w.idleFor())
 		case <-c.closing:
 			c.writeRest(&w)
 			return
@@ -158,6 +171,13 @@ type batchWriter struct {
 	frames   [][]byte // of the write under way
 	joined   []byte
 	deadline time.Time
+	wrote    time.Time // when the last write began
+	idle     *time.Timer
+}
+
+// idleFor is for how long nothing has gone either way.
+func (w *batchWriter) idleFor() time.Duration {
+	return min(time.Since(w.wrote), time.Since(w.c.LastRead()))
 }
 
 // write writes frame, and in the same write what else is queued.
@@ -201,6 +221,7 @@ func (w *batchWriter) collect(frame []byte) []byte {
 // setting a deadline is dear enough to be done only now and then.
 func (w *batchWriter) extendDeadline() error {
 	now := time.Now()
+	w.wrote = now
 	if w.deadline.Sub(now) > w.c.writeTimeout-w.c.writeTimeout/4 {
 		return nil
 	}

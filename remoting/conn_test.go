@@ -383,3 +383,34 @@ func TestConnCancelLeavesNoReplyBehind(t *testing.T) {
 		}
 	}
 }
+
+// A connection that nobody uses ends after the idle limit; traffic either way
+// keeps it.
+func TestConnIdleLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := remoting.ConnOptions{IdleTimeout: 2 * time.Minute}
+		client, server := connPair(t, o, remoting.ConnOptions{Handler: handlerFunc(echo)})
+		for range 5 {
+			time.Sleep(119 * time.Second)
+			if _, err := client.Invoke(t.Context(), request("x")); err != nil {
+				t.Fatalf("Invoke = %v on a connection that was idle for less than its limit", err)
+			}
+		}
+		for range 5 {
+			time.Sleep(119 * time.Second)
+			if err := server.InvokeOneway(t.Context(), request("y")); err != nil {
+				t.Fatalf("the other side's request: %v", err)
+			}
+		}
+		time.Sleep(119 * time.Second)
+		synctest.Wait()
+		if err := client.Err(); err != nil {
+			t.Fatalf("the connection ended after 119 s: %v", err)
+		}
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if err := client.Err(); !errors.Is(err, remoting.ErrClosed) || !strings.Contains(err.Error(), "idle") {
+			t.Errorf("Err = %v after 121 s, want the idle limit", err)
+		}
+	})
+}

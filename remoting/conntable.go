@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// idleLimit is when a connection that nobody uses is closed, as the Java client
+// does (clientChannelMaxIdleTimeSeconds): to brokers that have moved, for one.
+const idleLimit = 120 * time.Second
+
 // The back-off after failed dials.
 const (
 	firstBackoff = 100 * time.Millisecond
@@ -51,7 +55,7 @@ func newConnTable(o Options) *connTable {
 	return &connTable{
 		dial:        o.Dial,
 		dialTimeout: o.DialTimeout,
-		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize},
+		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, IdleTimeout: idleLimit},
 		log:         o.Log,
 		endpoints:   map[string]*endpoint{},
 	}

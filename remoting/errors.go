@@ -87,6 +87,7 @@ var (
 	errOrderly      = errors.New("by this side")
 	errClientClosed = errors.New("the client was closed")
 	errServerEnded  = errors.New("the server ended")
+	errIdle         = errors.New("idle for too long")
 	errResolveAgain = errors.New("its name is resolved again")
 	errHalfOpen     = errors.New("half open: a call timed out and nothing has arrived since it was sent")
 )
