@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -10,37 +11,88 @@ import (
 // Strategy divides the queues of a topic among the members of a group (Java:
 // AllocateMessageQueueStrategy). Queues and members come sorted. A client that is
 // not among the members gets nothing. No queues, no members or an empty client
-// id is an error: the allocation stays as it is.
+// id is an error: the allocation stays as it is. Name is what Java calls it.
 type Strategy interface {
 	Name() string
 	Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error)
 }
 
-// The strategies (spec/consumer-rebalance.md 4).
+// The strategies that need nothing else (spec/consumer-rebalance.md 4).
 var (
-	AllocateAveragely         Strategy = strategyFunc{"AVG", averagely}
-	AllocateAveragelyByCircle Strategy = strategyFunc{"AVG_BY_CIRCLE", byCircle}
+	AllocateAveragely         Strategy = indexStrategy{"AVG", averagely}
+	AllocateAveragelyByCircle Strategy = indexStrategy{"AVG_BY_CIRCLE", byCircle}
 )
 
-type strategyFunc struct {
+// everyone is a strategy that finds the shares of all members with less work than
+// one by one.
+type everyone interface {
+	allocateAll(group string, queues []protocol.MessageQueue, members []string) (map[string][]protocol.MessageQueue, error)
+}
+
+// AllocateAll gives the shares of all members of a topic's queues, or, of a
+// strategy by which nobody can know another's share (see KnowsOthers), only that
+// of self. What a strategy gives of other topics is left out: the pass over one
+// topic must not take the queues of another, which it would never give back.
+func AllocateAll(s Strategy, group, topic, self string, queues []protocol.MessageQueue, members []string) (map[string][]protocol.MessageQueue, error) {
+	if all, ok := s.(everyone); ok && KnowsOthers(s) {
+		return all.allocateAll(group, queues, members)
+	}
+	asked := members
+	if !KnowsOthers(s) {
+		asked = []string{self}
+	}
+	shares := make(map[string][]protocol.MessageQueue, len(asked))
+	for _, m := range asked {
+		share, err := s.Allocate(group, m, queues, members)
+		if err != nil {
+			return nil, err
+		}
+		shares[m] = slices.DeleteFunc(share, func(mq protocol.MessageQueue) bool { return mq.Topic != topic })
+	}
+	return shares, nil
+}
+
+// KnowsOthers reports whether a member can tell by s what the others get. By
+// CONFIG it cannot: each has a list of its own.
+func KnowsOthers(s Strategy) bool {
+	switch s := s.(type) {
+	case configStrategy:
+		return false
+	case nearbyStrategy:
+		return KnowsOthers(s.inner)
+	}
+	return true
+}
+
+// checkAllocate applies the check that all strategies but CONFIG begin with. It
+// gives the client's place among the members, -1 when it is none of them.
+func checkAllocate(group, clientID string, queues []protocol.MessageQueue, members []string) (index int, err error) {
+	what := ""
+	switch {
+	case clientID == "":
+		what = "no client id"
+	case len(queues) == 0:
+		what = "no queues"
+	case len(members) == 0:
+		what = "no members"
+	default:
+		return slices.Index(members, clientID), nil
+	}
+	return -1, fmt.Errorf("allocate queues of group %s: %s", group, what)
+}
+
+// indexStrategy gives a member what lies at certain places of the list of queues.
+type indexStrategy struct {
 	name string
 	f    func(index, members int, queues []protocol.MessageQueue) []protocol.MessageQueue
 }
 
-func (s strategyFunc) Name() string { return s.name }
+func (s indexStrategy) Name() string { return s.name }
 
-func (s strategyFunc) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
-	switch {
-	case clientID == "":
-		return nil, fmt.Errorf("allocate queues of group %s: no client id", group)
-	case len(queues) == 0:
-		return nil, fmt.Errorf("allocate queues of group %s: no queues", group)
-	case len(members) == 0:
-		return nil, fmt.Errorf("allocate queues of group %s: no members", group)
-	}
-	index := slices.Index(members, clientID)
+func (s indexStrategy) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
+	index, err := checkAllocate(group, clientID, queues, members)
 	if index < 0 {
-		return nil, nil
+		return nil, err
 	}
 	return s.f(index, len(members), queues), nil
 }
@@ -65,13 +117,90 @@ func byCircle(index, members int, queues []protocol.MessageQueue) []protocol.Mes
 	return mine
 }
 
-// StrategyByName finds a strategy by its option (avg, circle) or by RocketMQ's name.
-func StrategyByName(name string) (Strategy, error) {
-	switch name {
-	case "avg", "AVG":
-		return AllocateAveragely, nil
-	case "circle", "AVG_BY_CIRCLE":
-		return AllocateAveragelyByCircle, nil
+// configStrategy is CONFIG (spec/consumer-rebalance.md 4.3).
+type configStrategy struct{ queues []protocol.MessageQueue }
+
+// AllocateByConfig gives always the configured queues, whatever the topic and its
+// members: nothing checks that each queue is in exactly one member's list.
+func AllocateByConfig(queues []protocol.MessageQueue) Strategy {
+	return configStrategy{slices.Clone(queues)}
+}
+
+func (s configStrategy) Name() string { return "CONFIG" }
+
+func (s configStrategy) Allocate(string, string, []protocol.MessageQueue, []string) ([]protocol.MessageQueue, error) {
+	return slices.Clone(s.queues), nil
+}
+
+// StrategySettings are what the configured strategies need; each takes its own.
+type StrategySettings struct {
+	Queues       []protocol.MessageQueue // CONFIG
+	Rooms        []string                // MACHINE_ROOM
+	Resolver     MachineRoomResolver     // MACHINE_ROOM_NEARBY
+	VirtualNodes int                     // CONSISTENT_HASH
+}
+
+const nearbyName = "MACHINE_ROOM_NEARBY"
+
+// strategyNames are the words of the command line, and RocketMQ's names.
+var strategyNames = [...][2]string{
+	{"avg", "AVG"}, {"circle", "AVG_BY_CIRCLE"}, {"config", "CONFIG"}, {"machine-room", "MACHINE_ROOM"},
+	{"machine-room-nearby", nearbyName}, {"consistent-hash", "CONSISTENT_HASH"},
+}
+
+// StrategyName gives RocketMQ's name of a strategy that is called by it or by its
+// word (avg, circle, …). An inner strategy stands behind that of
+// machine-room-nearby: machine-room-nearby-circle; without one it is avg.
+func StrategyName(word string) (string, error) {
+	if inner, ok := cutAny(word, "machine-room-nearby-", nearbyName+"-"); ok {
+		name, err := StrategyName(inner)
+		if err != nil || strings.HasPrefix(name, nearbyName) {
+			return "", fmt.Errorf("allocation strategy %q: behind machine-room-nearby- must stand avg, circle, config, machine-room or consistent-hash", word)
+		}
+		return nearbyName + "-" + name, nil
 	}
-	return nil, fmt.Errorf("allocation strategy %q: must be avg or circle", name)
+	for _, n := range strategyNames {
+		if word == n[0] || word == n[1] {
+			if n[1] == nearbyName {
+				return nearbyName + "-AVG", nil
+			}
+			return n[1], nil
+		}
+	}
+	return "", fmt.Errorf("allocation strategy %q: must be avg, circle, config, machine-room, machine-room-nearby or consistent-hash", word)
+}
+
+// StrategyByName makes the strategy with a name that StrategyName understands.
+func StrategyByName(word string, s StrategySettings) (Strategy, error) {
+	name, err := StrategyName(word)
+	if err != nil {
+		return nil, err
+	}
+	if inner, ok := strings.CutPrefix(name, nearbyName+"-"); ok {
+		in, err := StrategyByName(inner, s)
+		if err != nil {
+			return nil, err
+		}
+		return AllocateMachineRoomNearby(in, s.Resolver)
+	}
+	switch name {
+	case "AVG_BY_CIRCLE":
+		return AllocateAveragelyByCircle, nil
+	case "CONFIG":
+		return AllocateByConfig(s.Queues), nil
+	case "MACHINE_ROOM":
+		return AllocateByMachineRoom(s.Rooms), nil
+	case "CONSISTENT_HASH":
+		return AllocateByConsistentHash(s.VirtualNodes, nil)
+	}
+	return AllocateAveragely, nil
+}
+
+func cutAny(s string, prefixes ...string) (rest string, ok bool) {
+	for _, p := range prefixes {
+		if rest, ok := strings.CutPrefix(s, p); ok {
+			return rest, true
+		}
+	}
+	return s, false
 }

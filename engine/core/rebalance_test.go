@@ -163,18 +163,6 @@ func TestAllocateDoesNotShareItsInput(t *testing.T) {
 	}
 }
 
-func TestStrategyByName(t *testing.T) {
-	for name, want := range map[string]string{"avg": "AVG", "AVG": "AVG", "circle": "AVG_BY_CIRCLE", "AVG_BY_CIRCLE": "AVG_BY_CIRCLE"} {
-		s, err := StrategyByName(name)
-		if err != nil || s.Name() != want {
-			t.Errorf("StrategyByName(%q) = %v, %v, want %s", name, s, err, want)
-		}
-	}
-	if _, err := StrategyByName("hash"); err == nil {
-		t.Error("StrategyByName(hash) gave no error")
-	}
-}
-
 func TestPlanRebalance(t *testing.T) {
 	now := time.UnixMilli(1_000_000_000)
 	recent := now.Add(-PullExpired)

@@ -295,11 +295,10 @@ func checkHostPort(addr string) error {
 // strategyByName finds a strategy of this version, and tells one that is still
 // to come from one that does not exist.
 func strategyByName(name string) (core.Strategy, error) {
-	switch name {
-	case "config", "machine-room", "machine-room-nearby", "consistent-hash":
+	if word, err := core.StrategyName(name); err == nil && word != "AVG" && word != "AVG_BY_CIRCLE" {
 		return nil, fmt.Errorf("the strategy %s is not there yet: avg and circle are", name)
 	}
-	return core.StrategyByName(name)
+	return core.StrategyByName(name, core.StrategySettings{Resolver: core.RoomsByName()})
 }
 
 // parseConsumeTimestamp reads Java's yyyyMMddHHmmss, or RFC 3339.
