@@ -243,26 +243,21 @@ func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([
 		t.membersErr = g.membersErr.Error()
 		return nil, skipError{"no members", g.membersErr}
 	}
-	members := slices.Clone(g.members)
-	slices.SortFunc(members, protocol.CompareUTF16)
-	members = slices.Compact(members)
+	// A client id that two processes have stands twice in the list, and counts twice
+	// for the strategy: members that are Java's see it so too.
+	named := slices.Clone(g.members)
+	slices.SortFunc(named, protocol.CompareUTF16)
+	members := slices.Compact(slices.Clone(named))
 	if len(members) == 0 || !t.view.Believe(members, c.e.clientID) {
 		// A broker that has just restarted does not know its members yet (trap T40).
 		c.heartbeatSoon, c.nextHeartbeat = true, now
 		t.membersErr = "this client is not in the broker's member list (yet)"
 		return nil, skipError{"self missing", fmt.Errorf("%s names %d members without this client", g.from, len(members))}
 	}
-	allocation := map[string][]MessageQueue{}
-	for _, m := range members {
-		mqs, err := c.e.o.Strategy.Allocate(c.e.o.Group, m, t.route.Queues, members)
-		if err != nil {
-			if m == c.e.clientID {
-				t.membersErr = err.Error()
-				return nil, err
-			}
-			continue
-		}
-		allocation[m] = mqs
+	allocation, err := core.AllocateAll(c.e.o.Strategy, c.e.o.Group, t.sub.Topic, c.e.clientID, t.route.Queues, named)
+	if err != nil {
+		t.membersErr = err.Error()
+		return nil, err
 	}
 	t.membersErr, t.membersFrom, t.membersAt = "", g.from, g.at
 	c.e.shared.Store(len(members) > 1)

@@ -129,6 +129,7 @@ type MemberSnapshot struct {
 	Self     bool
 	Since    time.Time      // when this engine first saw it
 	Queues   []MessageQueue // by the strategy
+	Unknown  bool           // which queues it has is its own business: the strategy is CONFIG
 	Held     int            // this client only: queues really held
 }
 

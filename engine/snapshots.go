@@ -82,13 +82,16 @@ func (c *coordinator) topicSnapshot(t *topicState, b *base) TopicSnapshot {
 		}
 		return s
 	}
+	o := &c.e.o
 	s.Queues, s.Brokers = len(t.route.Queues), brokerNames(t.route)
 	for _, mq := range t.route.Queues {
 		b.owner[mq] = ""
 		b.all = append(b.all, mq)
 	}
+	known := o.MessageModel == protocol.Broadcasting || core.KnowsOthers(o.Strategy)
 	for _, id := range t.members {
 		m := MemberSnapshot{ClientID: id, Self: id == c.e.clientID, Since: t.since[id], Queues: t.allocation[id]}
+		m.Unknown = !known && !m.Self
 		for _, mq := range m.Queues {
 			b.owner[mq] = id
 		}

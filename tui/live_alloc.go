@@ -189,14 +189,21 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.Memb
 	}
 	if v.w < 86 {
 		c.put(text, pad(word, 4)+" ")
-		c.put(text, padLeft(strconv.Itoa(len(m.Queues)), 3)+" ")
+		c.put(text, padLeft(queueCount(m), 3)+" ")
 		c.put(bar, pad(v.env.g.meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
 	} else {
-		c.put(text, pad(word, 7)+padLeft(strconv.Itoa(len(m.Queues)), 6)+"  ")
+		c.put(text, pad(word, 7)+padLeft(queueCount(m), 6)+"  ")
 		c.put(bar, v.env.g.meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
-		c.put(text, padLeft(percent(float64(len(m.Queues)), float64(t.Queues)), 5)+"  ")
+		part := percent(float64(len(m.Queues)), float64(t.Queues))
+		if m.Unknown {
+			part = unknown
+		}
+		c.put(text, padLeft(part, 5)+"  ")
 	}
-	if v.plan.grid {
+	switch {
+	case m.Unknown:
+		c.put(th.dim, "its own list: "+v.pic.scene.Strategy)
+	case v.plan.grid:
 		c.to(v.gridX(t))
 		own := make(map[engine.MessageQueue]bool, len(m.Queues))
 		for _, mq := range m.Queues {
@@ -222,13 +229,21 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.Memb
 			}
 			c.put(text, row.String())
 		}
-	} else {
+	default:
 		c.put(text, v.ranges(m.Queues))
 	}
 	if m.Self && m.Held != len(m.Queues) {
 		c.put(th.warn, fmt.Sprintf("  holds %d", m.Held))
 	}
 	c.close(thinBox, th.frame)
+}
+
+// queueCount is how many queues a member has by the strategy.
+func queueCount(m *engine.MemberSnapshot) string {
+	if m.Unknown {
+		return unknown
+	}
+	return strconv.Itoa(len(m.Queues))
 }
 
 // isNew reports whether a member joined a moment ago: seen first well after our own
@@ -328,7 +343,7 @@ func (v *liveView) drawAllocLine(c *canvas) {
 			if m.Self {
 				st = th.bold
 			}
-			c.put(st, " "+v.pic.scene.letters[m.ClientID]+strconv.Itoa(len(m.Queues)))
+			c.put(st, " "+v.pic.scene.letters[m.ClientID]+queueCount(m))
 			if m.Self {
 				c.put(st, "(this)")
 			}

@@ -68,6 +68,15 @@ func TestAllocationSaysWhatIsNotKnown(t *testing.T) {
 				}
 			}
 		}, []string{"(owner ?)"}},
+		"lists of their own": {func(s *engine.Snapshot) {
+			s.Strategy = "CONFIG"
+			for i := range s.Topics[0].Members {
+				m := &s.Topics[0].Members[i]
+				if m.Unknown = !m.Self; m.Unknown {
+					m.Queues = nil
+				}
+			}
+		}, []string{"its own list: CONFIG", "  ?"}},
 		"broadcasting": {func(s *engine.Snapshot) {
 			s.Model = 2
 			s.Topics[0].Members = s.Topics[0].Members[:1]
