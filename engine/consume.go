@@ -76,6 +76,9 @@ func (q *queue) returnType(status Status, err error, rt time.Duration) core.Retu
 // below the line. It is valid during the call only.
 type ConsumeContext struct {
 	MessageQueue MessageQueue // where the messages lie (the retry topic's for a retry)
+	// Direct: an admin tool wants this one message consumed (309), beside its normal
+	// delivery; the verdict goes to the tool and moves no offset.
+	Direct bool
 
 	// AckIndex is the last message of the batch that succeeded (concurrent, with
 	// ConsumeSuccess); it comes as "all".
@@ -91,7 +94,7 @@ type ConsumeContext struct {
 
 // Listener consumes batches. A concurrent consumer calls it from up to
 // ConsumeThreadMin goroutines at once; an orderly one never twice at once for
-// one queue. The slice is valid during the call; the messages it points to may
+// one queue, but for a message that an admin tool has consumed directly. The slice is valid during the call; the messages it points to may
 // be kept. ctx ends when the engine has to stop running listeners. An error or
 // a zero Status counts as ReconsumeLater (orderly: SuspendCurrentQueueAMoment).
 //

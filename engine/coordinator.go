@@ -44,7 +44,7 @@ type coordinator struct {
 	nextRenewal   time.Time
 	nextLock      time.Time // of queues that are not locked
 	lockTries     int
-	nextSample    time.Time
+	sampler       sampler
 	lastRefresh   time.Time
 
 	leaving  bool
@@ -111,7 +111,7 @@ func (c *coordinator) drainInbox(ctx context.Context) {
 
 func (c *coordinator) nextDue() time.Time {
 	next := c.nextHeartbeat
-	for _, t := range []time.Time{c.rebalanceDue(), c.nextSample, c.lockDue(), c.resumeDue()} {
+	for _, t := range []time.Time{c.rebalanceDue(), c.sampler.next[core.Minute], c.lockDue(), c.resumeDue()} {
 		if !t.IsZero() && t.Before(next) {
 			next = t
 		}
@@ -157,9 +157,8 @@ func (c *coordinator) due(ctx context.Context, now time.Time) {
 	if t := c.lockDue(); !t.IsZero() && !now.Before(t) {
 		c.lock(ctx, now)
 	}
-	if !now.Before(c.nextSample) {
-		c.nextSample = now.Add(10 * time.Second)
-		c.e.eachStats(func(_ string, s *topicStats) { s.sample(now) })
+	if due := c.sampler.due(now); len(due) > 0 {
+		c.e.eachStats(func(_ string, s *topicStats) { s.sample(due, now) })
 	}
 	if t := c.resumeDue(); !t.IsZero() && !now.Before(t) {
 		c.autoResume(now)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
 )
 
 // counters are the engine's totals. Queue goroutines and workers add to them,
@@ -43,36 +44,85 @@ func rtBucket(d time.Duration) int {
 }
 
 // topicStats are one topic's statistics (spec/consumer-control.md 9). The
-// adders touch only the atomic sums; the coordinator turns them into samples.
+// adders touch only the atomic sums; the coordinator turns them into samples and
+// publishes what they say.
 type topicStats struct {
-	pullRT, consumeRT              sums // milliseconds an occasion
-	pulled, ok, failed             sums // messages an occasion
-	wPullRT, wConsumeRT            core.Window
-	wPulled, wOK, wFailed          core.Window
-	lastRT, lastCRT                sumsRead
-	lastPulled, lastOK, lastFailed sumsRead
+	pullRT, consumeRT  sums // microseconds an occasion
+	pulled, ok, failed sums // messages an occasion
+
+	status atomic.Pointer[protocol.ConsumeStatus] // nil before the first sample
 }
 
-type sums struct{ times, value atomic.Int64 }
+// sums are cumulative; the window beside them is the coordinator's.
+type sums struct {
+	times, value atomic.Int64
 
-type sumsRead struct{ times, value int64 }
+	window core.Window
+	last   struct{ times, value int64 } // what the window has seen
+}
 
 func (s *sums) add(times, value int64) {
 	s.times.Add(times)
 	s.value.Add(value)
 }
 
-// sample moves what was added since the last sample into the windows.
-func (t *topicStats) sample(now time.Time) {
-	move := func(s *sums, last *sumsRead, w *core.Window) {
-		at := sumsRead{s.times.Load(), s.value.Load()}
-		w.AddN(at.times-last.times, at.value-last.value)
-		*last = at
-		w.Sample(now)
+// sample moves what was added since the last time into the window.
+func (s *sums) sample(due []core.Span, now time.Time) {
+	times, value := s.times.Load(), s.value.Load()
+	s.window.AddN(times-s.last.times, value-s.last.value)
+	s.last.times, s.last.value = times, value
+	for _, span := range due {
+		s.window.Sample(span, now)
 	}
-	move(&t.pullRT, &t.lastRT, &t.wPullRT)
-	move(&t.consumeRT, &t.lastCRT, &t.wConsumeRT)
-	move(&t.pulled, &t.lastPulled, &t.wPulled)
-	move(&t.ok, &t.lastOK, &t.wOK)
-	move(&t.failed, &t.lastFailed, &t.wFailed)
+}
+
+// sample takes the samples that are due.
+func (t *topicStats) sample(due []core.Span, now time.Time) {
+	for _, s := range []*sums{&t.pullRT, &t.consumeRT, &t.pulled, &t.ok, &t.failed} {
+		s.sample(due, now)
+	}
+	rt := t.consumeRT.window.Figures(core.Minute)
+	if rt.Sum == 0 {
+		rt = t.consumeRT.window.Figures(core.Hour)
+	}
+	t.status.Store(&protocol.ConsumeStatus{
+		PullRT:       t.pullRT.window.Figures(core.Minute).Avg / 1000,
+		PullTPS:      t.pulled.window.Figures(core.Minute).TPS,
+		ConsumeRT:    rt.Avg / 1000,
+		ConsumeOKTPS: t.ok.window.Figures(core.Minute).TPS, ConsumeFailedTPS: t.failed.window.Figures(core.Minute).TPS,
+		ConsumeFailedMsgs: t.failed.window.Figures(core.Hour).Sum,
+	})
+}
+
+// rates are the figures of the last samples.
+func (t *topicStats) rates() protocol.ConsumeStatus {
+	if s := t.status.Load(); s != nil {
+		return *s
+	}
+	return protocol.ConsumeStatus{}
+}
+
+// sampler knows which spans are due. Like the reference it samples all at the
+// start and then at a fixed rate; ticks that were missed (the machine slept) are
+// not made up for, since samples of one instant would push out those that say
+// something.
+type sampler struct{ next [3]time.Time }
+
+func (s *sampler) begin(now time.Time) {
+	for _, span := range []core.Span{core.Minute, core.Hour, core.Day} {
+		s.next[span] = now.Add(span.Period())
+	}
+}
+
+// due lists the spans whose time has come; more often than every 10 s there is none.
+func (s *sampler) due(now time.Time) (due []core.Span) {
+	for _, span := range []core.Span{core.Minute, core.Hour, core.Day} {
+		if now.Before(s.next[span]) {
+			continue
+		}
+		due = append(due, span)
+		late := now.Sub(s.next[span])
+		s.next[span] = s.next[span].Add(late - late%span.Period() + span.Period())
+	}
+	return due
 }

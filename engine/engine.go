@@ -49,6 +49,7 @@ type Engine struct {
 	subs     []protocol.SubscriptionData // subscribed topics in order, the retry topic last
 
 	inbox        *mailbox[command]
+	questions    *mailbox[question]
 	events       hub
 	totals       counters
 	stats        map[string]*topicStats // by topic; the map never changes
@@ -88,7 +89,7 @@ func New(o Options, d Deps) (*Engine, error) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}}
+	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -172,6 +173,7 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	}
 	e.start(func() { e.persister(own) })
 	e.start(func() { e.observer(own) })
+	e.start(func() { e.answerer(own) })
 
 	c.setState(Running, "")
 	c.begin(own)
@@ -226,7 +228,7 @@ func (c *coordinator) begin(ctx context.Context) {
 	c.nextHeartbeat = now.Add(c.e.o.HeartbeatInterval)
 	c.nextRebalance = now.Add(c.e.o.RebalanceInterval)
 	c.nextRenewal = now.Add(time.Second)
-	c.nextSample = now.Add(10 * time.Second)
+	c.sampler.begin(now)
 	c.publish()
 	e := c.e
 	c.rebalancing = true // none before the heartbeat

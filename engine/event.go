@@ -302,6 +302,17 @@ type (
 		Address string `json:"address"`
 		Result  string `json:"result"`
 	}
+	// ConsumedDirectly: an admin tool had this member consume one message, beside its
+	// normal delivery (309).
+	ConsumedDirectly struct {
+		At
+		Address   string  `json:"address"`
+		Offset    int64   `json:"offset"`
+		MessageID string  `json:"message_id"`
+		Result    string  `json:"result"` // CR_SUCCESS, CR_LATER, CR_COMMIT, CR_ROLLBACK, CR_THROW_EXCEPTION, CR_RETURN_NULL
+		Error     string  `json:"error,omitempty"`
+		RTMS      float64 `json:"rt_ms"`
+	}
 	// ShutdownStep is one step of the orderly leave.
 	ShutdownStep struct {
 		At
@@ -351,4 +362,5 @@ func (Resume) EventName() string              { return "resume" }
 func (ResetBegin) EventName() string          { return "reset_begin" }
 func (ResetEnd) EventName() string            { return "reset_end" }
 func (AdminRequest) EventName() string        { return "admin_request" }
+func (ConsumedDirectly) EventName() string    { return "consumed_directly" }
 func (ShutdownStep) EventName() string        { return "shutdown_step" }

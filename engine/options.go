@@ -54,6 +54,9 @@ type Options struct {
 	// CleanExpired turns expired-message cleaning on (trap T22: off by default,
 	// since a message sent back while its listener runs is delivered twice).
 	CleanExpired bool
+	// RefuseDirect refuses requests of admin tools to consume one message directly
+	// (309), which is in addition to its normal delivery.
+	RefuseDirect bool
 	// PersistInterval is the period of offset persistence.
 	PersistInterval time.Duration
 	// HeartbeatInterval, RebalanceInterval: Java's 30 s and 20 s.

@@ -130,7 +130,7 @@ type queue struct {
 	dropBegan  time.Time
 	resetting  *resetting
 
-	lastConsume                        time.Time
+	takenAt, lastConsume               time.Time
 	pulled, consumed, failed, sentBack uint64
 	detail                             string
 	state                              QueueState

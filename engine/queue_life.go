@@ -118,7 +118,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		q.noteError(q.nextOffset, s.err, readAgain)
 		return
 	case q.phase == phaseTaking:
-		q.phase, q.known, q.detail = phaseActive, true, ""
+		q.phase, q.known, q.detail, q.takenAt = phaseActive, true, "", now
 		if q.e.o.CleanExpired && q.clustering && !q.orderly {
 			q.cleanAt = now.Add(cleanEvery)
 		}

@@ -188,10 +188,9 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 				unreadable = true
 				q.undecodable(msgs, err)
 			}
-			q.stats.pullRT.add(1, q.rtt.Milliseconds())
+			q.stats.pullRT.add(1, q.rtt.Microseconds())
 		}
 	}
-	raw := len(msgs)
 	msgs = q.filter(msgs)
 	a := core.ApplyPull(core.PullAnswer{
 		Err: broken || unreadable, Code: code, Requested: q.asked, Next: res.NextBeginOffset,
@@ -223,7 +222,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	}
 	var b *batch
 	if a.Put {
-		b = q.put(msgs, len(res.Body), raw)
+		b = q.put(msgs, len(res.Body))
 	}
 	// The next pull goes out before the messages are handed over, so that the
 	// broker works while the listeners do.
@@ -290,14 +289,14 @@ func (q *queue) filter(msgs []protocol.MessageExt) []protocol.MessageExt {
 
 // put caches the messages of an answer and returns the batch for the workers;
 // nil when orderly (the run is dispatched by step) or when nothing was new.
-func (q *queue) put(msgs []protocol.MessageExt, pinned, raw int) *batch {
+func (q *queue) put(msgs []protocol.MessageExt, pinned int) *batch {
+	q.stats.pulled.add(1, int64(len(msgs)))
 	first, skipped := q.pq.Put(msgs, pinned)
 	msgs = msgs[skipped:]
 	n := uint64(len(msgs))
 	q.pulled += n
 	q.e.totals.pulled.Add(n)
 	q.e.totals.pulledBytes.Add(uint64(pinned))
-	q.stats.pulled.add(1, int64(raw))
 	if n == 0 {
 		return nil
 	}

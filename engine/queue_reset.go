@@ -16,6 +16,9 @@ type resetting struct {
 	from  int64
 	until time.Time // of waiting for running listeners; zero: the offset is being written
 	saved bool      // being written
+	// then is a reset that the broker has sent meanwhile: it is not asked again, so
+	// its last word must not be lost.
+	then *resetQueue
 }
 
 // resetWait bounds the wait for running listeners before a reset goes on.
@@ -83,7 +86,7 @@ func (r *resetting) fail(_ context.Context, q *queue, err error) {
 	q.resetting = nil
 }
 
-func (q *queue) endReset(_ context.Context, err error) {
+func (q *queue) endReset(ctx context.Context, err error) {
 	r := q.resetting
 	r.row.Err = err
 	end := ResetEnd{q.at(), r.by, r.from, r.to, r.row.Verified, ""}
@@ -99,6 +102,9 @@ func (q *queue) endReset(_ context.Context, err error) {
 	q.halt.Store(false)
 	q.nextPull = time.Now()
 	q.touch()
+	if r.then != nil {
+		r.then.applyTo(ctx, q)
+	}
 }
 
 // resetQueue asks for the reset of one queue.
@@ -120,6 +126,8 @@ func (c resetQueue) applyTo(ctx context.Context, q *queue) {
 	switch {
 	case q.phase != phaseActive:
 		refuse(errors.New("this member does not hold the queue (any more)"))
+	case q.resetting != nil && c.reply == nil:
+		q.resetting.then = &c
 	case q.resetting != nil:
 		refuse(errors.New("another reset of the queue is under way"))
 	case c.expect != Unknown && q.commit < c.expect:

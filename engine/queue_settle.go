@@ -44,7 +44,7 @@ func (q *queue) countCalls(r *result) {
 	q.e.totals.consumed.Add(uint64(r.ok))
 	q.e.totals.failed.Add(uint64(r.failed))
 	if r.calls > 0 {
-		q.stats.consumeRT.add(r.calls, r.took.Milliseconds())
+		q.stats.consumeRT.add(r.calls, r.took.Microseconds())
 	}
 	if r.ok > 0 {
 		q.stats.ok.add(r.calls, r.ok)

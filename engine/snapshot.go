@@ -223,6 +223,8 @@ type QueueSnapshot struct {
 	FlowSince time.Time
 	FlowTimes int64
 
+	// TakenAt is when this member took the queue: its lock and start offset were there.
+	TakenAt     time.Time
 	Locked      bool
 	LockedAt    time.Time
 	Pause       *PauseState

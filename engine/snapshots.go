@@ -207,7 +207,7 @@ func (q *queue) publish(now time.Time) {
 		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
 		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)),
 		Consuming: st.Consuming, ConsumingMin: st.ConsumingMin, ConsumingMax: st.ConsumingMax,
-		Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
+		TakenAt: q.takenAt, Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
 		LastPull: q.lastPull, PullRTT: q.rtt, LastStatus: q.status, LastConsume: q.lastConsume,
 		LastError: q.lastError, LastErrorAt: q.lastErrAt, BrokerID: q.brokerID, Generation: q.gen.Load(),
 		Pulled: q.pulled, Consumed: q.consumed, Failed: q.failed, SentBack: q.sentBack,

@@ -198,6 +198,12 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("REBAL", "skipped", worse(e.Error, sev), true, "%s keeps what it has: %s%s", e.Topic, e.Cause, because(e.Error))
 	case engine.AdminRequest:
 		return r.say("ADMIN", fmt.Sprintf("%d", e.Code), info, true, "asked by %s: %s", e.Address, e.Result)
+	case engine.ConsumedDirectly:
+		sev := notice
+		if e.Result != "CR_SUCCESS" && e.Result != "CR_COMMIT" {
+			sev = warning
+		}
+		return r.say("ADMIN", "direct", sev, true, "%s at %d consumed once more for %s: %s%s", e.MessageID, e.Offset, e.Address, e.Result, because(e.Error))
 	case engine.ShutdownStep:
 		return r.say("LEAVE", e.Step, worse(e.Error, notice), true, "%s took %s%s", e.Step, span(msFloat(e.DurationMS)), because(e.Error))
 	}

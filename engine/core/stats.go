@@ -2,58 +2,36 @@ package core
 
 import "time"
 
-// Window is one statistic as the reference keeps it (spec/consumer-control.md 9):
-// cumulative times and values, sampled. The zero value is ready.
-type Window struct {
-	times, value int64 // cumulative
-	minute, hour samples
-}
+// Span is one of the stretches of time that statistics look back over
+// (spec/consumer-control.md 9).
+type Span uint8
 
-// windowSize is how many samples a window keeps: six periods and their beginning.
-const windowSize = 7
-
+// The spans. Each keeps its samples and the one before them.
 const (
-	minutePeriod = 10 * time.Second
-	hourPeriod   = 10 * time.Minute
+	Minute Span = iota // every 10 s, 7 samples
+	Hour               // every 10 min, 7 samples
+	Day                // every hour, 25 samples
+	spans
 )
 
-type sample struct {
-	at           time.Time
-	times, value int64
+// Period is how often a span is sampled.
+func (s Span) Period() time.Duration {
+	return [...]time.Duration{10 * time.Second, 10 * time.Minute, time.Hour}[s]
 }
 
-// samples are the newest windowSize samples, oldest first.
-type samples struct {
-	n int
-	s [windowSize]sample
+func (s Span) kept() int { return [...]int{7, 7, 25}[s] }
+
+// Window is one statistic as the reference keeps it: cumulative times and
+// values, sampled. The zero value is ready. As in the reference it begins with
+// its first occasion: what is sampled before is no sample.
+type Window struct {
+	times, value int64 // cumulative
+	samples      [spans][]sample
 }
 
-func (w *samples) add(s sample, period time.Duration) {
-	if w.n == 0 {
-		w.s[0], w.n = sample{at: s.at.Add(-period)}, 1
-	}
-	if w.n == windowSize {
-		copy(w.s[:], w.s[1:])
-		w.n--
-	}
-	w.s[w.n] = s
-	w.n++
-}
-
-func (w *samples) figures() Figures {
-	if w.n == 0 {
-		return Figures{}
-	}
-	first, last := w.s[0], w.s[w.n-1]
-	f := Figures{Sum: last.value - first.value}
-	if d := last.at.Sub(first.at); d > 0 {
-		f.TPS = float64(f.Sum) / d.Seconds()
-	}
-	if times := last.times - first.times; times > 0 {
-		f.Avg = float64(f.Sum) / float64(times)
-	}
-	return f
-}
+// sample is one look at a window's sums, at milliseconds since 1970: the
+// reference divides by these.
+type sample struct{ at, times, value int64 }
 
 // Add counts one occasion with a value.
 func (w *Window) Add(value int64) { w.AddN(1, value) }
@@ -64,15 +42,21 @@ func (w *Window) AddN(times, value int64) {
 	w.value += value
 }
 
-// Sample takes a sample; called every 10 s. It keeps the minute's and, every
-// 10 minutes (and at the first call), the hour's samples.
-func (w *Window) Sample(now time.Time) {
-	s := sample{now, w.times, w.value}
-	w.minute.add(s, minutePeriod)
-	// Half a tick of tolerance: a tick that comes early must not cost ten seconds.
-	if w.hour.n == 0 || now.Sub(w.hour.s[w.hour.n-1].at) >= hourPeriod-minutePeriod/2 {
-		w.hour.add(s, hourPeriod)
+// Sample takes a sample of one span, which is due every Period. One that comes
+// late makes the figures' divisor larger, not their sum. The first is preceded
+// by a sample of zero, one period earlier.
+func (w *Window) Sample(s Span, now time.Time) {
+	if w.times == 0 {
+		return
 	}
+	at, kept := now.UnixMilli(), w.samples[s]
+	if len(kept) == 0 {
+		kept = append(make([]sample, 0, s.kept()), sample{at: at - s.Period().Milliseconds()})
+	}
+	if len(kept) == s.kept() {
+		kept = kept[:copy(kept, kept[1:])]
+	}
+	w.samples[s] = append(kept, sample{at, w.times, w.value})
 }
 
 // Figures are what a window says.
@@ -82,8 +66,19 @@ type Figures struct {
 	Avg float64 // sum an occasion
 }
 
-// Minute covers the last minute's samples; an unsampled window is all zero.
-func (w *Window) Minute() Figures { return w.minute.figures() }
-
-// Hour covers the last hour's samples: its newest is up to ten minutes old.
-func (w *Window) Hour() Figures { return w.hour.figures() }
+// Figures covers the samples of one span; without any, all is zero.
+func (w *Window) Figures(s Span) Figures {
+	kept := w.samples[s]
+	if len(kept) == 0 {
+		return Figures{}
+	}
+	first, last := kept[0], kept[len(kept)-1]
+	f := Figures{Sum: last.value - first.value}
+	if d := last.at - first.at; d > 0 { // a clock may have been set back: Java answers a negative rate then
+		f.TPS = float64(f.Sum) * 1000 / float64(d)
+	}
+	if times := last.times - first.times; times > 0 {
+		f.Avg = float64(f.Sum) / float64(times)
+	}
+	return f
+}

@@ -89,3 +89,6 @@ const (
 // retry limit, and low enough for one signature of code 12 to be right on both
 // broker lines (spec/remoting.md 1.5, 4.4).
 const Version = 399
+
+// VersionName is what the Java tools call Version.
+const VersionName = "V4_9_3"

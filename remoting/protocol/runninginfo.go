@@ -12,8 +12,12 @@ type ConsumerRunningInfo struct {
 	Properties      map[string]string
 	SubscriptionSet []SubscriptionData
 	MQTable         map[MessageQueue]ProcessQueueInfo
-	StatusTable     map[string]ConsumeStatus
-	Jstack          string
+	// MQPopTable is what a 5.x member consumes by POP; nil: it does not say.
+	MQPopTable  map[MessageQueue]PopProcessQueueInfo
+	StatusTable map[string]ConsumeStatus
+	// UserConsumerInfo is the application's own; nil: the member does not say.
+	UserConsumerInfo map[string]string
+	Jstack           string
 }
 
 // ProcessQueueInfo is the inside of one queue as its owner reports it. Times are
@@ -35,6 +39,13 @@ type ProcessQueueInfo struct {
 	LastConsumeTimestamp    int64 `json:"lastConsumeTimestamp"`
 }
 
+// PopProcessQueueInfo is the inside of one queue that is consumed by POP.
+type PopProcessQueueInfo struct {
+	WaitAckCount     int32 `json:"waitAckCount"`
+	Dropped          bool  `json:"droped"` // the wire has one p
+	LastPopTimestamp int64 `json:"lastPopTimestamp"`
+}
+
 // ConsumeStatus is one topic's rates in ConsumerRunningInfo.
 type ConsumeStatus struct {
 	PullRT            float64 `json:"pullRT"`
@@ -45,11 +56,21 @@ type ConsumeStatus struct {
 	ConsumeFailedMsgs int64   `json:"consumeFailedMsgs"`
 }
 
-// EncodeRunningInfo writes the answer to 307 as the 4.9 Java client does.
+// EncodeRunningInfo writes the answer to 307 as a Java client does: of 4.9 without,
+// of 5.x with the tables that may be nil.
 func EncodeRunningInfo(r *ConsumerRunningInfo) []byte {
 	o := beginObject(nil)
 	if r.Jstack != "" {
 		o.text("jstack", r.Jstack)
+	}
+	if r.MQPopTable != nil {
+		o.name("mqPopTable")
+		queues := beginObject(o.dst)
+		for _, mq := range sortedQueues[PopProcessQueueInfo](r.MQPopTable) {
+			queues.queueName(mq)
+			queues.dst = appendPopProcessQueueInfo(queues.dst, r.MQPopTable[mq])
+		}
+		o.dst = queues.end()
 	}
 	o.name("mqTable")
 	queues := beginObject(o.dst)
@@ -59,12 +80,7 @@ func EncodeRunningInfo(r *ConsumerRunningInfo) []byte {
 	}
 	o.dst = queues.end()
 	o.name("properties")
-	properties := beginObject(o.dst)
-	for _, name := range slices.Sorted(maps.Keys(r.Properties)) {
-		properties.textName(name)
-		properties.dst = appendString(properties.dst, r.Properties[name])
-	}
-	o.dst = properties.end()
+	o.dst = appendTexts(o.dst, r.Properties)
 	o.name("statusTable")
 	topics := beginObject(o.dst)
 	for _, topic := range slices.Sorted(maps.Keys(r.StatusTable)) {
@@ -74,6 +90,27 @@ func EncodeRunningInfo(r *ConsumerRunningInfo) []byte {
 	o.dst = topics.end()
 	o.name("subscriptionSet")
 	o.dst = appendArray(o.dst, r.SubscriptionSet, appendSubscription)
+	if r.UserConsumerInfo != nil {
+		o.name("userConsumerInfo")
+		o.dst = appendTexts(o.dst, r.UserConsumerInfo)
+	}
+	return o.end()
+}
+
+func appendTexts(dst []byte, texts map[string]string) []byte {
+	o := beginObject(dst)
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		o.textName(name)
+		o.dst = appendString(o.dst, texts[name])
+	}
+	return o.end()
+}
+
+func appendPopProcessQueueInfo(dst []byte, q PopProcessQueueInfo) []byte {
+	o := beginObject(dst)
+	o.bool("droped", q.Dropped)
+	o.number("lastPopTimestamp", q.LastPopTimestamp)
+	o.number("waitAckCount", int64(q.WaitAckCount))
 	return o.end()
 }
 
@@ -109,11 +146,13 @@ func appendConsumeStatus(dst []byte, s ConsumeStatus) []byte {
 
 // runningInfoJSON is ConsumerRunningInfo in the forms that peers may send.
 type runningInfoJSON struct {
-	Jstack          string                     `json:"jstack"`
-	MQTable         queueMap[ProcessQueueInfo] `json:"mqTable"`
-	Properties      map[string]looseString     `json:"properties"`
-	StatusTable     map[string]ConsumeStatus   `json:"statusTable"`
-	SubscriptionSet []SubscriptionData         `json:"subscriptionSet"`
+	Jstack           string                        `json:"jstack"`
+	MQPopTable       queueMap[PopProcessQueueInfo] `json:"mqPopTable"`
+	MQTable          queueMap[ProcessQueueInfo]    `json:"mqTable"`
+	Properties       map[string]looseString        `json:"properties"`
+	StatusTable      map[string]ConsumeStatus      `json:"statusTable"`
+	SubscriptionSet  []SubscriptionData            `json:"subscriptionSet"`
+	UserConsumerInfo map[string]looseString        `json:"userConsumerInfo"`
 }
 
 // DecodeRunningInfo reads the answer to 307 as any client makes it. The Go
@@ -133,19 +172,26 @@ func DecodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
 		}
 		w.Jstack = jstack
 	}
-	r := ConsumerRunningInfo{
-		SubscriptionSet: w.SubscriptionSet,
-		MQTable:         w.MQTable,
-		StatusTable:     w.StatusTable,
-		Jstack:          w.Jstack,
+	return ConsumerRunningInfo{
+		Properties:       plain(w.Properties),
+		SubscriptionSet:  w.SubscriptionSet,
+		MQTable:          w.MQTable,
+		MQPopTable:       w.MQPopTable,
+		StatusTable:      w.StatusTable,
+		UserConsumerInfo: plain(w.UserConsumerInfo),
+		Jstack:           w.Jstack,
+	}, nil
+}
+
+func plain(loose map[string]looseString) map[string]string {
+	if loose == nil {
+		return nil
 	}
-	if w.Properties != nil {
-		r.Properties = make(map[string]string, len(w.Properties))
-		for name, value := range w.Properties {
-			r.Properties[name] = string(value)
-		}
+	texts := make(map[string]string, len(loose))
+	for name, value := range loose {
+		texts[name] = string(value)
 	}
-	return r, nil
+	return texts
 }
 
 // cutJstack takes body apart at its jstack member, which must be the last one.

@@ -47,6 +47,9 @@ func newMember(client *remoting.Client, inbound *engine.Inbound, o engine.Option
 // It is filled before the engine runs.
 type storePlace struct{ engine.OffsetStore }
 
+// String names the store, for who asks the member what it is.
+func (s *storePlace) String() string { return fmt.Sprintf("%T", s.OffsetStore) }
+
 // run consumes until ctx ends, then leaves in order within leaveLimit.
 func (m *member) run(ctx context.Context) error {
 	leaveCtx, cancel := leaveContext(ctx)

@@ -151,6 +151,8 @@ var settings = []setting{
 	duration("consume_timeout", "age at which a listener's call counts as timed out, in minutes", time.Minute, func(o *engine.Options) *time.Duration { return &o.ConsumeTimeout }),
 	boolean("consumer", "clean_expired", "send messages back whose listener took longer than consume_timeout",
 		func(c *config, _ string) *bool { return &c.consumer.CleanExpired }),
+	boolean("consumer", "refuse_direct_consumption", "refuse admin tools that want this member to consume one message directly, beside its delivery",
+		func(c *config, _ string) *bool { return &c.consumer.RefuseDirect }),
 	duration("persist_consumer_offset_interval", "how often offsets are committed, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.PersistInterval }),
 	duration("heartbeat_broker_interval", "how often brokers get a heartbeat, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.HeartbeatInterval }),
 	duration("rebalance_interval", "how often the queues are divided anew, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.RebalanceInterval }),
