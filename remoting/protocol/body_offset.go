@@ -68,6 +68,18 @@ func DecodeConsumerStatus(body []byte) (OffsetTable, error) {
 	return w.MessageQueueTable, nil
 }
 
+// DecodeMembersStatus reads the answer to 223: each member's offsets by client id.
+// A member that did not answer is not in it.
+func DecodeMembersStatus(body []byte) (map[string]OffsetTable, error) {
+	var w struct {
+		ConsumerTable map[string]OffsetTable `json:"consumerTable"`
+	}
+	if err := decodeLenient(body, &w); err != nil {
+		return nil, fmt.Errorf("decode the members' status: %w", err)
+	}
+	return w.ConsumerTable, nil
+}
+
 // EncodeLocalOffsets writes the offset file of a broadcasting member byte for
 // byte as the Java client does, so that both can share a directory.
 func EncodeLocalOffsets(t OffsetTable) []byte {

@@ -257,6 +257,11 @@ func TestDecodeOffsetForms(t *testing.T) {
 			if got, err := DecodeConsumerStatus([]byte(status)); !cmp.Equal(want, got) || err != nil {
 				t.Errorf("status %v, %v", got, err)
 			}
+			inner := body[strings.Index(body, ":")+1 : strings.LastIndex(body, "}")]
+			all, err := DecodeMembersStatus([]byte(`{"consumerTable":{"c@1":` + inner + `},"messageQueueTable":{}}`))
+			if !cmp.Equal(map[string]OffsetTable{"c@1": want}, all) || err != nil {
+				t.Errorf("members' status %v, %v", all, err)
+			}
 			if got, err := DecodeLocalOffsets([]byte(body)); !cmp.Equal(want, got) || err != nil {
 				t.Errorf("local offsets %v, %v", got, err)
 			}

@@ -33,10 +33,13 @@ const (
 	DeleteTopicInNamesrv        RequestCode = 216
 	ResetConsumerClientOffset   RequestCode = 220
 	GetConsumerStatusFromClient RequestCode = 221
-	GetConsumerRunningInfo      RequestCode = 307
-	ConsumeMessageDirectly      RequestCode = 309
-	SendMessageV2               RequestCode = 310
-	SendBatchMessage            RequestCode = 320
+	// GetConsumerStatusOfMembers asks a broker, which asks members with 221 (Java:
+	// INVOKE_BROKER_TO_GET_CONSUMER_STATUS).
+	GetConsumerStatusOfMembers RequestCode = 223
+	GetConsumerRunningInfo     RequestCode = 307
+	ConsumeMessageDirectly     RequestCode = 309
+	SendMessageV2              RequestCode = 310
+	SendBatchMessage           RequestCode = 320
 )
 
 // ResponseCode says how a request ended (Java: ResponseCode).

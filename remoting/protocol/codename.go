@@ -66,7 +66,7 @@ var requestNames = map[RequestCode]string{
 	ResetConsumerClientOffset:   "RESET_CONSUMER_CLIENT_OFFSET",
 	GetConsumerStatusFromClient: "GET_CONSUMER_STATUS_FROM_CLIENT",
 	222:                         "INVOKE_BROKER_TO_RESET_OFFSET",
-	223:                         "INVOKE_BROKER_TO_GET_CONSUMER_STATUS",
+	GetConsumerStatusOfMembers:  "INVOKE_BROKER_TO_GET_CONSUMER_STATUS",
 	224:                         "GET_TOPICS_BY_CLUSTER",
 	225:                         "UPDATE_AND_CREATE_SUBSCRIPTIONGROUP_LIST",
 	300:                         "QUERY_TOPIC_CONSUME_BY_WHO",

@@ -101,6 +101,27 @@ func (h *ConsumerStatusRequestHeader) Parse(f ExtFields) error {
 	return r.err
 }
 
+// MembersStatusRequestHeader goes with code 223. ClientID names one member; empty
+// asks all of them, one after the other.
+type MembersStatusRequestHeader struct{ Topic, Group, ClientID string }
+
+// Fields gives the ext fields of h.
+func (h *MembersStatusRequestHeader) Fields() ExtFields {
+	f := make(ExtFields, 0, 3)
+	f = f.add("topic", h.Topic)
+	f = f.add("group", h.Group)
+	return f.addText("clientAddr", h.ClientID)
+}
+
+// Parse reads f into h.
+func (h *MembersStatusRequestHeader) Parse(f ExtFields) error {
+	r := fieldReader{fields: f}
+	r.text("topic", &h.Topic)
+	r.text("group", &h.Group)
+	r.optText("clientAddr", &h.ClientID)
+	return r.err
+}
+
 // ConsumerRunningInfoRequestHeader serves code 307.
 type ConsumerRunningInfoRequestHeader struct {
 	ConsumerGroup, ClientID string

@@ -52,6 +52,7 @@ var requestHeaders = map[RequestCode]func() header{
 	DeleteTopicInNamesrv:        newOf[TopicRequestHeader],
 	ResetConsumerClientOffset:   newOf[ResetOffsetRequestHeader],
 	GetConsumerStatusFromClient: newOf[ConsumerStatusRequestHeader],
+	GetConsumerStatusOfMembers:  newOf[MembersStatusRequestHeader],
 	GetConsumerRunningInfo:      newOf[ConsumerRunningInfoRequestHeader],
 	ConsumeMessageDirectly:      newOf[ConsumeMessageDirectlyRequestHeader],
 }
@@ -186,8 +187,9 @@ func fullHeaders() map[string]struct {
 		"send, short names": {&sendV2{send}, "a=PG b=T c=TBW102 d=4 e=-1 f=1 g=1700000000123 h=7 i=a\x01b j=2 k=true l=16 m=true n=b"},
 		"send answer": {&SendMessageResponseHeader{MsgID: "id", QueueID: 1, QueueOffset: 2, TransactionID: "tx"},
 			"msgId=id queueId=1 queueOffset=2 transactionId=tx"},
-		"reset":  {&ResetOffsetRequestHeader{Topic: "T", Group: "G", Timestamp: 5, IsForce: true}, "topic=T group=G timestamp=5 isForce=true"},
-		"status": {&ConsumerStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
+		"reset":          {&ResetOffsetRequestHeader{Topic: "T", Group: "G", Timestamp: 5, IsForce: true}, "topic=T group=G timestamp=5 isForce=true"},
+		"status":         {&ConsumerStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
+		"members status": {&MembersStatusRequestHeader{Topic: "T", Group: "G", ClientID: "c"}, "topic=T group=G clientAddr=c"},
 		"running info": {&ConsumerRunningInfoRequestHeader{ConsumerGroup: "G", ClientID: "c", JstackEnable: true},
 			"consumerGroup=G clientId=c jstackEnable=true"},
 		"consume directly": {&ConsumeMessageDirectlyRequestHeader{ConsumerGroup: "G", ClientID: "c", MsgID: "id", BrokerName: "b"},
@@ -222,7 +224,7 @@ var optionalFields = []string{
 	"suspendTimeoutMillis", "subscription", "expressionType", "maxMsgBytes", "bname", "offsetDelta", "boundaryType",
 	"setZeroIfNotFound", "producerGroup/unregister", "consumerGroup/unregister", "topic/group", "removeOffset", "cleanOffset",
 	"topicFilterType", "topicSysFlag", "order", "originMsgId", "originTopic", "unitMode", "maxReconsumeTimes", "properties",
-	"reconsumeTimes", "batch", "i", "j", "k", "l", "m", "n", "transactionId", "isForce", "topic/status", "jstackEnable",
+	"reconsumeTimes", "batch", "i", "j", "k", "l", "m", "n", "transactionId", "isForce", "topic/status", "clientAddr", "jstackEnable",
 	"clientId/consume directly", "msgId/consume directly", "brokerName", "commitOffset/pull",
 }
 
@@ -272,6 +274,7 @@ func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
 		"group":       {&ConsumerGroupRequestHeader{ConsumerGroup: "G"}, "consumerGroup=G"},
 		"unregister":  {&UnregisterClientRequestHeader{ClientID: "c"}, "clientID=c"},
 		"status":      {&ConsumerStatusRequestHeader{Group: "G"}, "group=G"},
+		"all members": {&MembersStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
 		"send": {&sendV2{SendMessageRequestHeader{ProducerGroup: "P", Topic: "T"}},
 			"a=P b=T c= d=0 e=0 f=0 g=0 h=0 j=0 k=false m=false"},
 		"send back": {&ConsumerSendMsgBackRequestHeader{Group: "G"}, "offset=0 group=G delayLevel=0 unitMode=false maxReconsumeTimes=0"},

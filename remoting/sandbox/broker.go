@@ -166,7 +166,7 @@ func (b *broker) handle(c *call) answer {
 		return b.handleRunningInfo(c)
 	case protocol.ConsumeMessageDirectly:
 		return b.handleConsumeDirectly(c)
-	case getConsumerStatus:
+	case protocol.GetConsumerStatusOfMembers:
 		return b.handleConsumerStatus(c)
 	}
 	return b.handleAdmin(c)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -407,6 +408,12 @@ func TestRelays(t *testing.T) {
 		want := fmt.Sprintf(`{"consumerTable":{"a":{{"brokerName":"%s","queueId":0,"topic":"%s"}:7}},"messageQueueTable":{}}`, f.mq.BrokerName, f.topic)
 		if err != nil || string(cmd.Body) != want {
 			t.Errorf("consumer status: got %s, %v, want %s", cmd.Body, err, want)
+		}
+		if held, online, err := f.c.MemberOffsets(t.Context(), f.addr, f.group, f.topic, "a"); err != nil || !online || !maps.Equal(held, table) {
+			t.Errorf("offsets held by a: got %v, %v, %v, want %v", held, online, err, table)
+		}
+		if held, online, err := f.c.MemberOffsets(t.Context(), f.addr, f.group, f.topic, "b"); err != nil || online {
+			t.Errorf("offsets held by somebody else: got %v, %v, %v, want none", held, online, err)
 		}
 	})
 }

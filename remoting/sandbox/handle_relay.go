@@ -13,8 +13,6 @@ import (
 // NotifyReset does all the same.
 
 const (
-	getConsumerStatus protocol.RequestCode = 223
-
 	relayTimeout  = 10 * time.Second // of 307 and 309
 	statusTimeout = 5 * time.Second  // of each 221
 
@@ -85,18 +83,19 @@ func (b *broker) ask(m *member, timeout time.Duration, req protocol.Command, the
 // handleConsumerStatus asks the members, one after the other, for the offsets
 // that they hold; clientAddr is a client id and names one of them.
 func (b *broker) handleConsumerStatus(c *call) answer {
-	topic, _ := c.command.ExtFields.Get("topic")
-	name, _ := c.command.ExtFields.Get("group")
-	only, _ := c.command.ExtFields.Get("clientAddr")
-	g := b.groups[name]
+	var ask protocol.MembersStatusRequestHeader
+	if err := ask.Parse(c.command.ExtFields); err != nil {
+		return malformed(err)
+	}
+	g := b.groups[ask.Group]
 	if g == nil || len(g.members) == 0 {
 		return refuse(protocol.SystemError, "java.lang.NullPointerException")
 	}
 	s := &statusRound{broker: b, call: c, tables: map[string]protocol.OffsetTable{}}
-	h := protocol.ConsumerStatusRequestHeader{Topic: topic, Group: name}
+	h := protocol.ConsumerStatusRequestHeader{Topic: ask.Topic, Group: ask.Group}
 	s.request = protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: h.Fields()}
 	for _, m := range g.members {
-		if only == "" || only == m.clientID {
+		if ask.ClientID == "" || ask.ClientID == m.clientID {
 			s.left = append(s.left, m)
 		}
 	}
