@@ -47,6 +47,11 @@ type coordinator struct {
 	sampler       sampler
 	lastRefresh   time.Time
 
+	// handing: the brokers to which offsets of queues given away are being written;
+	// ended: the queues that have drained meanwhile. Both by broker name.
+	handing map[string]bool
+	ended   map[string][]*queue
+
 	leaving  bool
 	drained  chan struct{} // closed when the last queue has drained while leaving
 	operator string
@@ -202,47 +207,79 @@ func (c *coordinator) own() []*queue {
 type queueDrained struct{ q *queue }
 
 func (d queueDrained) apply(ctx context.Context, c *coordinator) {
-	q, e := d.q, c.e
+	q := d.q
 	q.drained = true
 	if c.leaving {
 		c.forget(q) // the leave persists all queues at once and unlocks afterwards
 		return
 	}
-	unlock := q.orderly && q.clustering && q.lockedUntil.Load() != 0
-	e.start(func() {
-		sctx, scancel := context.WithTimeout(ctx, saveLimit)
-		_ = e.persist(sctx, []*queue{q}) // told as an event; there is nothing else to be done for it
-		scancel()
-		if unlock {
-			uctx, cancel := context.WithTimeout(ctx, lockTimeout)
-			defer cancel()
-			err := e.d.Client.UnlockBatch(uctx, q.mq.BrokerName, e.lockBody([]MessageQueue{q.mq}))
-			if err != nil {
-				e.events.publish(LockRequestFailed{At{Time: time.Now()}, q.mq.BrokerName, err.Error()})
-			}
+	broker := q.mq.BrokerName
+	c.ended[broker] = append(c.ended[broker], q)
+	c.handAway(ctx, broker)
+}
+
+// handAway makes the offsets of all queues of a broker that have drained durable
+// and gives their locks back, in one go: one after another, their last owner
+// would come behind the first commits of the next.
+func (c *coordinator) handAway(ctx context.Context, broker string) {
+	qs := c.ended[broker]
+	if c.handing[broker] || len(qs) == 0 {
+		return
+	}
+	c.handing[broker] = true
+	delete(c.ended, broker)
+	e := c.e
+	var locked []MessageQueue
+	for _, q := range qs {
+		if q.orderly && q.clustering && q.lockedUntil.Load() != 0 {
+			locked = append(locked, q.mq)
 		}
-		e.inbox.put(queueRemoved{q, unlock})
+	}
+	e.start(func() {
+		sctx, cancel := context.WithTimeout(ctx, saveLimit)
+		_ = e.persist(sctx, qs) // told as an event; there is nothing else to be done for it
+		cancel()
+		if len(locked) > 0 {
+			e.unlock(ctx, broker, locked)
+		}
+		e.inbox.put(queuesRemoved{broker, qs})
 	})
 }
 
-// queueRemoved ends the life of a queue here.
-type queueRemoved struct {
-	q        *queue
-	unlocked bool
+// queuesRemoved ends the life of queues here.
+type queuesRemoved struct {
+	broker string
+	qs     []*queue
 }
 
-func (r queueRemoved) apply(_ context.Context, c *coordinator) {
-	if c.queues[r.q.mq] != r.q {
+func (r queuesRemoved) apply(ctx context.Context, c *coordinator) {
+	delete(c.handing, r.broker)
+	c.handAway(ctx, r.broker)
+	for _, q := range r.qs {
+		c.removed(q)
+	}
+}
+
+func (c *coordinator) removed(q *queue) {
+	if c.queues[q.mq] != q {
 		return
 	}
-	c.forget(r.q)
-	c.e.events.publish(QueueRemoved{r.q.at(), r.unlocked, ms(time.Since(r.q.dropBegan))})
-	c.setLimits(r.q.mq.Topic)
+	c.forget(q)
+	unlocked := q.orderly && q.clustering && q.lockedUntil.Load() != 0
+	c.e.events.publish(QueueRemoved{q.at(), unlocked, ms(time.Since(q.dropBegan))})
+	c.setLimits(q.mq.Topic)
+	if t := c.topic(q.mq.Topic); t != nil && slices.Contains(t.lastMine, q.mq) {
+		c.wake("retry", 0) // it was given back to us while it was being given away (trap T05)
+	}
+}
+
+func (c *coordinator) topic(name string) *topicState {
 	for _, t := range c.topics {
-		if t.sub.Topic == r.q.mq.Topic && slices.Contains(t.lastMine, r.q.mq) {
-			c.wake("retry", 0) // it was given back to us while it was being given away (trap T05)
+		if t.sub.Topic == name {
+			return t
 		}
 	}
+	return nil
 }
 
 // forget takes a queue that has ended out of the table, and tells the leave when

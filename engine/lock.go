@@ -83,16 +83,14 @@ func (e *Engine) requestLocks(ctx context.Context, broker string, qs []*queue) {
 	})
 }
 
-// unlock gives locks back that nobody here uses: the next owner would wait for
+// unlock gives locks back and waits for the answer: the next owner would wait for
 // their lease to end.
 func (e *Engine) unlock(ctx context.Context, broker string, mqs []MessageQueue) {
-	e.start(func() {
-		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
-		defer cancel()
-		if err := e.d.Client.UnlockBatch(uctx, broker, e.lockBody(mqs)); err != nil {
-			e.events.publish(LockRequestFailed{At{Time: time.Now()}, broker, err.Error()})
-		}
-	})
+	uctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	if err := e.d.Client.UnlockBatch(uctx, broker, e.lockBody(mqs)); err != nil {
+		e.events.publish(LockRequestFailed{At{Time: time.Now()}, broker, err.Error()})
+	}
 }
 
 // locksAnswered is a broker's answer to a request for locks.
@@ -120,7 +118,7 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 		}
 	}
 	if len(unwanted) > 0 && !c.leaving {
-		c.e.unlock(ctx, l.broker, unwanted)
+		c.e.start(func() { c.e.unlock(ctx, l.broker, unwanted) })
 	}
 	refused := 0
 	for _, q := range l.qs {
