@@ -47,10 +47,9 @@ type coordinator struct {
 	sampler       sampler
 	lastRefresh   time.Time
 
-	// handing: the brokers to which offsets of queues given away are being written;
-	// ended: the queues that have drained meanwhile. Both by broker name.
-	handing map[string]bool
-	ended   map[string][]*queue
+	away map[string]*givingAway // by broker name
+
+	mute map[string]int // by client id: questions for a hand-over that it left unanswered
 
 	leaving  bool
 	drained  chan struct{} // closed when the last queue has drained while leaving
@@ -209,25 +208,69 @@ type queueDrained struct{ q *queue }
 func (d queueDrained) apply(ctx context.Context, c *coordinator) {
 	q := d.q
 	q.drained = true
+	broker := q.mq.BrokerName
+	a := c.awayOf(broker)
+	a.draining--
 	if c.leaving {
 		c.forget(q) // the leave persists all queues at once and unlocks afterwards
 		return
 	}
-	broker := q.mq.BrokerName
-	c.ended[broker] = append(c.ended[broker], q)
-	c.handAway(ctx, broker)
+	a.ended = append(a.ended, q)
+	switch {
+	case a.draining == 0:
+		c.handAway(ctx, broker)
+	case len(a.ended) == 1 && !a.writing: // wait for the others, but for no listener that runs long
+		c.e.start(func() {
+			if sleep(ctx, handTogether) {
+				c.e.inbox.put(handAwayNow{broker})
+			}
+		})
+	}
+}
+
+// handTogether is how long the first queue given away waits for those given away
+// with it.
+const handTogether = 10 * time.Millisecond
+
+type handAwayNow struct{ broker string }
+
+func (h handAwayNow) apply(ctx context.Context, c *coordinator) { c.handAway(ctx, h.broker) }
+
+// givingAway is what is being given away of one broker's queues.
+type givingAway struct {
+	draining int      // told to end, and not drained yet
+	ended    []*queue // drained, and not yet durable
+	writing  bool     // the offsets of others are being written
+}
+
+func (c *coordinator) awayOf(broker string) *givingAway {
+	a := c.away[broker]
+	if a == nil {
+		a = &givingAway{}
+		c.away[broker] = a
+	}
+	return a
+}
+
+// drop tells a queue to end.
+func (c *coordinator) drop(q *queue, cause core.DropCause, wait time.Duration) {
+	if !q.dropping {
+		q.dropping = true
+		c.awayOf(q.mq.BrokerName).draining++
+	}
+	q.inbox.put(dropQueue{cause, wait})
 }
 
 // handAway makes the offsets of all queues of a broker that have drained durable
 // and gives their locks back, in one go: one after another, their last owner
 // would come behind the first commits of the next.
 func (c *coordinator) handAway(ctx context.Context, broker string) {
-	qs := c.ended[broker]
-	if c.handing[broker] || len(qs) == 0 {
+	a := c.awayOf(broker)
+	if a.writing || len(a.ended) == 0 {
 		return
 	}
-	c.handing[broker] = true
-	delete(c.ended, broker)
+	qs := a.ended
+	a.writing, a.ended = true, nil
 	e := c.e
 	var locked []MessageQueue
 	for _, q := range qs {
@@ -253,7 +296,7 @@ type queuesRemoved struct {
 }
 
 func (r queuesRemoved) apply(ctx context.Context, c *coordinator) {
-	delete(c.handing, r.broker)
+	c.awayOf(r.broker).writing = false
 	c.handAway(ctx, r.broker)
 	for _, q := range r.qs {
 		c.removed(q)
@@ -295,13 +338,15 @@ func (c *coordinator) forget(q *queue) {
 }
 
 // startQueue takes a queue: its goroutine waits for lock and offset by itself.
-func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQueue) {
+func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQueue, asking bool) *queue {
 	q := c.e.newQueue(mq, t.sub, t.limits)
+	q.asking = asking
 	q.pause, q.whole = c.pauses[mq], c.whole
 	c.queues[mq] = q
 	q.publish(time.Now())
 	c.e.start(func() { q.run(ctx) })
 	q.inbox.put(nudge{})
+	return q
 }
 
 // nudge wakes a queue that has nothing to wait for yet.

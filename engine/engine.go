@@ -210,7 +210,8 @@ func boundBy(a, b context.Context) (context.Context, func()) {
 func (e *Engine) newCoordinator() *coordinator {
 	c := &coordinator{
 		e: e, state: CreateJust, queues: map[MessageQueue]*queue{}, pauses: map[MessageQueue]*PauseState{},
-		brokers: map[string]*brokerState{}, locking: map[string]bool{}, handing: map[string]bool{}, ended: map[string][]*queue{},
+		brokers: map[string]*brokerState{}, locking: map[string]bool{}, away: map[string]*givingAway{},
+		mute: map[string]int{},
 	}
 	for _, s := range e.subs {
 		c.topics = append(c.topics, &topicState{sub: s, retry: s.Topic == protocol.RetryTopic(e.o.Group)})

@@ -65,6 +65,13 @@ func fromFirst(o *engine.Options) { o.ConsumeFromWhere = protocol.ConsumeFromFir
 // they were counted; nil accepts all.
 func join(t testing.TB, tg *sandboxtest.Target, group, topic string, listen engine.ListenerFunc, changes ...change) *member {
 	t.Helper()
+	return joinStore(t, tg, group, topic, listen, nil, changes...)
+}
+
+// joinStore is join with something around the member's store; nil is none.
+func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen engine.ListenerFunc,
+	around func(engine.OffsetStore) engine.OffsetStore, changes ...change) *member {
+	t.Helper()
 	o := engine.DefaultOptions()
 	o.Group = group
 	o.Subscriptions = []engine.Subscription{{Topic: topic}}
@@ -75,7 +82,11 @@ func join(t testing.TB, tg *sandboxtest.Target, group, topic string, listen engi
 	inbound := engine.NewInbound()
 	m := &member{t: t, client: tg.Client(t, inbound), done: make(chan error, 1), change: make(chan struct{}),
 		seen: map[at]int{}, order: map[engine.MessageQueue][]int64{}, keys: map[string]int{}}
-	e, err := engine.New(o, engine.Deps{Client: m.client, Inbound: inbound, Store: brokerStore{m.client, group},
+	var offsets engine.OffsetStore = brokerStore{m.client, group}
+	if around != nil {
+		offsets = around(offsets)
+	}
+	e, err := engine.New(o, engine.Deps{Client: m.client, Inbound: inbound, Store: offsets,
 		Listener: engine.ListenerFunc(func(ctx context.Context, msgs []engine.Message, cc *engine.ConsumeContext) (engine.Status, error) {
 			m.deliver(msgs)
 			if listen == nil {

@@ -22,8 +22,7 @@ func (c *coordinator) leave(ctx context.Context) error {
 	}
 	began := time.Now()
 	for _, q := range own {
-		q.dropping = true
-		q.inbox.put(dropQueue{core.DropShutdown, c.e.o.AwaitTermination})
+		c.drop(q, core.DropShutdown, c.e.o.AwaitTermination)
 	}
 	c.publish()
 	err := c.awaitDrained(ctx)

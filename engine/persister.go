@@ -116,6 +116,27 @@ func (e *Engine) save(ctx context.Context, mq MessageQueue, offset int64) error 
 	return result
 }
 
+// saveStart makes a computed start durable at once: a member restarted before its
+// first commit must not compute another, later one. Where another member has
+// committed since the store was read, its offset is the start: two that start a
+// new group together compute at the same time, and the slower must not undo the
+// progress of the other.
+func (e *Engine) saveStart(ctx context.Context, mq MessageQueue, offset int64) (kept int64, err error) {
+	one := map[string][]*queue{mq.BrokerName: nil}
+	e.eachBroker(ctx, one, func(_ []*queue, turnErr error) {
+		if err = turnErr; err != nil {
+			return
+		}
+		stored, found, loadErr := e.d.Store.Load(ctx, mq)
+		if err = loadErr; err != nil || found {
+			kept = stored
+			return
+		}
+		kept, err = offset, e.d.Store.Save(ctx, map[MessageQueue]int64{mq: offset})[mq]
+	})
+	return kept, err
+}
+
 // eachBroker calls f for each broker's part, side by side, so that a broker that
 // does not answer delays nobody else; writers to one broker follow each other.
 // f gets the reason when the turn did not come before ctx ended.

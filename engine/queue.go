@@ -79,7 +79,11 @@ type queue struct {
 	offsetsAt   time.Time
 	known       bool // the start offset was read (again) since the lock was gained
 	reading     bool
+	readSeq     uint64
 	readAgainAt time.Time
+	// While it is taken: asking, its former owner is being asked whether it has the
+	// queue; released, it has given it back; rested, handOver has passed.
+	asking, released, rested bool
 
 	conn      *remoting.Conn
 	connAddr  string
@@ -285,7 +289,7 @@ func (q *queue) arm(timer *time.Timer) {
 	earliest(q.flow.EndsAt())
 	switch q.phase {
 	case phaseTaking:
-		if !q.reading && q.mayRead() {
+		if !q.reading && q.mayRead() && !q.mustWait() {
 			earliest(q.readAgainAt)
 		}
 	case phaseActive:

@@ -12,8 +12,8 @@ import (
 // stepTaking brings a new queue into service: the lock first (orderly), then
 // the start offset.
 func (q *queue) stepTaking(ctx context.Context, now time.Time) {
-	if !q.mayRead() {
-		return // the coordinator asks for the lock
+	if !q.mayRead() || q.mustWait() {
+		return // the coordinator asks for the lock, or the former owner's word is awaited
 	}
 	if !q.reading && !now.Before(q.readAgainAt) {
 		q.readOffset(ctx)
@@ -23,52 +23,62 @@ func (q *queue) stepTaking(ctx context.Context, now time.Time) {
 // mayRead reports whether the offset may be read: an orderly queue needs its lock.
 func (q *queue) mayRead() bool { return !q.orderly || !q.clustering || q.locked }
 
+// mustWait reports whether a queue that is being taken has done what it can
+// before its former owner is heard.
+func (q *queue) mustWait() bool { return q.phase == phaseTaking && q.asking && q.rested }
+
 // mustRead reports whether the lock of a queue in service has come back and its
 // offset has to be read again, whatever stops its pulls meanwhile.
 func (q *queue) mustRead() bool {
 	return q.phase == phaseActive && q.resetting == nil && q.orderly && q.clustering && q.locked && !q.known && !q.reading
 }
 
-// handOver is how long a queue that others may have had just now is given
-// between two readings of its committed offset: its old owner persists at once.
-const handOver = 150 * time.Millisecond
-
 // readOffset asks the store where to start, on a goroutine of its own.
 func (q *queue) readOffset(ctx context.Context) {
 	q.reading = true
+	q.readSeq++
 	e, mq, retry := q.e, q.mq, q.retry
-	gen, losses := q.gen.Load(), q.losses
-	shared := q.clustering && q.phase == phaseTaking && e.shared.Load()
+	s := startOffset{seq: q.readSeq, gen: q.gen.Load(), losses: q.losses}
+	s.rested = q.clustering && q.phase == phaseTaking && e.shared.Load() && !q.released && !q.rested
 	e.start(func() {
-		s := startOffset{gen: gen, losses: losses}
-		s.offset, s.source, s.err = e.startFrom(ctx, mq, retry)
-		if shared && s.err == nil && s.source == core.StartStored {
-			wait := time.NewTimer(handOver)
-			defer wait.Stop()
-			select {
-			case <-wait.C:
-				s.offset, s.source, s.err = e.startFrom(ctx, mq, retry)
-			case <-ctx.Done():
-				s.err = context.Cause(ctx)
-			}
-		}
+		s.offset, s.source, s.err = e.startFrom(ctx, mq, retry, s.rested)
 		q.inbox.put(s)
 	})
 }
 
-// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). A computed
-// start is persisted at once: a member restarted before its first commit must
-// not compute another, later one.
-func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool) (int64, core.StartSource, error) {
+// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). rest: others
+// may have had the queue just now, so what is committed is read twice.
+func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry, rest bool) (int64, core.StartSource, error) {
 	stored, found, err := e.d.Store.Load(ctx, mq)
+	if err == nil && rest {
+		if !sleep(ctx, handOver) {
+			return 0, 0, context.Cause(ctx)
+		}
+		stored, found, err = e.d.Store.Load(ctx, mq)
+	}
 	if err != nil {
 		return 0, 0, fmt.Errorf("read the committed offset: %w", err)
 	}
 	source := core.StartFrom(e.o.ConsumeFromWhere, found, retry)
-	offset := stored
+	if source == core.StartStored {
+		return stored, source, nil
+	}
+	offset, err := e.computeStart(ctx, mq, source)
+	if err != nil {
+		return 0, 0, fmt.Errorf("compute the start offset: %w", err)
+	}
+	kept, err := e.saveStart(ctx, mq, offset)
+	if err != nil {
+		return 0, 0, fmt.Errorf("persist the computed start offset: %w", err)
+	}
+	if kept != offset {
+		source = core.StartStored
+	}
+	return kept, source, nil
+}
+
+func (e *Engine) computeStart(ctx context.Context, mq MessageQueue, source core.StartSource) (offset int64, err error) {
 	switch source {
-	case core.StartStored:
-		return offset, source, nil
 	case core.StartMin:
 		offset, err = e.d.Client.MinOffset(ctx, mq)
 	case core.StartMax:
@@ -76,30 +86,30 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool) (in
 	case core.StartTimestamp:
 		offset, err = e.d.Client.SearchOffset(ctx, mq, e.o.ConsumeTimestamp)
 	}
-	if err != nil {
-		return 0, 0, fmt.Errorf("compute the start offset: %w", err)
+	if err == nil && offset < 0 {
+		err = fmt.Errorf("the broker answered %d", offset)
 	}
-	if offset < 0 {
-		return 0, 0, fmt.Errorf("compute the start offset: the broker answered %d", offset)
-	}
-	if err := e.save(ctx, mq, offset); err != nil {
-		return 0, 0, fmt.Errorf("persist the computed start offset: %w", err)
-	}
-	return offset, source, nil
+	return offset, err
 }
 
 // startOffset is the answer to readOffset.
 type startOffset struct {
+	seq         uint64 // of the reading
 	gen, losses uint64 // of the queue when it was asked for
 	offset      int64
 	source      core.StartSource
+	rested      bool // handOver has passed between two readings
 	err         error
 }
 
 const readAgain = time.Second
 
 func (s startOffset) applyTo(ctx context.Context, q *queue) {
+	if s.seq != q.readSeq {
+		return // another reading was begun
+	}
 	q.reading = false
+	q.rested = q.rested || s.rested && s.err == nil
 	q.touch()
 	now := time.Now()
 	switch {
@@ -117,6 +127,9 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		}
 		q.noteError(q.nextOffset, s.err, readAgain)
 		return
+	case q.mustWait():
+		q.detail = "its former owner has not given it back yet"
+		return // to be read once more then
 	case q.phase == phaseTaking:
 		q.phase, q.known, q.detail, q.takenAt = phaseActive, true, "", now
 		if q.e.o.CleanExpired && q.clustering && !q.orderly {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"eyeq/engine/core"
@@ -26,9 +27,15 @@ func (c *coordinator) rebalance(ctx context.Context, trigger string) {
 		topics[i] = t.sub.Topic
 	}
 	e.start(func() {
-		g := gathered{trigger: trigger, topics: make([]topicGathered, len(topics))}
+		g := gathered{trigger: trigger, topics: map[string]topicGathered{}}
+		answers := make([]topicGathered, len(topics))
+		var wg sync.WaitGroup
+		for i, topic := range topics { // side by side: one that is slow to tell must not hold up the others' hand-over
+			e.guard(&wg, func() { answers[i] = e.gather(ctx, topic) })
+		}
+		wg.Wait()
 		for i, topic := range topics {
-			g.topics[i] = e.gather(ctx, topic)
+			g.topics[topic] = answers[i]
 		}
 		e.inbox.put(g)
 	})
@@ -58,7 +65,7 @@ func (e *Engine) gather(ctx context.Context, topic string) (g topicGathered) {
 // gathered ends the gathering of a pass.
 type gathered struct {
 	trigger string
-	topics  []topicGathered
+	topics  map[string]topicGathered
 }
 
 func (g gathered) apply(ctx context.Context, c *coordinator) {
@@ -69,9 +76,11 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 	now := time.Now()
 	end := RebalanceEnd{At: At{Time: now}, Seq: c.rebalanceSeq, Trigger: g.trigger, Balanced: true}
 	c.noteNamesrv(g.topics)
-	for i, t := range c.topics {
-		end.Topics = append(end.Topics, t.sub.Topic)
-		c.rebalanceTopic(ctx, t, g.topics[i], now, &end)
+	for _, t := range c.topics {
+		if found, ok := g.topics[t.sub.Topic]; ok { // one subscribed meanwhile has its turn in the next pass
+			end.Topics = append(end.Topics, t.sub.Topic)
+			c.rebalanceTopic(ctx, t, found, now, &end)
+		}
 	}
 	c.lastRebalance = now
 	end.DurationMS = ms(now.Sub(c.passBegan))
@@ -92,7 +101,7 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 }
 
 // noteNamesrv tells when the name servers stop and begin to answer.
-func (c *coordinator) noteNamesrv(topics []topicGathered) {
+func (c *coordinator) noteNamesrv(topics map[string]topicGathered) {
 	var unreachable *remoting.UnreachableError
 	for _, t := range topics {
 		if u, ok := errors.AsType[*remoting.UnreachableError](t.routeErr); ok {
@@ -127,6 +136,7 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 		}
 		return
 	}
+	last := t.allocation
 	want, err := c.allocate(t, g, now)
 	if err != nil {
 		var s skipError
@@ -151,8 +161,7 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	}
 	plan := core.PlanRebalance(have, want, now)
 	for _, d := range plan.Drop {
-		c.queues[d.MQ].dropping = true
-		c.queues[d.MQ].inbox.put(dropQueue{d.Cause, dropWait})
+		c.drop(c.queues[d.MQ], d.Cause, dropWait)
 	}
 	t.lastMine = want
 	added := plan.Add
@@ -160,10 +169,30 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	end.Dropped += len(plan.Drop)
 	end.Added += len(added)
 	if len(added) > 0 {
-		for _, mq := range added {
-			c.startQueue(ctx, t, mq)
-		}
+		c.take(ctx, t, last, added)
 		c.setLimits(t.sub.Topic)
+	}
+}
+
+// take starts queues, and asks their former owners for those that somebody else
+// may have still.
+func (c *coordinator) take(ctx context.Context, t *topicState, last map[string][]MessageQueue, added []MessageQueue) {
+	former := c.formerOwners(t, last, added)
+	asked := map[MessageQueue]bool{}
+	for _, mqs := range former {
+		for _, mq := range mqs {
+			asked[mq] = true
+		}
+	}
+	for _, mq := range added {
+		c.startQueue(ctx, t, mq, asked[mq])
+	}
+	for member, mqs := range former {
+		qs := make([]*queue, len(mqs))
+		for i, mq := range mqs {
+			qs[i] = c.queues[mq]
+		}
+		c.e.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
 	}
 }
 

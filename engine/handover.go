@@ -1,0 +1,198 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// Concurrent queues change hands without a lock: a member takes what the new
+// allocation gives it, and the old owner stops when it learns of the change. What
+// the old owner consumes after the new one has read the committed offset comes
+// twice. The reference leaves it at that. Here the new owner asks the old one
+// (code 223, which the broker passes on to it as 221): as long as that one says
+// that it has the queue it is being consumed, so waiting costs no silence; once
+// it is said to be given away its offset is durable, and is read. A member that
+// does not say is given a fixed time.
+const (
+	// handOver is how long a queue that others may have had just now is given
+	// between two readings of its committed offset when nobody says who has it.
+	handOver = 150 * time.Millisecond
+	// handOverAnswer bounds the wait for one answer; handOverPause is between two
+	// questions, and handOverSettle lets the one-way commit of a Java member arrive.
+	handOverAnswer = 400 * time.Millisecond
+	handOverPause  = 20 * time.Millisecond
+	handOverSlow   = 250 * time.Millisecond // after the first second
+	handOverSettle = 20 * time.Millisecond
+	// handOverTold is when it is told that an old owner keeps a queue, and
+	// handOverGrace how long beyond a rebalance period, in which it must have learnt
+	// of the change, it may.
+	handOverTold  = time.Second
+	handOverGrace = 5 * time.Second
+)
+
+// formerOwners groups the queues that t has been given by the member that has
+// them still. last is the allocation before.
+func (c *coordinator) formerOwners(t *topicState, last map[string][]MessageQueue, added []MessageQueue) map[string][]MessageQueue {
+	o := &c.e.o
+	if o.Orderly || o.MessageModel != protocol.Clustering || len(t.members) < 2 || t.membersFrom == "" {
+		return nil // the broker's lock sees to it, or nobody else is there
+	}
+	former := core.FormerOwners(added, c.e.clientID, t.members, last, func(m string, members []string) []MessageQueue {
+		mqs, _ := o.Strategy.Allocate(o.Group, m, t.route.Queues, members) // one that fails holds nothing
+		return mqs
+	})
+	byOwner := map[string][]MessageQueue{}
+	for mq, m := range former {
+		if c.mute[m] < core.HandOverFailures {
+			byOwner[m] = append(byOwner[m], mq)
+		}
+	}
+	return byOwner
+}
+
+// askFormer asks member for the queues of a topic until it has given them all
+// back, on a goroutine of its own. Each queue is told what to do.
+func (e *Engine) askFormer(ctx context.Context, addr, topic, member string, qs []*queue) {
+	e.start(func() {
+		w := handOverWatch{e: e, addr: addr, topic: topic, member: member, began: time.Now()}
+		for _, q := range qs {
+			w.left = append(w.left, &awaited{q: q})
+		}
+		for w.ask(ctx) {
+			pause := handOverPause
+			if time.Since(w.began) > time.Second {
+				pause = handOverSlow
+			}
+			if !sleep(ctx, pause) {
+				return
+			}
+		}
+	})
+}
+
+// sleep waits for d; it reports false when ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// handOverWatch is the hand-over of some queues of one topic from one member.
+type handOverWatch struct {
+	e                   *Engine
+	addr, topic, member string
+	began               time.Time
+	left                []*awaited
+	answered            bool
+}
+
+type awaited struct {
+	q *queue
+	core.HandOver
+	told bool
+}
+
+// ask asks once and reports whether there is more to wait for.
+func (w *handOverWatch) ask(ctx context.Context) bool {
+	actx, cancel := context.WithTimeout(ctx, handOverAnswer)
+	offsets, online, err := w.e.d.Client.MemberOffsets(actx, w.addr, w.e.o.Group, w.topic, w.member)
+	cancel()
+	if err != nil && !w.answered {
+		_, refused := errors.AsType[*remoting.CodeError](err)
+		w.e.inbox.put(memberMute{w.member, refused})
+	}
+	w.answered = w.answered || err == nil
+	waited, limit := time.Since(w.began), w.e.o.RebalanceInterval+handOverGrace
+	released := false
+	rest := w.left[:0]
+	var given []*queue
+	for _, a := range w.left {
+		if isGone(a.q) {
+			continue // taken away from us again
+		}
+		step := core.HandOverWait
+		if err != nil {
+			step = a.Failed()
+		} else {
+			_, holds := offsets[a.q.mq]
+			step = a.Answered(online && holds, waited, limit)
+		}
+		switch step {
+		case core.HandOverWait:
+			a.tell(w, waited)
+			rest = append(rest, a)
+		case core.HandOverReleased:
+			released = true
+			given = append(given, a.q)
+		default:
+			a.q.inbox.put(formerSaid{})
+		}
+	}
+	w.left = rest
+	if released {
+		if !sleep(ctx, handOverSettle) {
+			return false
+		}
+		for _, q := range given {
+			q.inbox.put(formerSaid{released: true})
+		}
+	}
+	return len(w.left) > 0
+}
+
+// tell says once that a queue is kept by its old owner for longer than it takes
+// to hear of a change.
+func (a *awaited) tell(w *handOverWatch, waited time.Duration) {
+	if a.told || waited < handOverTold {
+		return
+	}
+	a.told = true
+	a.q.emit(QueueAddFailed{a.q.at(), "held", w.member + " has not given it back yet"})
+}
+
+func isGone(q *queue) bool {
+	select {
+	case <-q.gone:
+		return true
+	default:
+		return false
+	}
+}
+
+// memberMute says that a member did not tell what it holds; after some such
+// questions it is asked no more, since each may keep one of the broker's threads
+// for five seconds. A broker that refuses the question is not asked again either.
+type memberMute struct {
+	member  string
+	refused bool
+}
+
+func (m memberMute) apply(_ context.Context, c *coordinator) {
+	c.mute[m.member]++
+	if m.refused {
+		c.mute[m.member] = core.HandOverFailures
+	}
+}
+
+// formerSaid ends the wait for a queue's former owner. released: it had the queue
+// and has made its offset durable.
+type formerSaid struct{ released bool }
+
+func (f formerSaid) applyTo(_ context.Context, q *queue) {
+	q.asking = false
+	q.released = q.released || f.released
+	if q.phase == phaseTaking && (q.rested || f.released) {
+		q.readSeq++ // what is being read is older than this
+		q.reading, q.readAgainAt = false, time.Time{}
+	}
+}
