@@ -80,7 +80,7 @@ func steady(tg *sandboxtest.Target, topic string, queues int32) (stop func() int
 // duplicate nor a silence worth the name, also when the old owner learns of it
 // late and is slow to persist (W5 of the bench).
 func TestHandOverUnderLoad(t *testing.T) {
-	const queues = 64
+	const queues = 16
 	for name, tt := range map[string]struct {
 		learns   time.Duration // by how much later the old owner gets the list of members
 		persists time.Duration // and its commits arrive
@@ -99,7 +99,7 @@ func TestHandOverUnderLoad(t *testing.T) {
 				a := joinStore(t, tg, group, topic, s.listen, late(tt.persists), named("a@1"))
 				awaitHeld(a, topic, queues)
 				stop := steady(tg, topic, queues)
-				time.Sleep(12 * time.Second)
+				time.Sleep(6 * time.Second)
 				onFault(tg, func(code protocol.RequestCode, client string) (f sandbox.Fault) {
 					if code == protocol.GetConsumerListByGroup && client == "a@1" {
 						f.Delay = tt.learns
