@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"eyeq/engine/core"
@@ -51,6 +52,7 @@ type coordinator struct {
 
 	mute map[string]int // by client id: questions for a hand-over that it left unanswered
 
+	requests sync.WaitGroup // heartbeats and lock requests under way
 	leaving  bool
 	drained  chan struct{} // closed when the last queue has drained while leaving
 	operator string

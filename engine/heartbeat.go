@@ -34,7 +34,9 @@ func (c *coordinator) heartbeat(ctx context.Context, done command) {
 	e := c.e
 	data := e.heartbeatData()
 	brokers := e.d.Client.Brokers()
+	c.requests.Add(1)
 	e.start(func() {
+		defer c.requests.Done()
 		beats := heartbeatsAnswered{done: done}
 		var wg sync.WaitGroup
 		var mu sync.Mutex // guards beats

@@ -32,6 +32,7 @@ func (c *coordinator) leave(ctx context.Context) error {
 	perr := c.e.persist(ctx, own)
 	c.step("persist", began, perr)
 
+	c.awaitRequests(ctx)
 	began = time.Now()
 	uerr := c.unlockAll(ctx, own)
 	if c.e.o.Orderly {
@@ -83,10 +84,31 @@ func (c *coordinator) awaitDrained(ctx context.Context) error {
 	}
 }
 
+// requestsWait bounds awaitRequests: a broker that is well answers in milliseconds.
+const requestsWait = time.Second
+
+// awaitRequests waits for the heartbeats and lock requests under way. A broker
+// may deal with one of them after the unlock or the unregister that was sent
+// later: it would then count this client as a member until its connection ends,
+// or keep the lock for its whole lease.
+func (c *coordinator) awaitRequests(ctx context.Context) {
+	answered := make(chan struct{})
+	c.e.start(func() { c.requests.Wait(); close(answered) })
+	limit := time.NewTimer(requestsWait)
+	defer limit.Stop()
+	select {
+	case <-answered:
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+}
+
+// unlockAll gives back the locks of all queues, also of those that wait for
+// theirs: a broker may have granted it meanwhile, and takes none from others.
 func (c *coordinator) unlockAll(ctx context.Context, own []*queue) error {
 	byBroker := map[string][]MessageQueue{}
 	for _, q := range own {
-		if q.orderly && q.clustering && q.lockedUntil.Load() != 0 {
+		if q.orderly && q.clustering {
 			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q.mq)
 		}
 	}

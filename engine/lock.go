@@ -61,7 +61,7 @@ func (c *coordinator) lock(ctx context.Context, now time.Time) {
 			continue
 		}
 		c.locking[broker] = true
-		c.e.requestLocks(ctx, broker, qs)
+		c.requestLocks(ctx, broker, qs)
 	}
 }
 
@@ -69,12 +69,15 @@ func (e *Engine) lockBody(mqs []MessageQueue) *protocol.LockBatchBody {
 	return &protocol.LockBatchBody{ConsumerGroup: e.o.Group, ClientID: e.clientID, MQSet: mqs}
 }
 
-func (e *Engine) requestLocks(ctx context.Context, broker string, qs []*queue) {
+func (c *coordinator) requestLocks(ctx context.Context, broker string, qs []*queue) {
+	e := c.e
 	mqs := make([]MessageQueue, len(qs))
 	for i, q := range qs {
 		mqs[i] = q.mq
 	}
+	c.requests.Add(1)
 	e.start(func() {
+		defer c.requests.Done()
 		lctx, cancel := context.WithTimeout(ctx, lockTimeout)
 		defer cancel()
 		asked := time.Now() // the lease begins no later than the broker's answer: count from the question

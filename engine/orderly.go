@@ -100,6 +100,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 			c.last = time.Now()
 		}
 		w.holding.Store(int32(j - i))
+		b.handed.Store(int64(j))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		verdict := orderlyVerdict(status, err)

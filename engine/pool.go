@@ -24,7 +24,8 @@ type batch struct {
 	next    atomic.Int64 // concurrent: the next message to hand out
 	// accepted counts the messages of an orderly run that were acknowledged.
 	accepted atomic.Int64
-	alone    bool // orderly: nothing that is not committed stands before it
+	handed   atomic.Int64 // orderly: messages that the listener was given so far
+	alone    bool         // orderly: nothing that is not committed stands before it
 	// sentBack marks messages that expired-message cleaning has sent back, so that a
 	// listener failing later sends them back no second time; nil: none.
 	sentBack atomic.Pointer[[]atomic.Bool]

@@ -199,7 +199,7 @@ func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subs
 // publish stores the queue's snapshot anew.
 func (q *queue) publish(now time.Time) {
 	q.stale, q.publishAt = false, time.Time{}
-	st := q.pq.Stats()
+	st := q.cacheStats()
 	s := &QueueSnapshot{
 		MessageQueue: q.mq, Retry: q.retry, Own: true,
 		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt,
@@ -229,6 +229,30 @@ func (q *queue) publish(now time.Time) {
 	}
 	s.StateSince = q.stateSince
 	q.snap.Store(s)
+}
+
+// cacheStats are the cache's figures as the reference counts them: what a worker
+// took for a run and has not given to the listener yet is still cached.
+func (q *queue) cacheStats() core.CacheStats {
+	st, b := q.pq.Stats(), q.out
+	if b == nil || b.gen != q.gen.Load() {
+		return st
+	}
+	handed := int(b.handed.Load())
+	if handed == len(b.msgs) || st.Consuming == 0 {
+		return st
+	}
+	st.Consuming -= int64(len(b.msgs) - handed)
+	st.Span = st.Max - b.msgs[handed].QueueOffset()
+	switch {
+	case st.Consuming <= 0:
+		st.Consuming, st.ConsumingMin, st.ConsumingMax = 0, Unknown, Unknown
+	case handed > 0:
+		st.ConsumingMax = b.msgs[handed-1].QueueOffset()
+	default: // of what was taken before and not committed
+		q.pq.Head(int(st.Consuming), func(_ uint64, m *protocol.MessageExt, _ core.Stage) { st.ConsumingMax = m.QueueOffset() })
+	}
+	return st
 }
 
 // describe names the queue's state and why.
