@@ -1,6 +1,7 @@
 package core
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,19 +67,24 @@ func KnowsOthers(s Strategy) bool {
 
 // checkAllocate applies the check that all strategies but CONFIG begin with. It
 // gives the client's place among the members, -1 when it is none of them.
-func checkAllocate(group, clientID string, queues []protocol.MessageQueue, members []string) (index int, err error) {
-	what := ""
-	switch {
-	case clientID == "":
-		what = "no client id"
-	case len(queues) == 0:
-		what = "no queues"
-	case len(members) == 0:
-		what = "no members"
-	default:
-		return slices.Index(members, clientID), nil
+func checkAllocate(clientID string, queues []protocol.MessageQueue, members []string) (index int, err error) {
+	if clientID == "" {
+		return -1, errors.New("no client id to allocate queues to")
 	}
-	return -1, fmt.Errorf("allocate queues of group %s: %s", group, what)
+	if err := checkLists(queues, members); err != nil {
+		return -1, err
+	}
+	return slices.Index(members, clientID), nil
+}
+
+func checkLists(queues []protocol.MessageQueue, members []string) error {
+	switch {
+	case len(queues) == 0:
+		return errors.New("no queues to allocate")
+	case len(members) == 0:
+		return errors.New("no members to allocate queues to")
+	}
+	return nil
 }
 
 // indexStrategy gives a member what lies at certain places of the list of queues.
@@ -89,8 +95,8 @@ type indexStrategy struct {
 
 func (s indexStrategy) Name() string { return s.name }
 
-func (s indexStrategy) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
-	index, err := checkAllocate(group, clientID, queues, members)
+func (s indexStrategy) Allocate(_, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
+	index, err := checkAllocate(clientID, queues, members)
 	if index < 0 {
 		return nil, err
 	}

@@ -38,15 +38,15 @@ func AllocateByConsistentHash(virtualNodes int, hash func(key string) int64) (St
 func (s hashStrategy) Name() string { return "CONSISTENT_HASH" }
 
 func (s hashStrategy) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
-	if index, err := checkAllocate(group, clientID, queues, members); index < 0 {
+	if index, err := checkAllocate(clientID, queues, members); index < 0 {
 		return nil, err
 	}
 	shares, err := s.allocateAll(group, queues, members)
 	return shares[clientID], err
 }
 
-func (s hashStrategy) allocateAll(group string, queues []protocol.MessageQueue, members []string) (map[string][]protocol.MessageQueue, error) {
-	if _, err := checkAllocate(group, group, queues, members); err != nil {
+func (s hashStrategy) allocateAll(_ string, queues []protocol.MessageQueue, members []string) (map[string][]protocol.MessageQueue, error) {
+	if err := checkLists(queues, members); err != nil {
 		return nil, err
 	}
 	shares := make(map[string][]protocol.MessageQueue, len(members))

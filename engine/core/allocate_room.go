@@ -17,8 +17,8 @@ func AllocateByMachineRoom(rooms []string) Strategy { return roomStrategy{slices
 
 func (s roomStrategy) Name() string { return "MACHINE_ROOM" }
 
-func (s roomStrategy) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
-	index, err := checkAllocate(group, clientID, queues, members)
+func (s roomStrategy) Allocate(_, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
+	index, err := checkAllocate(clientID, queues, members)
 	if index < 0 {
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func AllocateMachineRoomNearby(inner Strategy, r MachineRoomResolver) (Strategy,
 func (s nearbyStrategy) Name() string { return nearbyName + "-" + s.inner.Name() }
 
 func (s nearbyStrategy) Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error) {
-	if index, err := checkAllocate(group, clientID, queues, members); index < 0 {
+	if index, err := checkAllocate(clientID, queues, members); index < 0 {
 		return nil, err
 	}
-	rooms, err := s.rooms(group, queues, members)
+	rooms, err := s.rooms(queues, members)
 	if err != nil {
 		return nil, err
 	}
@@ -125,10 +125,10 @@ func (s nearbyStrategy) Allocate(group, clientID string, queues []protocol.Messa
 }
 
 func (s nearbyStrategy) allocateAll(group string, queues []protocol.MessageQueue, members []string) (map[string][]protocol.MessageQueue, error) {
-	if _, err := checkAllocate(group, group, queues, members); err != nil {
+	if err := checkLists(queues, members); err != nil {
 		return nil, err
 	}
-	rooms, err := s.rooms(group, queues, members)
+	rooms, err := s.rooms(queues, members)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ type room struct {
 }
 
 // rooms groups queues and members, sorted by name as Java's TreeMap does.
-func (s nearbyStrategy) rooms(group string, queues []protocol.MessageQueue, members []string) ([]room, error) {
+func (s nearbyStrategy) rooms(queues []protocol.MessageQueue, members []string) ([]room, error) {
 	byName := map[string]*room{}
 	enter := func(name string) *room {
 		if byName[name] == nil {
@@ -173,7 +173,7 @@ func (s nearbyStrategy) rooms(group string, queues []protocol.MessageQueue, memb
 	for _, mq := range queues {
 		name := s.resolver.Broker(mq)
 		if name == "" {
-			return nil, fmt.Errorf("allocate queues of group %s: no machine room in the name of broker %q", group, mq.BrokerName)
+			return nil, fmt.Errorf("no machine room in the name of broker %q", mq.BrokerName)
 		}
 		r := enter(name)
 		r.queues = append(r.queues, mq)
@@ -181,7 +181,7 @@ func (s nearbyStrategy) rooms(group string, queues []protocol.MessageQueue, memb
 	for _, m := range members {
 		name := s.resolver.Client(m)
 		if name == "" {
-			return nil, fmt.Errorf("allocate queues of group %s: no machine room in the client id %q", group, m)
+			return nil, fmt.Errorf("no machine room in the client id %q", m)
 		}
 		r := enter(name)
 		r.members = append(r.members, m)
