@@ -37,7 +37,6 @@ func TestWrongUse(t *testing.T) {
 		"threads":             {[]string{"consume", "-g", "g", "-t", "t", "--threads", "a:b"}, `"a:b": must be MIN:MAX`},
 		"threads reversed":    {[]string{"consume", "-g", "g", "-t", "t", "--threads", "5:2"}, "--threads 5:2: min must not be above max (consumeThreadMin)"},
 		"from":                {[]string{"consume", "-g", "g", "-t", "t", "--from", "yesterday"}, "--from: must be last, first or a time"},
-		"strategy to come":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "consistent-hash"}, "consistent-hash is not there yet: avg and circle are"},
 		"no such strategy":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "x"}, `"x": must be avg, circle,`},
 		"sql":                 {[]string{"consume", "-g", "g", "-t", "t", "--sql", "a>1"}, "--sql is not there yet"},
 		"hold":                {[]string{"consume", "-g", "g", "-t", "t", "--listener", "hold"}, "--listener hold and exec are not there yet"},

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
+	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
 )
 
@@ -19,7 +20,7 @@ type consumeFlags struct {
 	orderly  bool
 	broad    bool
 	from     string
-	strategy string
+	strategy strategyFlags
 	sql      string
 	clientID string
 	threads  string
@@ -37,6 +38,11 @@ type consumeFlags struct {
 }
 
 func newConsume(e *env) *cobra.Command {
+	_, cmd := consumeCommand(e)
+	return cmd
+}
+
+func consumeCommand(e *env) (*consumeFlags, *cobra.Command) {
 	f := &consumeFlags{}
 	cmd := &cobra.Command{
 		Use:   "consume -g GROUP -t TOPIC[:TAG1||TAG2] ...",
@@ -44,7 +50,18 @@ func newConsume(e *env) *cobra.Command {
 		Long: `Joins a group as a member, with RocketMQ's own push consumer rules. On a terminal it shows
 the live screen; with --headless, or without a terminal, it prints one line a message
 (-o json, text or none) and a summary as the last line. A message is acknowledged after its
-line is written. The first ctrl-c leaves the group in order, the second at once.`,
+line is written. The first ctrl-c leaves the group in order, the second at once.
+
+All members of a group must divide its queues by the same --strategy:
+  avg, circle           neighbours to each member; one by one in turn
+  consistent-hash       by a ring of hashes: few queues move when a member comes or goes
+  config                each member has its own list, --queues; nobody checks that they fit
+  machine-room          only the brokers, called ROOM@NAME, of --machine-rooms
+  machine-room-nearby   the brokers of a room to the members in it, those of a room without
+                        members to all. A broker's room stands before the @ of its name, a
+                        member's before the @ of its client id (--client-id ROOM@NAME), or
+                        before the - where it has no @. By avg; behind a - another one
+                        may stand: machine-room-nearby-circle`,
 		Example: `  eyeq consume --namesrv 127.0.0.1:9876 -g audit -t orders
   eyeq consume -g audit -t 'orders:paid||refund' --headless --max 100 | jq 'select(.kind=="message").body'
   eyeq consume -g audit -t orders --headless --events -o text --idle-exit 10s`,
@@ -56,7 +73,10 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 	fl.BoolVar(&f.orderly, "orderly", false, "consume each queue in order, under the broker's lock")
 	fl.BoolVar(&f.broad, "broadcast", false, "read all queues, offsets in a local file; give each of several members on one host its own --client-id or --offset-dir")
 	fl.StringVar(&f.from, "from", "", "where a group without offsets starts: last, first or a time")
-	fl.StringVar(&f.strategy, "strategy", "", "allocation strategy: avg or circle")
+	fl.StringVar(&f.strategy.strategy, "strategy", "", "who gets which queue: avg, circle, config, machine-room, machine-room-nearby[-INNER] or consistent-hash")
+	fl.StringArrayVar(&f.strategy.queues, "queues", nil, "strategy config: this member's queues, [TOPIC=]BROKER:ID or BROKER:FROM-TO, separated by commas")
+	fl.StringArrayVar(&f.strategy.rooms, "machine-rooms", nil, "strategy machine-room: the rooms whose brokers, called ROOM@NAME, this member reads, separated by commas")
+	fl.IntVar(&f.strategy.virtualNodes, "virtual-nodes", core.VirtualNodes, "strategy consistent-hash: virtual nodes a member")
 	fl.StringVar(&f.sql, "sql", "", "SQL92 expression (not there yet)")
 	fl.StringVar(&f.clientID, "client-id", "", "the member's client id (default: made from address and process)")
 	fl.IntVar(&f.batch, "batch", 0, "messages in one call of the listener")
@@ -77,8 +97,9 @@ line is written. The first ctrl-c leaves the group in order, the second at once.
 		fl.Lookup(name).Hidden = true
 	}
 	f.changed = func(name string) bool { return fl.Changed(name) }
+	f.strategy.changed = f.changed
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runConsume(ctx, e, f) })
-	return cmd
+	return f, cmd
 }
 
 // options lays the flags over the configuration's [consumer].
@@ -129,13 +150,6 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 		}
 		o.ConsumeFromWhere, o.ConsumeTimestamp = protocol.ConsumeFromTimestamp, t
 	}
-	if f.strategy != "" {
-		s, err := strategyByName(f.strategy)
-		if err != nil {
-			return o, usagef("--strategy: %v", err)
-		}
-		o.Strategy = s
-	}
 	// With --max one thread keeps what is printed and what is committed together:
 	// several would print later messages of a queue while an earlier one is beyond
 	// the limit, and these would be delivered once more.
@@ -158,7 +172,12 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	setIf(f, "pull-threshold-size", &o.PullThresholdSizeForQueue, f.pullThresholdSize)
 	setIf(f, "max-span", &o.ConsumeConcurrentlyMaxSpan, f.maxSpan)
 	setIf(f, "max-reconsume", &o.MaxReconsumeTimes, f.maxReconsume)
-	return o, f.explain(o.Validate(), c)
+	if err := f.explain(o.Validate(), c); err != nil {
+		return o, err
+	}
+	var err error
+	o.Strategy, err = f.allocation(c, &o)
+	return o, err
 }
 
 // propertyFlags are the flags that set RocketMQ's properties.
@@ -237,6 +256,9 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	}
 	if err := t.allowChange("joining group " + f.group + ", which takes queues from its members and commits offsets,"); err != nil {
 		return err
+	}
+	if text := retryLeftOut(&o); text != "" {
+		e.say("%s", text)
 	}
 	if !onScreen && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
 		o.AwaitTermination = printAwait

@@ -23,6 +23,7 @@ type config struct {
 	defaultCluster string
 	clusters       map[string]*clusterConfig
 	consumer       engine.Options // of one consumer, without group and subscriptions
+	strategy       strategyChoice // of consumer; it takes its topics to make one
 	screen         screenConfig
 	keys           map[string]string
 }
@@ -91,6 +92,7 @@ func defaultConfig() *config {
 		origins:  map[string]origin{},
 		clusters: map[string]*clusterConfig{},
 		consumer: engine.DefaultOptions(),
+		strategy: defaultStrategy(),
 		screen:   screenConfig{refresh: 250 * time.Millisecond, glyphs: "unicode"},
 		keys:     map[string]string{},
 	}

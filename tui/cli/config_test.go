@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
@@ -104,7 +103,7 @@ reset = "X"
 	}
 	o := c.consumer
 	if o.PullThresholdForQueue != 500 || o.ConsumeFromWhere != protocol.ConsumeFromTimestamp || !o.ConsumeTimestamp.Equal(time.Date(2026, 11, 29, 6, 32, 0, 0, time.UTC)) ||
-		o.Strategy.Name() != core.AllocateAveragelyByCircle.Name() || o.MessageModel != protocol.Broadcasting || o.ConsumeTimeout != 30*time.Minute || !o.CleanExpired || o.MaxReconsumeTimes != 3 {
+		c.strategy.name != "AVG_BY_CIRCLE" || o.MessageModel != protocol.Broadcasting || o.ConsumeTimeout != 30*time.Minute || !o.CleanExpired || o.MaxReconsumeTimes != 3 {
 		t.Errorf("consumer = %+v", o)
 	}
 	if c.screen != (screenConfig{time.Second, "ascii"}) || c.keys["reset"] != "X" || c.defaultCluster != "prod" {
@@ -151,7 +150,13 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"default cluster":      {"default_cluster = \"b\"\n", `c.toml:1: default_cluster = "b": there is no [clusters.b]`},
 		"two secrets":          {"[clusters.a]\nnamesrv = [\"a:1\"]\nauth = { access_key = \"k\", secret_key_env = \"A\", secret_key_file = \"f\" }\n", "c.toml:3: clusters.a.auth: give one of"},
 		"no secret":            {"[clusters.a]\nnamesrv = [\"a:1\"]\n[clusters.a.auth]\naccess_key = \"k\"\n", "c.toml:3: clusters.a.auth: needs one of"},
-		"strategy":             {"[consumer]\nallocate_message_queue_strategy = \"machine-room\"\n", "the strategy machine-room is not there yet"},
+		"strategy":             {"[consumer]\nallocate_message_queue_strategy = \"machine\"\n", `c.toml:2: consumer.allocate_message_queue_strategy = "machine": allocation strategy "machine": must be avg,`},
+		"inner strategy":       {"[consumer]\nallocate_message_queue_strategy = \"machine-room-nearby-x\"\n", "behind machine-room-nearby- must stand"},
+		"queue list":           {"[consumer]\nmessage_queue_list = [\"broker-a\"]\n", `c.toml:2: consumer.message_queue_list = ["broker-a"]: "broker-a": must be [TOPIC=]BROKER:ID`},
+		"queue list no list":   {"[consumer]\nmessage_queue_list = \"broker-a:0\"\n", `must be a list such as ["broker-a:0-3"]`},
+		"queue id":             {"[consumer]\nmessage_queue_list = [\"broker-a:0-65536\"]\n", "an id is at most 65535"},
+		"machine room":         {"[consumer]\nconsumeridcs = [\"room1@broker-a\"]\n", `c.toml:2: consumer.consumeridcs = ["room1@broker-a"]: "room1@broker-a": must be a machine room`},
+		"virtual nodes":        {"[consumer]\nvirtual_node_cnt = 0\n", "c.toml:2: consumer.virtual_node_cnt = 0: must be 1 to 1000"},
 		"refresh":              {"[screen]\nrefresh = \"1h\"\n", `c.toml:2: screen.refresh = "1h": must be 100ms to 10s`},
 		"timestamp":            {"[consumer]\nconsume_timestamp = \"now\"\n", `c.toml:2: consumer.consume_timestamp = "now": must be such as`},
 		"timestamp missing":    {"[consumer]\nconsume_from_where = \"CONSUME_FROM_TIMESTAMP\"\n", "must be given to start from a time"},

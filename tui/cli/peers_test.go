@@ -106,11 +106,11 @@ func integer(t *testing.T, v any) int64 {
 }
 
 // startConsumer starts a stock Java member, which runs until the end of the test,
-// and returns its output when it has started.
-func (p *peers) startConsumer(t *testing.T, namesrv, group, topic string) *buffer {
+// and returns its output when it has started. more are further arguments.
+func (p *peers) startConsumer(t *testing.T, namesrv, group, topic string, more ...string) *buffer {
 	t.Helper()
 	out, stderr := newBuffer(), newBuffer()
-	cmd := exec.Command(p.script, "java", p.version, "Consume", namesrv, group, topic, "concurrent", "120")
+	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", "120"}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

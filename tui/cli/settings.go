@@ -119,19 +119,55 @@ var settings = []setting{
 			}
 			return quoteTOML(c.consumer.ConsumeTimestamp.Format(time.RFC3339))
 		}},
-	{table: "consumer", key: "allocate_message_queue_strategy", doc: "who gets which queue: AVG or AVG_BY_CIRCLE",
+	{table: "consumer", key: "allocate_message_queue_strategy",
+		doc: "who gets which queue: AVG, AVG_BY_CIRCLE, CONFIG, MACHINE_ROOM, MACHINE_ROOM_NEARBY-AVG (or another behind the -) or CONSISTENT_HASH",
 		set: func(c *config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New("must be a text")
 			}
-			strategy, err := strategyByName(s)
+			name, err := core.StrategyName(s)
 			if err == nil {
-				c.consumer.Strategy = strategy
+				c.strategy.name = name
 			}
 			return err
 		},
-		show: func(c *config, _ string) string { return quoteTOML(c.consumer.Strategy.Name()) }},
+		show: func(c *config, _ string) string { return quoteTOML(c.strategy.name) }},
+	{table: "consumer", key: "message_queue_list", doc: "CONFIG: the queues of this member, each [TOPIC=]BROKER:ID or [TOPIC=]BROKER:FROM-TO",
+		set: func(c *config, _ string, raw any) error {
+			texts, err := textList(raw, `["broker-a:0-3"]`)
+			if err == nil {
+				c.strategy.queues, err = parseQueueChoices(texts)
+			}
+			return err
+		},
+		show: func(c *config, _ string) string {
+			texts := make([]string, len(c.strategy.queues))
+			for i, q := range c.strategy.queues {
+				texts[i] = q.String()
+			}
+			return tomlList(texts)
+		}},
+	{table: "consumer", key: "consumeridcs", doc: "MACHINE_ROOM: the machine rooms whose brokers, called ROOM@NAME, this member reads",
+		set: func(c *config, _ string, raw any) error {
+			rooms, err := textList(raw, `["room1"]`)
+			if err == nil {
+				err = checkRooms(rooms)
+			}
+			c.strategy.rooms = rooms
+			return err
+		},
+		show: func(c *config, _ string) string { return tomlList(c.strategy.rooms) }},
+	{table: "consumer", key: "virtual_node_cnt", doc: "CONSISTENT_HASH: virtual nodes a member; must be the same for all members",
+		set: func(c *config, _ string, raw any) error {
+			n, ok := raw.(int64)
+			if !ok {
+				return errors.New("must be a whole number")
+			}
+			c.strategy.virtualNodes = int(n)
+			return checkVirtualNodes(n)
+		},
+		show: func(c *config, _ string) string { return strconv.Itoa(c.strategy.virtualNodes) }},
 	boolean("consumer", "orderly", "consume each queue in order, under the broker's lock",
 		func(c *config, _ string) *bool { return &c.consumer.Orderly }),
 	text("consumer", "instance_name", "takes the place of the process id in the client id; must differ between members",
@@ -292,15 +328,6 @@ func checkHostPort(addr string) error {
 		return fmt.Errorf("%q must have a port from 1 to 65535", addr)
 	}
 	return nil
-}
-
-// strategyByName finds a strategy of this version, and tells one that is still
-// to come from one that does not exist.
-func strategyByName(name string) (core.Strategy, error) {
-	if word, err := core.StrategyName(name); err == nil && word != "AVG" && word != "AVG_BY_CIRCLE" {
-		return nil, fmt.Errorf("the strategy %s is not there yet: avg and circle are", name)
-	}
-	return core.StrategyByName(name, core.StrategySettings{Resolver: core.RoomsByName()})
 }
 
 // parseConsumeTimestamp reads Java's yyyyMMddHHmmss, or RFC 3339.
