@@ -22,10 +22,15 @@ const (
 	defaultTopicQueues = 8
 )
 
-// broker is one master. The loop owns it.
+// broker is one master or slave. The loop owns it.
 type broker struct {
 	loop      *loop
 	name      string
+	id        int64
+	master    *broker        // of a slave
+	slave     *broker        // of a master that has one
+	behind    []copied       // of a slave: stored at the master and not yet here
+	cut       bool           // of a slave: copies nothing
 	memory    string         // its address in memory
 	listen    string         // where it listens on TCP, once it does
 	tcp       string         // and the address announced for that
@@ -35,8 +40,8 @@ type broker struct {
 	log       *commitLog
 	topics    map[string]*topic
 	groups    map[string]*group
-	schedule  *schedule
-	touched   []*queue // have held pulls and new messages
+	schedule  *schedule // nil at a slave
+	touched   []*queue  // have held pulls and new messages
 	rates     rates
 }
 
@@ -86,7 +91,7 @@ func (b *broker) makeTopic(name string, queues, perm int32) *topic {
 // deleteTopic drops a topic with its messages' index and all groups' offsets.
 func (b *broker) deleteTopic(name string) {
 	t := b.topics[name]
-	if t == nil || t == b.schedule.topic {
+	if t == nil || name == scheduleTopic {
 		return
 	}
 	delete(b.topics, name)
@@ -127,6 +132,12 @@ func (b *broker) truncate(topic string, id int32, minOffset int64) {
 // handle answers one request. An unknown code is answered with 3, as both broker
 // lines do.
 func (b *broker) handle(c *call) answer {
+	if b.master != nil {
+		switch code := protocol.RequestCode(c.command.Code); code {
+		case protocol.SendMessage, protocol.SendMessageV2, protocol.SendBatchMessage, protocol.ConsumerSendMsgBack:
+			return b.refuseOnSlave(code)
+		}
+	}
 	switch protocol.RequestCode(c.command.Code) {
 	case protocol.PullMessage, litePullMessage:
 		return b.handlePull(c)

@@ -145,7 +145,15 @@ func (b *broker) start() {
 	if b.tcp != "" {
 		b.serveTCP()
 	}
-	b.schedule.rearm()
+	switch {
+	case b.master != nil:
+		b.catchUp()
+	case b.slave != nil:
+		b.slave.catchUp()
+	}
+	if b.schedule != nil {
+		b.schedule.rearm()
+	}
 }
 
 // serveMemory opens the in-memory addresses: the broker's own and, for clients

@@ -10,6 +10,7 @@ import (
 // Request is what a fault hook sees.
 type Request struct {
 	Broker   string // "" at the name server
+	BrokerID int64  // 0 is the master
 	ClientID string // "" before the first heartbeat of the connection
 	Remote   string
 	Command  protocol.Command
@@ -34,7 +35,7 @@ var errCut = errors.New("cut by a fault")
 func (l *loop) strike(c *call, e *endpoint) bool {
 	req := Request{ClientID: c.peer.clientID, Remote: c.peer.conn.RemoteAddr(), Command: c.command}
 	if e.broker != nil {
-		req.Broker = e.broker.name
+		req.Broker, req.BrokerID = e.broker.name, e.broker.id
 	}
 	f := l.fault(req)
 	c.delay, c.lose = f.Delay, f.Lose

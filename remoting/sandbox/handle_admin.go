@@ -98,6 +98,8 @@ func (b *broker) handleCreateTopic(c *call) answer {
 		return malformed(err)
 	}
 	switch {
+	case b.master != nil && b.loop.four:
+		return refuse(protocol.SystemError, "Can't modify topic or subscription group from slave broker, please execute it from master broker.")
 	case len(h.Topic) > maxTopicLength || !validTopic(h.Topic) || h.Topic == scheduleTopic:
 		return refuse(b.loop.invalid(), fmt.Sprintf("the topic name [%s] is not allowed", h.Topic))
 	case h.ReadQueueNums < 0 || h.WriteQueueNums < 0 || max(h.ReadQueueNums, h.WriteQueueNums) > maxQueues:

@@ -36,7 +36,7 @@ func (b *broker) pull(c *call, h *protocol.PullMessageRequestHeader, mayHold boo
 	tq := topicQueue{q.topic.name, q.id}
 	if offset, ok := g.resets[tq]; ok {
 		delete(g.resets, tq)
-		return b.pulled(h, &got{status: getReset, next: offset, minOff: q.minOffset(), maxOff: q.maxOffset()})
+		return b.pulled(h, &got{status: getReset, next: offset, minOff: q.minOffset(), maxOff: q.maxOffset()}, 0)
 	}
 	read := q.get(b.log, h.QueueOffset, &f, limits{
 		messages: min(max(int(h.MaxMsgNums), 1), b.loop.options.MaxPullMessages),
@@ -44,7 +44,10 @@ func (b *broker) pull(c *call, h *protocol.PullMessageRequestHeader, mayHold boo
 		scan:     scanned,
 	})
 	g.pulled[tq] = read.next
-	a := b.pulled(h, &read)
+	if b.master != nil && read.status == getOverflowBadly {
+		read.next = h.QueueOffset // it may only be behind: the master is to judge
+	}
+	a := b.pulled(h, &read, b.suggests(q, &read))
 	// A pull that is tried again after having been held does not commit again.
 	if !c.held && h.SysFlag&protocol.PullCommitOffset != 0 {
 		g.commit(q.topic, q.id, h.CommitOffset)
@@ -129,8 +132,10 @@ func noTopic(name string) answer {
 }
 
 // pulled makes the answer of what was read.
-func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got) answer {
-	r := protocol.PullMessageResponseHeader{NextBeginOffset: g.next, MinOffset: g.minOff, MaxOffset: g.maxOff}
+func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got, suggested int64) answer {
+	r := protocol.PullMessageResponseHeader{
+		NextBeginOffset: g.next, MinOffset: g.minOff, MaxOffset: g.maxOff, SuggestWhichBrokerID: suggested,
+	}
 	a := answer{remark: string(g.status), fields: r.Fields(), parts: g.parts}
 	switch g.status {
 	case getFound:
@@ -146,6 +151,9 @@ func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got) answer {
 		}
 	default:
 		a.code = protocol.PullOffsetMoved
+	}
+	if b.master != nil && a.code == protocol.PullOffsetMoved {
+		a.code = protocol.PullRetryImmediately
 	}
 	return a
 }

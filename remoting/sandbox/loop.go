@@ -20,7 +20,8 @@ type loop struct {
 	alarms  *alarms
 	network *network
 	namesrv *namesrv
-	brokers []*broker
+	brokers []*broker // the masters, then their slaves
+	moved   int       // addresses given out by MoveBroker
 	peers   map[*remoting.Conn]*peer
 	fault   func(Request) Fault
 
@@ -43,7 +44,12 @@ func newLoop(o Options, n *network) *loop {
 	}
 	l.namesrv = &namesrv{loop: l, memory: net.JoinHostPort(namesrvHost, strconv.Itoa(namesrvPort)), hidden: map[string]time.Time{}}
 	for i, name := range o.Brokers {
-		l.brokers = append(l.brokers, newBroker(l, name, net.JoinHostPort(brokerNet+strconv.Itoa(brokerHost0+i), strconv.Itoa(brokerPort))))
+		l.brokers = append(l.brokers, newBroker(l, name, brokerAddr(brokerHost0+i)))
+	}
+	for _, b := range l.brokers[:len(o.Brokers)] {
+		if o.Slaves {
+			l.brokers = append(l.brokers, newSlave(b, brokerAddr(brokerHost0+len(l.brokers))))
+		}
 	}
 	return l
 }
@@ -88,8 +94,8 @@ func (l *loop) admit(a arrival) {
 			l.forget(p)
 		}
 		return
-	case a.endpoint.down:
-		return // read before its broker was stopped
+	case a.endpoint.down || p != nil && p.mute:
+		return // read before its broker was stopped, or lost on the way to one that vanished
 	case p == nil:
 		p = l.newPeer(a.endpoint, a.conn)
 	}
@@ -195,7 +201,7 @@ func (l *loop) invalid() protocol.ResponseCode {
 	return protocol.InvalidParameter
 }
 
-// broker finds a broker by name; "" is the first.
+// broker finds a master by name; "" is the first.
 func (l *loop) broker(name string) *broker {
 	for _, b := range l.brokers {
 		if name == "" || b.name == name {

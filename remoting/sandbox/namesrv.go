@@ -77,6 +77,12 @@ func (n *namesrv) route(topic string) protocol.TopicRouteData {
 		return data
 	}
 	for _, b := range n.loop.brokers {
+		if b.master != nil {
+			continue
+		}
+		if !b.up && b.slave != nil { // what is left is readable
+			b = b.slave
+		}
 		t := b.topic(topic)
 		if t == nil || !b.up {
 			continue
@@ -89,16 +95,25 @@ func (n *namesrv) route(topic string) protocol.TopicRouteData {
 	return data
 }
 
+// data is what is up of a broker name.
 func (b *broker) data() protocol.BrokerData {
-	return protocol.BrokerData{Cluster: clusterName, BrokerName: b.name, BrokerAddrs: map[int64]string{0: b.addr()}}
+	addrs := map[int64]string{}
+	for _, one := range []*broker{b, b.master, b.slave} {
+		if one != nil && one.up {
+			addrs[one.id] = one.addr()
+		}
+	}
+	return protocol.BrokerData{Cluster: clusterName, BrokerName: b.name, BrokerAddrs: addrs}
 }
 
 func (n *namesrv) handleClusterInfo() answer {
 	info := protocol.ClusterInfo{BrokerAddrTable: map[string]protocol.BrokerData{}, ClusterAddrTable: map[string][]string{}}
 	for _, b := range n.loop.brokers {
 		if b.up {
+			if _, known := info.BrokerAddrTable[b.name]; !known {
+				info.ClusterAddrTable[clusterName] = append(info.ClusterAddrTable[clusterName], b.name)
+			}
 			info.BrokerAddrTable[b.name] = b.data()
-			info.ClusterAddrTable[clusterName] = append(info.ClusterAddrTable[clusterName], b.name)
 		}
 	}
 	return answer{body: protocol.EncodeClusterInfo(&info)}

@@ -15,17 +15,33 @@ const (
 	namesrvHost = "192.0.2.1"
 	namesrvPort = 9876
 	brokerNet   = "192.0.2."
-	brokerHost0 = 11 // the first broker is 192.0.2.11
+	brokerHost0 = 11 // the first broker is 192.0.2.11, the rest goes on from there
 	brokerPort  = 10911
-	clientHost  = "192.0.2.200"
+	clientHost  = "198.51.100.200"
 )
+
+// brokerAddr is the address of a broker in memory.
+func brokerAddr(host int) string {
+	return net.JoinHostPort(brokerNet+strconv.Itoa(host), strconv.Itoa(brokerPort))
+}
 
 // network joins dialled connections to listeners by address, all in memory: its
 // connections are net.Pipes, whose waiting a synctest bubble understands.
 type network struct {
 	mu        sync.Mutex
 	listeners map[string]*listener // guarded by mu
+	dark      map[string]bool      // guarded by mu; addresses that do not even refuse
 	dialled   int                  // guarded by mu; numbers the clients' ports
+}
+
+// darken has dials to an address wait in vain.
+func (n *network) darken(addr string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.dark == nil {
+		n.dark = map[string]bool{}
+	}
+	n.dark[addr] = true
 }
 
 // listen opens an address and its aliases; the last one to open an address has it.
@@ -54,10 +70,14 @@ func (n *network) alias(addr, other string) {
 // dial waits until the listener at addr accepts, closes or ctx ends.
 func (n *network) dial(ctx context.Context, addr string) (net.Conn, error) {
 	n.mu.Lock()
-	ln := n.listeners[addr]
+	ln, dark := n.listeners[addr], n.dark[addr]
 	n.dialled++
 	port := 1024 + n.dialled%(1<<16-1024)
 	n.mu.Unlock()
+	if dark {
+		<-ctx.Done()
+		return nil, fmt.Errorf("dial %s: %w", addr, context.Cause(ctx))
+	}
 	if ln == nil {
 		return nil, refused(addr)
 	}

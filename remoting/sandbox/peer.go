@@ -20,6 +20,7 @@ type peer struct {
 	language protocol.LanguageCode
 	version  int32
 	holds    map[*hold]struct{}
+	mute     bool // nothing goes either way any more
 	out      outbox
 }
 
@@ -81,6 +82,9 @@ var errUnread = errors.New("too many answers are not read")
 
 // push queues o; a peer that reads nothing is cut off.
 func (p *peer) push(o outgoing) {
+	if p.mute {
+		return
+	}
 	if !p.out.push(o) {
 		p.conn.CloseAsync(errUnread)
 	}

@@ -20,6 +20,12 @@ type Options struct {
 	Topics map[string]int32
 	// Brokers are the broker names; nil is {"broker-a"}. Each has the same topics.
 	Brokers []string
+	// Slaves gives each broker a slave with the id 1.
+	Slaves bool
+	// SlaveReadBehind is from how many bytes behind the end of the log on pulls are
+	// sent to the slave; zero is never. (Brokers count in parts of their memory:
+	// accessMessageInMemoryMaxRatio.)
+	SlaveReadBehind int64
 	// MaxBytes bounds the stored messages; zero is 256 MiB.
 	MaxBytes int64
 	// AutoCreateTopics makes an unknown topic at the first send, as TBW102 does.
@@ -265,10 +271,12 @@ func (s *Sandbox) SetFault(hook func(Request) Fault) {
 // StopBroker closes a broker's connections and refuses new ones until
 // StartBroker; its messages and offsets stay, members and locks do not, as
 // after a kill and restart. The name server drops it from the routes.
-func (s *Sandbox) StopBroker(name string) {
+func (s *Sandbox) StopBroker(name string) { s.stop(func(l *loop) *broker { return l.broker(name) }) }
+
+func (s *Sandbox) stop(which func(*loop) *broker) {
 	var stopped []*endpoint
 	s.do(func(l *loop) {
-		if b := l.broker(name); b != nil {
+		if b := which(l); b != nil {
 			stopped = b.stop()
 		}
 	})
@@ -291,7 +299,9 @@ func (s *Sandbox) StartBroker(name string) {
 func (s *Sandbox) NotifyReset(group, topic string, offsets protocol.OffsetTable) {
 	s.do(func(l *loop) {
 		for _, b := range l.brokers {
-			b.notifyReset(group, topic, offsets)
+			if b.master == nil {
+				b.notifyReset(group, topic, offsets)
+			}
 		}
 	})
 }

@@ -72,6 +72,7 @@ func (b *broker) store(r *protocol.Record) (stored, error) {
 		tags: protocol.TagsCode(property(r, protocol.PropertyTags)),
 	})
 	b.arrived(q)
+	b.replicate(q, q.entries[len(q.entries)-1])
 	b.rates.put++
 	return stored{queueID: q.id, queueOffset: r.QueueOffset, commitLogOffset: r.CommitLogOffset}, nil
 }

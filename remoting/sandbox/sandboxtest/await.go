@@ -20,10 +20,21 @@ func Await(t testing.TB, what string, done func(context.Context) bool) {
 	await(t, what, nil, done)
 }
 
+// AwaitWithin is Await with a longer limit, for what brokers do only now and then.
+func AwaitWithin(t testing.TB, limit time.Duration, what string, done func(context.Context) bool) {
+	t.Helper()
+	awaitFor(t, limit, what, nil, done)
+}
+
 // await also tells the last answer.
 func await(t testing.TB, what string, last *string, done func(context.Context) bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), awaitTimeout)
+	awaitFor(t, awaitTimeout, what, last, done)
+}
+
+func awaitFor(t testing.TB, limit time.Duration, what string, last *string, done func(context.Context) bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	pause := time.NewTicker(awaitPause)
 	defer pause.Stop()
@@ -34,8 +45,8 @@ func await(t testing.TB, what string, last *string, done func(context.Context) b
 		case <-ctx.Done():
 		}
 		if last == nil {
-			t.Fatalf("%s: not after %v", what, awaitTimeout)
+			t.Fatalf("%s: not after %v", what, limit)
 		}
-		t.Fatalf("%s: not after %v, got %s", what, awaitTimeout, *last)
+		t.Fatalf("%s: not after %v, got %s", what, limit, *last)
 	}
 }

@@ -31,6 +31,12 @@ func Brokers(names ...string) Option {
 	return func(o *sandbox.Options) { o.Brokers = names }
 }
 
+// Slaves gives each broker a slave, which is suggested for reads that begin more
+// than so many bytes before the end of the log.
+func Slaves(behind int64) Option {
+	return func(o *sandbox.Options) { o.Slaves, o.SlaveReadBehind = true, behind }
+}
+
 // With changes any option.
 func With(change func(*sandbox.Options)) Option { return change }
 

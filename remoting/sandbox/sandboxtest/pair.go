@@ -1,0 +1,227 @@
+package sandboxtest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// clusterEnv names the script that starts real brokers (.ci/cluster).
+const clusterEnv = "EYEQ_TEST_CLUSTER"
+
+// Pair is a master "broker-a" with a slave, of the sandbox or real ones that were
+// started for this test. Pulls are sent to the slave unless they read the end.
+type Pair struct {
+	target        *Target
+	script        string // with real brokers
+	master, slave string // their folders
+}
+
+// RunWithSlave is Run over clusters of a master with a slave: the sandbox, and
+// brokers of each version that EYEQ_TEST_NAMESRV names, started by the script that
+// EYEQ_TEST_CLUSTER names.
+func RunWithSlave(t *testing.T, body func(t *testing.T, target *Target, pair *Pair)) {
+	t.Helper()
+	for name, line := range map[string]string{"sandbox": "5", "sandbox-4": "4"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := Start(t, Line(line), Slaves(1))
+				target := &Target{Name: name, Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial, Line: line, Sandbox: sb}
+				target.admin = target.Client(t, nil)
+				body(t, target, &Pair{target: target})
+			})
+		})
+	}
+	OnOwnBrokers(t, func(t *testing.T, own *OwnBrokers) {
+		settings := []string{"slaveReadEnable=true", "accessMessageInMemoryMaxRatio=0"}
+		target := own.Up(t, "master", settings...)
+		own.Broker(t, "slave", target.Namesrv[0], append(settings, "brokerRole=SLAVE", "brokerId=1")...)
+		body(t, target, &Pair{target: target, script: own.script, master: own.dir("master"), slave: own.dir("slave")})
+	})
+}
+
+// OwnBrokers are real brokers that a test may kill: they were started for it.
+type OwnBrokers struct {
+	script, version, root string
+}
+
+// OnOwnBrokers runs body, as subtests, for each version that EYEQ_TEST_NAMESRV
+// names, and skips without the script that EYEQ_TEST_CLUSTER names.
+func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
+	t.Helper()
+	script, clusters := os.Getenv(clusterEnv), os.Getenv(clustersEnv)
+	if script == "" || clusters == "" {
+		t.Run("real", func(t *testing.T) {
+			reason := clusterEnv + " and " + clustersEnv + " are not both set: it takes real brokers of its own"
+			if os.Getenv(requireEnv) == "1" {
+				t.Fatal(reason)
+			}
+			t.Skip(reason)
+		})
+		return
+	}
+	for entry := range strings.SplitSeq(clusters, ",") {
+		version, _, _ := strings.Cut(strings.TrimSpace(entry), "=")
+		t.Run(version, func(t *testing.T) {
+			body(t, &OwnBrokers{script, version, t.TempDir()})
+		})
+	}
+}
+
+// Version is what the brokers are.
+func (o *OwnBrokers) Version() string { return o.version }
+
+func (o *OwnBrokers) dir(name string) string { return filepath.Join(o.root, name) }
+
+// Up starts a name server and a broker, which are killed at the end of the test.
+func (o *OwnBrokers) Up(t *testing.T, name string, settings ...string) *Target {
+	t.Helper()
+	out := o.start(t, name, append([]string{"up", o.version, o.dir(name)}, settings...))
+	target := &Target{Name: o.version, Line: o.version[:1]}
+	for line := range strings.Lines(out) {
+		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "namesrv="); ok {
+			target.Namesrv = []string{addr}
+		}
+	}
+	if target.Namesrv == nil {
+		t.Fatalf("the cluster has not told its name server: %q", out)
+	}
+	target.admin = target.Client(t, nil)
+	return target
+}
+
+// Broker starts one more broker and gives its address.
+func (o *OwnBrokers) Broker(t *testing.T, name, namesrv string, settings ...string) (addr string) {
+	t.Helper()
+	out := o.start(t, name, append([]string{"broker", o.version, o.dir(name), namesrv}, settings...))
+	for line := range strings.Lines(out) {
+		if a, ok := strings.CutPrefix(strings.TrimSpace(line), "broker="); ok {
+			return a
+		}
+	}
+	t.Fatalf("the broker has not told its address: %q", out)
+	return ""
+}
+
+func (o *OwnBrokers) start(t *testing.T, name string, args []string) string {
+	t.Helper()
+	t.Cleanup(func() {
+		if _, err := os.Stat(filepath.Join(o.dir(name), "version")); err == nil {
+			o.Run(t, "kill", o.dir(name))
+		}
+	})
+	return o.Run(t, args...)
+}
+
+// Kill ends what runs under a name by SIGKILL: "broker", "namesrv" or "" for both.
+func (o *OwnBrokers) Kill(t *testing.T, name, role string) {
+	t.Helper()
+	o.Run(t, append([]string{"kill", o.dir(name)}, strings.Fields(role)...)...)
+}
+
+// Restart starts it again with the same data, and the settings as they are in its
+// files now.
+func (o *OwnBrokers) Restart(t *testing.T, name, role string) {
+	t.Helper()
+	o.Run(t, append([]string{"start", o.dir(name)}, strings.Fields(role)...)...)
+}
+
+// Set changes settings of a broker that is down, or takes effect at its next start.
+func (o *OwnBrokers) Set(t *testing.T, name string, settings ...string) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(o.dir(name), "broker.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = f.WriteString(strings.Join(settings, "\n") + "\n")
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// scriptLimit bounds one command of the script: JVMs start slowly on a busy machine.
+const scriptLimit = 3 * time.Minute
+
+// Run runs a command of the script and gives its standard output.
+func (o *OwnBrokers) Run(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), scriptLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, o.script, args...)
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v, stdout %q, stderr %q", strings.Join(args, " "), err, out, stderr.String())
+	}
+	return string(out)
+}
+
+func (p *Pair) own() *OwnBrokers {
+	return &OwnBrokers{p.script, p.target.Name, filepath.Dir(p.master)}
+}
+
+// Addrs are the addresses of the two, which both are up.
+func (p *Pair) Addrs(t *testing.T) (master, slave string) {
+	t.Helper()
+	Await(t, "master and slave", func(ctx context.Context) bool {
+		info, err := p.target.admin.ClusterInfo(ctx)
+		addrs := info.BrokerAddrTable["broker-a"].BrokerAddrs
+		master, slave = addrs[0], addrs[1]
+		return err == nil && master != "" && slave != ""
+	})
+	return master, slave
+}
+
+// AwaitSlave waits until the slave has so many messages of a queue and serves
+// them: a 5.x one copies topics only now and then.
+func (p *Pair) AwaitSlave(t *testing.T, group string, mq protocol.MessageQueue, end int64) {
+	t.Helper()
+	_, slave := p.Addrs(t)
+	AwaitWithin(t, 2*time.Minute, "the slave's copy of the messages", func(ctx context.Context) bool {
+		r, err := p.target.admin.Pull(ctx, slave, &protocol.PullMessageRequestHeader{
+			ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: end - 1, MaxMsgNums: 1,
+			SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
+		})
+		return err == nil && r.Status == remoting.PullFound
+	})
+}
+
+// Kill ends the master by SIGKILL.
+func (p *Pair) Kill(t *testing.T) {
+	t.Helper()
+	if sb := p.target.Sandbox; sb != nil {
+		sb.StopBroker("broker-a")
+		return
+	}
+	p.own().Kill(t, "master", "broker")
+}
+
+// Revive starts the master again, with its data and at its address.
+func (p *Pair) Revive(t *testing.T) {
+	t.Helper()
+	if sb := p.target.Sandbox; sb != nil {
+		sb.StartBroker("broker-a")
+		return
+	}
+	p.own().Restart(t, "master", "broker")
+}
+
+// KillSlave ends the slave by SIGKILL.
+func (p *Pair) KillSlave(t *testing.T) {
+	t.Helper()
+	if sb := p.target.Sandbox; sb != nil {
+		sb.StopSlave("broker-a")
+		return
+	}
+	p.own().Kill(t, "slave", "broker")
+}
