@@ -68,6 +68,7 @@ func (c cleaned) applyTo(_ context.Context, q *queue) {
 	}
 	(*c.b.sentBack.Load())[c.index].Store(true)
 	q.setCommit(q.pq.Settle(c.b.first+uint64(c.index), 1), true)
+	delete(q.held, m.QueueOffset())
 	q.forgetSettled()
 	q.cleanAt = time.Now() // the next one may have expired too
 	q.touch()

@@ -19,6 +19,7 @@ type result struct {
 	done   [8]span
 	n      int // of done
 	again  []int32
+	held   []span // left to an operator
 	ok     int64
 	failed int64
 	back   int64
@@ -76,6 +77,11 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		}
 		if err == nil && status == Abandon {
 			call.Store(0)
+			continue
+		}
+		if err == nil && status == Hold {
+			call.Store(0)
+			r.held = append(r.held, span{int32(i), int32(j)})
 			continue
 		}
 		if b.gen != q.gen.Load() {

@@ -22,6 +22,10 @@ const (
 	// the queue is given away, and the committed offset stays before them; an orderly
 	// queue hands nothing more out.
 	Abandon
+	// Hold: an operator decides, by Engine.Settle. The messages stay taken and
+	// unfinished, as under Abandon, but no worker has them and they are shown as held;
+	// an orderly queue goes on when its held batch is decided about.
+	Hold
 )
 
 // String gives RocketMQ's name, where it has one.
@@ -39,6 +43,8 @@ func (s Status) String() string {
 		return "ROLLBACK"
 	case Abandon:
 		return "ABANDON"
+	case Hold:
+		return "HOLD"
 	}
 	return "none"
 }
@@ -46,7 +52,7 @@ func (s Status) String() string {
 // verdict names what a listener's answer counts as, and whether that is a success.
 func (q *queue) verdict(status Status, err error) (name string, success bool) {
 	switch {
-	case err == nil && status == Abandon:
+	case err == nil && (status == Abandon || status == Hold):
 		return status.String(), false
 	case !q.orderly && err == nil && status == ConsumeSuccess:
 		return status.String(), true

@@ -345,6 +345,7 @@ type HeldMessage struct {
 	Stage   core.Stage
 	Started time.Time // when its listener was called; zero: not yet
 	Retries int       // local retries so far
+	Held    time.Time // since when an operator is to decide about it; zero: not
 }
 
 // Held returns the first n messages of an own queue's cache, oldest first. It

@@ -1,6 +1,6 @@
 // Package engine is RocketMQ's push consumer as a library: one member of one
 // group, whose every inside can be seen (Snapshot, Subscribe) and steered
-// (Pause, Resume, ResetOffset, Held) while it runs. The rules are those of
+// (Pause, Resume, ResetOffset, Held, Settle) while it runs. The rules are those of
 // Apache RocketMQ's Java client 5.3 but where that is known to lose, repeat or
 // stall; decisions are in package core, bytes and connections in package
 // remoting, and the screen looks in from outside and never holds anything up.

@@ -21,6 +21,7 @@ type runResult struct {
 	away       []int64
 	suspend    time.Duration
 	abandoned  bool // the batch after done was given up, and so is the queue
+	held       bool // the batch after done waits for an operator
 }
 
 // orderlyRun is how many messages a worker takes at once. A run ends early when
@@ -111,6 +112,10 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 		}
 		if err == nil && status == Abandon {
 			run.abandoned = true
+			break
+		}
+		if err == nil && status == Hold {
+			run.held, run.size = true, j-i
 			break
 		}
 		if b.gen != q.gen.Load() {
@@ -212,6 +217,10 @@ func (q *queue) onRun(b *batch, run *runResult) {
 			q.sentAway = map[int64]bool{}
 		}
 		q.sentAway[o] = true
+	}
+	if run.held {
+		q.holdRun(b, run)
+		return
 	}
 	if run.verdict == 0 {
 		q.commitRun(run.done > 0)

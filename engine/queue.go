@@ -123,7 +123,8 @@ type queue struct {
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool
 
-	again    []retry // local retries, by time
+	held     map[int64]*heldSlot // by queue offset: left to an operator
+	again    []retry             // local retries, by time
 	cleanAt  time.Time
 	cleaning bool
 	pause    *PauseState

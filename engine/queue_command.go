@@ -47,6 +47,9 @@ func (h heldQuery) applyTo(_ context.Context, q *queue) {
 			}
 		}
 		x.Retries += int(q.suspends[m.QueueOffset()])
+		if x.Held = q.heldSince(m.QueueOffset()); !x.Held.IsZero() {
+			x.Stage = core.StageTaken
+		}
 		held = append(held, x)
 	})
 	h.reply <- held

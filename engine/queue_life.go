@@ -172,7 +172,7 @@ func (q *queue) notePersisted(offset int64) {
 func (q *queue) newGeneration() {
 	q.gen.Store(q.e.generations.Add(1))
 	q.pq.Clear()
-	q.live, q.again, q.suspends, q.sentAway = nil, nil, nil, nil
+	q.live, q.again, q.suspends, q.sentAway, q.held = nil, nil, nil, nil, nil
 	q.dispatched, q.out, q.suspendTill = false, nil, time.Time{}
 	q.voided = q.running.Load() > 0
 }

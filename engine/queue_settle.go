@@ -30,6 +30,10 @@ func (q *queue) onResult(r result) {
 	for _, i := range r.again {
 		q.retryLater(r.b, i)
 	}
+	for _, s := range r.held {
+		q.hold(r.b, s)
+	}
+	q.unhold(&r)
 	q.forgetSettled()
 	if q.phase == phaseActive && q.flowInForce() {
 		// A limit may have gone: look again now instead of after the rest of 50 ms.

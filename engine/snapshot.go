@@ -216,6 +216,11 @@ type QueueSnapshot struct {
 	HeadStored                            time.Time // when the smallest cached message was stored
 	HeadStarted                           time.Time // when its listener was called; zero: not yet
 	HeadMessageID                         string
+	// Held counts the messages that wait for an operator's decision; HeldFirst and
+	// HeldLast are the ends of their offsets, HeadHeld since when the smallest cached
+	// one is among them (zero: it is not).
+	Held, HeldFirst, HeldLast int64
+	HeadHeld                  time.Time
 
 	Flow      FlowCause // in force; FlowNone otherwise
 	FlowLimit int64

@@ -153,7 +153,8 @@ func (e *Engine) Snapshot() *Snapshot {
 			}
 		} else {
 			*row = QueueSnapshot{MessageQueue: mq, State: QueueOther, MinOffset: Unknown, MaxOffset: Unknown, CommittedOffset: Unknown,
-				PersistedOffset: Unknown, NextOffset: Unknown, CachedMin: Unknown, CachedMax: Unknown, ConsumingMin: Unknown, ConsumingMax: Unknown}
+				PersistedOffset: Unknown, NextOffset: Unknown, CachedMin: Unknown, CachedMax: Unknown, ConsumingMin: Unknown, ConsumingMax: Unknown,
+				HeldFirst: Unknown, HeldLast: Unknown}
 			if seen {
 				row.MinOffset, row.MaxOffset, row.CommittedOffset, row.PersistedOffset = o.min, o.max, o.committed, o.committed
 				row.OffsetsAt, row.LastConsumedStored = o.at, o.consumed
@@ -205,15 +206,16 @@ func (q *queue) publish(now time.Time) {
 		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt,
 		CommittedOffset: q.commit, PersistedOffset: q.persisted.Load(), NextOffset: q.nextOffset,
 		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
-		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)),
+		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)), Held: int64(len(q.held)),
 		Consuming: st.Consuming, ConsumingMin: st.ConsumingMin, ConsumingMax: st.ConsumingMax,
 		TakenAt: q.takenAt, Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
 		LastPull: q.lastPull, PullRTT: q.rtt, LastStatus: q.status, LastConsume: q.lastConsume,
 		LastError: q.lastError, LastErrorAt: q.lastErrAt, BrokerID: q.brokerID, Generation: q.gen.Load(),
 		Pulled: q.pulled, Consumed: q.consumed, Failed: q.failed, SentBack: q.sentBack,
 	}
+	s.HeldFirst, s.HeldLast = q.heldEnds()
 	q.pq.Head(1, func(seq uint64, m *protocol.MessageExt, _ core.Stage) {
-		s.HeadStored, s.HeadMessageID = m.Stored(), m.MessageID()
+		s.HeadStored, s.HeadMessageID, s.HeadHeld = m.Stored(), m.MessageID(), q.heldSince(m.QueueOffset())
 		if b, i, ok := q.batchOf(seq); ok {
 			if at := b.startedAt(i); at > 0 {
 				s.HeadStarted = time.Unix(0, at)
@@ -279,6 +281,9 @@ func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 		return QueueFlow, s.Flow.String()
 	case s.CachedCount == 0 && q.inFlight && now.Sub(q.pullStart) >= publishEvery/2 && (q.max == Unknown || q.nextOffset >= q.max):
 		return QueueIdle, ""
+	}
+	if s.Held > 0 {
+		return QueueRun, fmt.Sprintf("%d held", s.Held)
 	}
 	return QueueRun, ""
 }
