@@ -361,3 +361,10 @@ func TestStrategyConstructorsRefuse(t *testing.T) {
 		t.Error("no resolver is taken")
 	}
 }
+
+func TestAllocateByConfigOfNothing(t *testing.T) {
+	got, err := AllocateByConfig(nil).Allocate("g", "a", queues(0, 1), []string{"a"})
+	if len(got) > 0 || err != nil {
+		t.Errorf("Allocate = %v, %v, want no queues and no error", got, err)
+	}
+}

@@ -142,9 +142,15 @@ func TestAllocateRefuses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := AllocateAveragely.Allocate("g", tt.clientID, tt.queues, tt.members)
-			if len(got) > 0 || (err != nil) != tt.wantErr {
-				t.Errorf("Allocate = %v, %v, want no queues, error %v", got, err, tt.wantErr)
+			for _, word := range []string{"avg", "circle", "machine-room", "machine-room-nearby", "consistent-hash"} {
+				s, err := StrategyByName(word, StrategySettings{Resolver: RoomsByName(), VirtualNodes: VirtualNodes})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := s.Allocate("g", tt.clientID, tt.queues, tt.members)
+				if len(got) > 0 || (err != nil) != tt.wantErr {
+					t.Errorf("%s: Allocate = %v, %v, want no queues, error %v", word, got, err, tt.wantErr)
+				}
 			}
 		})
 	}
