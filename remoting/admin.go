@@ -18,7 +18,7 @@ func (c *Client) ConsumeStats(ctx context.Context, addr, group, topic string) (p
 	}
 	stats, err := protocol.DecodeConsumeStats(answer.Body)
 	if err != nil {
-		return protocol.ConsumeStats{}, badAnswer(protocol.GetConsumeStats, addr, err)
+		return protocol.ConsumeStats{}, BadAnswer(protocol.GetConsumeStats, addr, err)
 	}
 	return stats, nil
 }
@@ -32,7 +32,7 @@ func (c *Client) TopicStats(ctx context.Context, addr, topic string) (protocol.T
 	}
 	stats, err := protocol.DecodeTopicStats(answer.Body)
 	if err != nil {
-		return nil, badAnswer(protocol.GetTopicStatsInfo, addr, err)
+		return nil, BadAnswer(protocol.GetTopicStatsInfo, addr, err)
 	}
 	return stats, nil
 }

@@ -127,6 +127,44 @@ func TestPullStatuses(t *testing.T) {
 	}
 }
 
+// An answer that breaks the protocol costs its connection; the next call dials anew.
+func TestBrokenAnswerDropsItsConnection(t *testing.T) {
+	mq := protocol.MessageQueue{Topic: "T", BrokerName: "b"}
+	calls := map[string]func(t *testing.T, c *remoting.Client) error{
+		"pull": func(t *testing.T, c *remoting.Client) error {
+			_, err := c.Pull(t.Context(), "b:1", &protocol.PullMessageRequestHeader{ConsumerGroup: "g", Topic: "T"})
+			return err
+		},
+		"offset": func(t *testing.T, c *remoting.Client) error {
+			_, _, err := c.QueryConsumerOffset(t.Context(), "g", mq)
+			return err
+		},
+	}
+	for name, call := range calls {
+		t.Run(name, func(t *testing.T) {
+			withBroker(t, func(t *testing.T, b *broker, c *remoting.Client) {
+				b.answer[protocol.PullMessage] = always(protocol.Command{})
+				b.answer[protocol.QueryConsumerOffset] = always(protocol.Command{})
+				conn, err := c.Conn(t.Context(), "b:1")
+				if err != nil {
+					t.Fatal(err)
+				}
+				broken, ok := errors.AsType[*remoting.BadAnswerError](call(t, c))
+				if !ok || broken.Addr != "b:1" {
+					t.Fatalf("error %v, want a broken answer from b:1", broken)
+				}
+				<-conn.Done()
+				if !errors.Is(conn.Err(), broken) {
+					t.Errorf("the connection ended by %v, want by the answer", conn.Err())
+				}
+				if next, err := c.Conn(t.Context(), "b:1"); err != nil || next == conn {
+					t.Errorf("the next connection: %v, want another one", err)
+				}
+			})
+		})
+	}
+}
+
 // A suspended pull may take longer than other calls, but not for ever.
 func TestPullMayBeHeld(t *testing.T) {
 	withRoutes(t, func(t *testing.T, n *memoryNet, _ *namesrv, c *remoting.Client) {

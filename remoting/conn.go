@@ -70,7 +70,8 @@ type Conn struct {
 
 	mu      sync.Mutex // guards what follows
 	pending map[int32]chan<- Reply
-	opaque  int32
+	opaque  int32         // of the last call
+	wrapped bool          // the numbers have begun again
 	handing int32         // the call whose reply the read goroutine is sending, or none
 	handed  chan struct{} // closed after that, when a Cancel waits for it
 	spare   [][]byte      // buffers that have been written
@@ -223,7 +224,9 @@ func (c *Conn) register(replies chan<- Reply) (opaque int32, buf []byte, err err
 	if c.err != nil {
 		return 0, nil, c.err
 	}
-	c.opaque = (c.opaque + 1) & (1<<31 - 1)
+	if c.opaque++; c.opaque < 0 {
+		c.opaque, c.wrapped = 0, true
+	}
 	if replies != nil {
 		c.pending[c.opaque] = replies
 	}

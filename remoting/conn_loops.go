@@ -44,20 +44,28 @@ func (c *Conn) readLoop() {
 			return
 		}
 		if cmd.IsResponse() {
-			c.onAnswer(cmd)
+			if err := c.onAnswer(cmd); err != nil {
+				c.CloseAsync(err)
+				return
+			}
 			continue
 		}
 		c.onRequest(cmd)
 	}
 }
 
-// onAnswer drops the answer to a call that was given up, or that never was.
-func (c *Conn) onAnswer(cmd protocol.Command) {
+// onAnswer drops the answer to a call that was given up. One to a call that never
+// was is an error: somebody else's answers may follow.
+func (c *Conn) onAnswer(cmd protocol.Command) error {
 	c.mu.Lock()
 	replies := c.pending[cmd.Opaque]
 	if replies == nil {
+		never := cmd.Opaque < 0 || !c.wrapped && (cmd.Opaque == 0 || cmd.Opaque > c.opaque)
 		c.mu.Unlock()
-		return
+		if never {
+			return fmt.Errorf("answer (code %d) to a call that was never made, number %d", cmd.Code, cmd.Opaque)
+		}
+		return nil
 	}
 	delete(c.pending, cmd.Opaque)
 	c.handing = cmd.Opaque
@@ -72,6 +80,7 @@ func (c *Conn) onAnswer(cmd protocol.Command) {
 	if handed != nil {
 		close(handed)
 	}
+	return nil
 }
 
 // deliver never waits: the one who began the call keeps a place free.

@@ -244,6 +244,39 @@ func TestConnCancelAfterReply(t *testing.T) {
 	})
 }
 
+// An answer to a call that was never made ends the connection; one to a call that
+// was given up does not.
+func TestConnAnswerToNobody(t *testing.T) {
+	for name, tt := range map[string]struct {
+		opaque int32
+		ends   bool
+	}{"given up": {1, false}, "to come": {2, true}, "none": {0, true}, "negative": {-5, true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c, far := pipe(t, remoting.ConnOptions{})
+				replies := make(chan remoting.Reply, 1)
+				go io.Copy(io.Discard, far)
+				opaque, err := c.Start(encoded("x"), replies)
+				if err != nil || opaque != 1 {
+					t.Fatal(opaque, err)
+				}
+				c.Cancel(opaque)
+				answer, err := protocol.AppendFrame(nil, &protocol.Command{Opaque: tt.opaque, Flag: protocol.FlagResponse}, protocol.SerializeJSON)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := far.Write(answer); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if err := c.Err(); (err != nil) != tt.ends || tt.ends && !strings.Contains(err.Error(), "a call that was never made") {
+					t.Errorf("the connection: %v, want it to end: %v", err, tt.ends)
+				}
+			})
+		})
+	}
+}
+
 func TestConnStartReportsEncodeError(t *testing.T) {
 	c, _ := connPair(t, remoting.ConnOptions{}, remoting.ConnOptions{Handler: handlerFunc(echo)})
 	want := errors.New("too long")

@@ -28,6 +28,36 @@ func (e *CodeError) Error() string {
 	return fmt.Sprintf("%v to %s answered %v: %s", e.Request, e.Addr, e.Code, e.Remark)
 }
 
+// BadAnswerError is an answer that breaks the protocol: fields are missing or
+// cannot be. The connection it came on is closed, so it may pass by itself.
+type BadAnswerError struct {
+	Request protocol.RequestCode
+	Addr    string
+	Err     error
+}
+
+func (e *BadAnswerError) Error() string {
+	return fmt.Sprintf("answer to %v from %s breaks the protocol: %v", e.Request, e.Addr, e.Err)
+}
+
+// Unwrap gives what is wrong with it.
+func (e *BadAnswerError) Unwrap() error { return e.Err }
+
+// badAnswer makes a *BadAnswerError and closes the connection to addr: what else
+// comes on it is in doubt. An admin's questions do not come here, since a newer
+// broker's tables must not cost a consumer its pulls.
+func (c *Client) badAnswer(request protocol.RequestCode, addr string, err error) error {
+	broken := BadAnswer(request, addr, err)
+	c.conns.drop(addr, broken)
+	return broken
+}
+
+// BadAnswer makes a *BadAnswerError; who makes one of an answer read by himself
+// closes the connection.
+func BadAnswer(request protocol.RequestCode, addr string, err error) error {
+	return &BadAnswerError{request, addr, err}
+}
+
 // NoRouteError says that no name server knows the topic.
 type NoRouteError struct{ Topic string }
 
@@ -139,6 +169,9 @@ func Retryable(err error) bool {
 		return true
 	}
 	if _, ok := errors.AsType[*NoBrokerError](err); ok {
+		return true
+	}
+	if _, ok := errors.AsType[*BadAnswerError](err); ok {
 		return true
 	}
 	return errors.Is(err, ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)

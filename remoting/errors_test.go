@@ -32,6 +32,7 @@ func TestRetryable(t *testing.T) {
 		"no topic":             {code(protocol.TopicNotExist), false},
 		"no route":             {&remoting.NoRouteError{Topic: "T"}, false},
 		"no broker address":    {&remoting.NoBrokerError{BrokerName: "b"}, true},
+		"broken answer":        {remoting.BadAnswer(protocol.PullMessage, "a:1", errRefused), true},
 		"unreachable":          {&remoting.UnreachableError{Err: errRefused}, true},
 		"unreachable, left":    {&remoting.UnreachableError{Err: context.Canceled}, false},
 		"anything else":        {errors.New("timeout"), false},

@@ -22,6 +22,16 @@ func (c *Client) Heartbeat(ctx context.Context, addr string, data *protocol.Hear
 	return answer.Version, nil
 }
 
+// CheckClientConfig asks one broker whether it takes a member's subscription: it
+// refuses an SQL92 expression that does not compile (code 23), and any while its
+// property filter is off (1).
+func (c *Client) CheckClientConfig(ctx context.Context, addr, clientID, group string, s protocol.SubscriptionData) error {
+	if _, err := c.Invoke(ctx, addr, newRequest(protocol.CheckClientConfig, nil, protocol.EncodeCheckClient(clientID, group, s))); err != nil {
+		return fmt.Errorf("check the subscription of %s: %w", s.Topic, err)
+	}
+	return nil
+}
+
 // Unregister takes a client out of a group at one address.
 func (c *Client) Unregister(ctx context.Context, addr string, h protocol.UnregisterClientRequestHeader) error {
 	if _, err := c.Invoke(ctx, addr, newRequest(protocol.UnregisterClient, h.Fields(), nil)); err != nil {
@@ -99,7 +109,7 @@ func (c *Client) consumerIDs(ctx context.Context, addr, group string) ([]string,
 	}
 	ids, err := protocol.DecodeConsumerIDList(answer.Body)
 	if err != nil {
-		return nil, badAnswer(protocol.GetConsumerListByGroup, addr, err)
+		return nil, c.badAnswer(protocol.GetConsumerListByGroup, addr, err)
 	}
 	return ids, nil
 }
@@ -112,7 +122,7 @@ func (c *Client) LockBatch(ctx context.Context, brokerName string, body *protoco
 	}
 	granted, err := protocol.DecodeLockOK(answer.Body)
 	if err != nil {
-		return nil, badAnswer(protocol.LockBatchMQ, addr, err)
+		return nil, c.badAnswer(protocol.LockBatchMQ, addr, err)
 	}
 	return granted, nil
 }

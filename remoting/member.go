@@ -19,7 +19,7 @@ func (c *Client) MemberOffsets(ctx context.Context, addr, group, topic, clientID
 	}
 	tables, err := protocol.DecodeMembersStatus(answer.Body)
 	if err != nil {
-		return nil, false, badAnswer(protocol.GetConsumerStatusOfMembers, addr, err)
+		return nil, false, BadAnswer(protocol.GetConsumerStatusOfMembers, addr, err)
 	}
 	offsets, online = tables[clientID]
 	return offsets, online, nil
@@ -35,7 +35,7 @@ func (c *Client) Connections(ctx context.Context, addr, group string) (protocol.
 	}
 	connections, err := protocol.DecodeConsumerConnection(answer.Body)
 	if err != nil {
-		return protocol.ConsumerConnection{}, badAnswer(protocol.GetConsumerConnectionList, addr, err)
+		return protocol.ConsumerConnection{}, BadAnswer(protocol.GetConsumerConnectionList, addr, err)
 	}
 	return connections, nil
 }

@@ -99,7 +99,7 @@ func (c *Client) send(ctx context.Context, mq protocol.MessageQueue, req *protoc
 	}
 	var h protocol.SendMessageResponseHeader
 	if err := h.Parse(answer.ExtFields); err != nil {
-		return SendResult{}, badAnswer(protocol.RequestCode(req.Code), addr, err)
+		return SendResult{}, c.badAnswer(protocol.RequestCode(req.Code), addr, err)
 	}
 	mq.QueueID = h.QueueID
 	return SendResult{

@@ -129,7 +129,7 @@ func (c *Client) offsetFrom(ctx context.Context, addr string, req *protocol.Comm
 	}
 	var h protocol.OffsetResponseHeader
 	if err := h.Parse(answer.ExtFields); err != nil {
-		return 0, badAnswer(protocol.RequestCode(req.Code), addr, err)
+		return 0, c.badAnswer(protocol.RequestCode(req.Code), addr, err)
 	}
 	return h.Offset, nil
 }

@@ -66,7 +66,7 @@ func ParsePullReply(cmd *protocol.Command, addr string) (PullResult, error) {
 		return PullResult{}, &CodeError{Request: protocol.PullMessage, Code: code, Remark: cmd.Remark, Addr: addr}
 	}
 	if err := r.Parse(cmd.ExtFields); err != nil {
-		return PullResult{}, badAnswer(protocol.PullMessage, addr, err)
+		return PullResult{}, BadAnswer(protocol.PullMessage, addr, err)
 	}
 	return r, nil
 }
@@ -83,10 +83,9 @@ func (c *Client) Pull(ctx context.Context, addr string, h *protocol.PullMessageR
 	if _, refused := errors.AsType[*CodeError](err); err != nil && !refused {
 		return PullResult{}, err
 	}
-	return ParsePullReply(&answer, addr)
-}
-
-// badAnswer is an answer that breaks the protocol.
-func badAnswer(request protocol.RequestCode, addr string, err error) error {
-	return fmt.Errorf("answer to %v from %s: %w", request, addr, err)
+	r, err := ParsePullReply(&answer, addr)
+	if broken, ok := errors.AsType[*BadAnswerError](err); ok {
+		c.conns.drop(addr, broken)
+	}
+	return r, err
 }

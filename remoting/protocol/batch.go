@@ -82,3 +82,69 @@ func decodeBatchItem(b []byte) (size int, item BatchItem, err error) {
 	item.Properties = ParseProperties(view(b[end+2 : end+2+propsLen]))
 	return size, item, nil
 }
+
+const unwrapped = SysFlagInnerBatch | SysFlagNeedUnwrap
+
+// UnwrapBatches lays open the messages that are inner batches to be unwrapped
+// (5.x, topics with the attribute queue.type=BatchCQ): item i of a batch is the
+// message of the batch's queue offset + i. Without any, which is the rule,
+// messages is returned as it is. A batch that cannot be read stays one message,
+// and the error says which and why.
+func UnwrapBatches(messages []MessageExt) ([]MessageExt, error) {
+	first := -1
+	for i := range messages {
+		if messages[i].SysFlag()&unwrapped == unwrapped {
+			first = i
+			break
+		}
+	}
+	if first < 0 {
+		return messages, nil
+	}
+	out := append([]MessageExt(nil), messages[:first]...)
+	var failed error
+	for i := first; i < len(messages); i++ {
+		m := &messages[i]
+		if m.SysFlag()&unwrapped != unwrapped {
+			out = append(out, *m)
+			continue
+		}
+		items, err := m.items()
+		if err != nil {
+			failed = fmt.Errorf("inner batch at offset %d: %w", m.queueOffset, err)
+			items = []MessageExt{*m}
+		}
+		out = append(out, items...)
+	}
+	return out, failed
+}
+
+// items are the messages of an inner batch, each a record of its own.
+func (m *MessageExt) items() ([]MessageExt, error) {
+	body, err := m.Body()
+	if err != nil {
+		return nil, err
+	}
+	items, err := DecodeBatch(body)
+	if err != nil {
+		return nil, err
+	}
+	r := m.Record()
+	r.SysFlag &^= unwrapped | SysFlagCompressed | SysFlagCompressionMask
+	base := r.QueueOffset
+	var out []MessageExt
+	for i := range items {
+		r.QueueOffset, r.Flag = base+int64(i), items[i].Flag
+		r.Body, r.Properties = items[i].Body, items[i].Properties
+		r.BodyCRC = ComputeBodyCRC(r.Body)
+		record, err := AppendRecord(nil, &r)
+		if err != nil {
+			return nil, err
+		}
+		out, err = AppendMessages(out, record, m.source)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}

@@ -3,12 +3,58 @@ package protocol
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+// An inner batch to be unwrapped becomes its items, each at the batch's offset
+// plus its number; one that cannot be read stays one message.
+func TestUnwrapBatches(t *testing.T) {
+	items := []BatchItem{{Flag: 3, Body: []byte("a"), Properties: []Property{{"TAGS", "x"}}}, {Body: []byte("bc")}, {Body: []byte("d")}}
+	batch, err := AppendBatch(nil, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record := func(offset int64, flag SysFlag, body []byte) []byte {
+		b, err := AppendRecord(nil, &Record{Topic: "H1", QueueID: 2, QueueOffset: offset, SysFlag: flag, Body: body})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	messages := func(records ...[]byte) []MessageExt {
+		ms, err := AppendMessages(nil, bytes.Join(records, nil), &MessageSource{BrokerName: "b"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ms
+	}
+	plain := messages(record(4, 0, []byte("p")), record(5, SysFlagInnerBatch, batch))
+	if got, err := UnwrapBatches(plain); err != nil || len(got) != 2 || &got[0] != &plain[0] {
+		t.Errorf("nothing to unwrap: %d messages, %v, want the same two", len(got), err)
+	}
+	got, err := UnwrapBatches(messages(record(4, 0, []byte("p")), record(5, SysFlagInnerBatch|SysFlagNeedUnwrap, batch), record(8, 0, []byte("q"))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text []string
+	for i := range got {
+		m := &got[i]
+		text = append(text, fmt.Sprintf("%v %d %s %q %d %d", m.MessageQueue(), m.QueueOffset(), m.StoredBody(), m.Tags(), m.Flag(), m.SysFlag()))
+	}
+	want := []string{`H1 b/2 4 p "" 0 0`, `H1 b/2 5 a "x" 3 0`, `H1 b/2 6 bc "" 0 0`, `H1 b/2 7 d "" 0 0`, `H1 b/2 8 q "" 0 0`}
+	if diff := cmp.Diff(want, text); diff != "" {
+		t.Errorf("unwrapped (-want +got):\n%s", diff)
+	}
+	got, err = UnwrapBatches(messages(record(5, SysFlagInnerBatch|SysFlagNeedUnwrap, []byte("no batch")), record(6, 0, nil)))
+	if err == nil || !strings.Contains(err.Error(), "inner batch at offset 5") || len(got) != 2 {
+		t.Errorf("broken batch: %d messages, %v, want both and an error", len(got), err)
+	}
+}
 
 func TestDecodeRecordedBatches(t *testing.T) {
 	count := 0

@@ -25,6 +25,17 @@ func DecodeConsumerIDList(body []byte) ([]string, error) {
 	return w.ConsumerIDList, nil
 }
 
+// EncodeCheckClient writes the body of 46: may this member subscribe so?
+func EncodeCheckClient(clientID, group string, s SubscriptionData) []byte {
+	o := beginObject(nil)
+	o.text("clientId", clientID)
+	o.text("group", group)
+	o.text("namespace", "")
+	o.name("subscriptionData")
+	o.dst = appendSubscription(o.dst, s)
+	return o.end()
+}
+
 // LockBatchBody is the body of 41 and 42.
 type LockBatchBody struct {
 	ConsumerGroup string         `json:"consumerGroup"`

@@ -186,6 +186,8 @@ func TestEncodeBodies(t *testing.T) {
 		"heartbeat without groups": {EncodeHeartbeatData(&HeartbeatData{ClientID: "x"}), `{"clientID":"x","consumerDataSet":[],"producerDataSet":[]}`},
 		"members":                  {EncodeConsumerIDList([]string{"a", `b"`}), `{"consumerIdList":["a","b\""]}`},
 		"no members":               {EncodeConsumerIDList(nil), `{"consumerIdList":[]}`},
+		"check client": {EncodeCheckClient("c", "G", SubscriptionData{Topic: "H1", SubString: "a > 'x'", ExpressionType: ExpressionSQL92, SubVersion: 7}),
+			`{"clientId":"c","group":"G","namespace":"","subscriptionData":{"classFilterMode":false,"codeSet":[],"expressionType":"SQL92","subString":"a > 'x'","subVersion":7,"tagsSet":[],"topic":"H1"}}`},
 		"lock": {EncodeLockBatch(&LockBatchBody{ConsumerGroup: "G", ClientID: "c", MQSet: []MessageQueue{queue1}}),
 			`{"clientId":"c","consumerGroup":"G","mqSet":[{"brokerName":"broker-a","queueId":1,"topic":"H1"}]}`},
 		"locked": {EncodeLockOK([]MessageQueue{queue0}), `{"lockOKMQSet":[{"brokerName":"broker-a","queueId":0,"topic":"H1"}]}`},

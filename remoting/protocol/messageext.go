@@ -194,6 +194,10 @@ func (m *MessageExt) QueueID() int32 { return m.int32At(queueIDAt) }
 // QueueOffset is the message's place in its queue.
 func (m *MessageExt) QueueOffset() int64 { return m.queueOffset }
 
+// ShiftQueueOffset adds to the queue offset what the answer said (OffsetDelta).
+// It is for who has decoded the answer, before anybody else sees the message.
+func (m *MessageExt) ShiftQueueOffset(delta int64) { m.queueOffset += delta }
+
 // CommitLogOffset is the message's place in its broker's commit log.
 func (m *MessageExt) CommitLogOffset() int64 { return m.int64At(commitLogOffsetAt) }
 

@@ -159,6 +159,29 @@ func NewSubscriptionData(topic, expression string) (SubscriptionData, error) {
 	return s, nil
 }
 
+// NewSQLSubscription takes an SQL92 expression as it is: the broker compiles it
+// and filters by it, so there are no tags. An empty one is an error.
+func NewSQLSubscription(topic, expression string) (SubscriptionData, error) {
+	if strings.TrimSpace(expression) == "" {
+		return SubscriptionData{}, errors.New("the SQL92 expression is empty")
+	}
+	return SubscriptionData{
+		Topic: topic, SubString: expression, ExpressionType: ExpressionSQL92, CodeSet: []int32{}, TagsSet: []string{},
+	}, nil
+}
+
+// ParseSubscription is NewSubscriptionData or NewSQLSubscription, as the
+// expression's type says; "" is TAG.
+func ParseSubscription(topic, expressionType, expression string) (SubscriptionData, error) {
+	switch expressionType {
+	case "", ExpressionTAG:
+		return NewSubscriptionData(topic, expression)
+	case ExpressionSQL92:
+		return NewSQLSubscription(topic, expression)
+	}
+	return SubscriptionData{}, fmt.Errorf("the expression type %.40q is neither %s nor %s", expressionType, ExpressionTAG, ExpressionSQL92)
+}
+
 // addTag keeps both lists sets, as Java's are.
 func (s *SubscriptionData) addTag(tag string) {
 	for _, have := range s.TagsSet {

@@ -38,6 +38,25 @@ func TestNewSubscriptionData(t *testing.T) {
 	}
 }
 
+// SQL92 is kept as it is, for the broker; it has no tags.
+func TestParseSubscription(t *testing.T) {
+	got, err := ParseSubscription("H1", ExpressionSQL92, " a > 5 || b ")
+	want := SubscriptionData{Topic: "H1", ExpressionType: "SQL92", SubString: " a > 5 || b ", TagsSet: []string{}, CodeSet: []int32{}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	for _, expressionType := range []string{"", ExpressionTAG} {
+		if got, err := ParseSubscription("H1", expressionType, "A||B"); err != nil || got.ExpressionType != ExpressionTAG || len(got.TagsSet) != 2 {
+			t.Errorf("type %q: %+v, %v, want two tags", expressionType, got, err)
+		}
+	}
+	for _, bad := range [][2]string{{ExpressionSQL92, ""}, {ExpressionSQL92, " "}, {"XPATH", "a"}, {ExpressionTAG, "||"}} {
+		if got, err := ParseSubscription("H1", bad[0], bad[1]); err == nil {
+			t.Errorf("%q of type %s: %+v, want an error", bad[1], bad[0], got)
+		}
+	}
+}
+
 func TestTagsCode(t *testing.T) {
 	tests := map[string]int32{
 		"": 0, "Z": 90, "TagA": 2598919, "TagB": 2598920,
