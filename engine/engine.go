@@ -96,7 +96,7 @@ func New(o Options, d Deps) (*Engine, error) {
 	e.clientID = makeClientID(&o, now, rand.New(rand.NewPCG(seed, 0)))
 	e.log = e.log.With("group", o.Group, "client_id", e.clientID)
 	for _, s := range o.Subscriptions {
-		sub, err := protocol.NewSubscriptionData(s.Topic, s.Expression)
+		sub, err := s.data()
 		if err != nil {
 			return nil, err
 		}
@@ -150,8 +150,9 @@ func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
 // handing out, wait for running listeners up to AwaitTermination, persist
 // synchronously, unlock, unregister. leaveCtx bounds the leaving; when it ends
 // first, what is left undone is returned. Run returns nil after an orderly
-// leave, a *PanicError after a panic, and an error naming the state when it is
-// called a second time.
+// leave, a *PanicError after a panic, a *FilterRefusedError when a broker does
+// not take an expression, and an error naming the state when it is called a
+// second time.
 func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	e.runMu.Lock()
 	again := e.started
@@ -187,11 +188,12 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 		interrupt.Stop()
 		release()
 	}
-	c.setState(ShutdownAlready, "")
-	c.publish()
+	why := ""
 	if cause := context.Cause(own); cause != nil {
-		err = cause
+		err, why = cause, cause.Error()
 	}
+	c.setState(ShutdownAlready, why)
+	c.publish()
 	cancel(nil)
 	e.wg.Wait()
 	e.d.Inbound.engine.Store(nil)
@@ -242,6 +244,10 @@ func (c *coordinator) begin(ctx context.Context) {
 			rctx, cancel := context.WithTimeout(ctx, callTimeout)
 			_, _ = e.d.Client.Route(rctx, t) // a failure shows in the first pass
 			cancel()
+		}
+		if err := e.checkFilters(ctx); err != nil {
+			e.cancel(err)
+			return
 		}
 		e.inbox.put(routesKnown{})
 	})

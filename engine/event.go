@@ -174,6 +174,31 @@ type (
 		Errors     int64 `json:"errors"`
 		DurationMS int64 `json:"duration_ms"`
 	}
+	// PullRegressed: a broker answered with offsets below the one it was asked for.
+	PullRegressed struct {
+		At
+		Previous int64 `json:"previous"`     // what was asked for
+		Next     int64 `json:"next"`         // where the answer goes on
+		First    int64 `json:"first_offset"` // of its messages; -1 without any
+	}
+	// PullSuspended: a pause stops the pulls of a queue; told once a pause.
+	PullSuspended struct {
+		At
+		DelayMS int64 `json:"delay_ms"`
+	}
+	// MessagesExpired: the broker has deleted messages that were to be read.
+	MessagesExpired struct {
+		At
+		From int64 `json:"from"`
+		To   int64 `json:"to"` // the offset of the first that is there
+	}
+	// TagsCorrected: the committed offset moved over messages that no filter let
+	// pass; told at most once a second.
+	TagsCorrected struct {
+		At
+		From   int64 `json:"from"`
+		Offset int64 `json:"offset"`
+	}
 	// FlowBegin: a limit stops the pulling of a queue.
 	FlowBegin struct {
 		At
@@ -345,6 +370,10 @@ func (LockLost) EventName() string            { return "lock_lost" }
 func (LockRequestFailed) EventName() string   { return "lock_request_failed" }
 func (PullError) EventName() string           { return "pull_error" }
 func (PullRecovered) EventName() string       { return "pull_recovered" }
+func (PullRegressed) EventName() string       { return "pull_regressed" }
+func (PullSuspended) EventName() string       { return "pull_suspended" }
+func (MessagesExpired) EventName() string     { return "messages_expired" }
+func (TagsCorrected) EventName() string       { return "tags_corrected" }
 func (FlowBegin) EventName() string           { return "flow_begin" }
 func (FlowEnd) EventName() string             { return "flow_end" }
 func (OffsetIllegal) EventName() string       { return "offset_illegal" }

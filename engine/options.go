@@ -9,10 +9,16 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// Subscription is one topic with its TAG expression; "" and "*" mean all.
+// Subscription is one topic with its filter expression: tags, where "" and "*"
+// mean all, or SQL92, which the brokers evaluate.
 type Subscription struct {
-	Topic      string
-	Expression string
+	Topic          string
+	Expression     string
+	ExpressionType string // protocol.ExpressionTAG or ExpressionSQL92; "" is TAG
+}
+
+func (s Subscription) data() (SubscriptionData, error) {
+	return protocol.ParseSubscription(s.Topic, s.ExpressionType, s.Expression)
 }
 
 // Options configure a push consumer. DefaultOptions has RocketMQ's defaults
@@ -39,6 +45,9 @@ type Options struct {
 	ConsumeMessageBatchMaxSize int
 	PullBatchSize              int
 	PullInterval               time.Duration
+	// PostSubscriptionWhenPull sends the expression with each pull, so that a broker
+	// filters by it and not by what the group's last heartbeat said.
+	PostSubscriptionWhenPull   bool
 	ConsumeConcurrentlyMaxSpan int64
 	PullThresholdForQueue      int64
 	PullThresholdSizeForQueue  int64 // MiB
@@ -201,7 +210,7 @@ func (o *Options) Validate() error {
 			return bad("topic", s.Topic, "is subscribed twice")
 		}
 		seen[s.Topic] = true
-		if _, err := protocol.NewSubscriptionData(s.Topic, s.Expression); err != nil {
+		if _, err := s.data(); err != nil {
 			return bad("subscription", s.Topic+":"+s.Expression, err.Error())
 		}
 	}

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -36,6 +37,8 @@ type queue struct {
 	source     *protocol.MessageSource
 	stats      *topicStats
 	tags       map[string]bool // client-side tag check; nil: everything passes
+	unfiltered bool            // the broker leaves nothing out
+	view       bool            // messages keep the numbers of the queue they were stored in
 
 	gen     atomic.Uint64 // results and batches of an older one are void
 	halt    atomic.Bool   // hand nothing more out
@@ -107,9 +110,12 @@ type queue struct {
 	errorSince time.Time
 	lastError  string
 	lastErrAt  time.Time
-	// lastUndecodable is the broken record told last, so that asking again for it
-	// does not tell it each time.
-	lastUndecodable string
+	expired    stretch // told by messages_expired
+	corrected  stretch // told by tags_corrected
+	suspended  bool    // the pause in force was told by pull_suspended
+	// undecodableAt is the offset of the broken record told last, so that asking
+	// again for it does not tell it each time.
+	undecodableAt int64
 
 	locked      bool
 	lockedAt    time.Time
@@ -158,6 +164,12 @@ type queueCommand interface {
 	applyTo(ctx context.Context, q *queue)
 }
 
+// The names of what is a view of other queues (5.x).
+const (
+	lightTopicPrefix    = "%LMQ%"
+	logicalBrokerPrefix = "__syslo__"
+)
+
 func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit core.Limits) *queue {
 	q := &queue{
 		e: e, mq: mq, sub: sub, limit: limit,
@@ -171,7 +183,7 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		results:    make(chan result, 32),
 		gone:       make(chan struct{}),
 		inbox:      newMailbox[queueCommand](),
-		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown,
+		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown, undecodableAt: Unknown,
 		replies: make(chan remoting.Reply, 1),
 	}
 	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
@@ -180,6 +192,8 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 			q.tags[t] = true
 		}
 	}
+	q.unfiltered = sub.ExpressionType == protocol.ExpressionTAG && q.tags == nil && !sub.ClassFilterMode
+	q.view = strings.HasPrefix(mq.Topic, lightTopicPrefix) || strings.HasPrefix(mq.BrokerName, logicalBrokerPrefix)
 	q.gen.Store(e.generations.Add(1))
 	q.memory.Store(Unknown)
 	q.persisted.Store(Unknown)
@@ -187,15 +201,29 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		ConsumerGroup: e.o.Group, Topic: mq.Topic, QueueID: mq.QueueID, MaxMsgNums: int32(e.o.PullBatchSize),
 		SuspendTimeout: brokerSuspend, SubVersion: sub.SubVersion, ExpressionType: sub.ExpressionType,
 		MaxMsgBytes: pullBatchBytes(e.o.PullBatchSize), BrokerName: mq.BrokerName,
+		Subscription: postedSubscription(&e.o, &sub),
 	})
+	flags := protocol.PullSuspend
+	if e.o.PostSubscriptionWhenPull {
+		flags |= protocol.PullSubscription
+	}
 	q.encode = func(dst []byte, opaque int32) ([]byte, error) {
 		// The commit offset does not ride on the pull, as the reference lets it: a
 		// broker serves pulls and commits on different threads, so a pull sent just
 		// before a commit could move the group back behind it (seen on 4.9.7), and
 		// nobody would notice, since unchanged offsets are not written again.
-		return q.enc.AppendFrame(dst, opaque, q.asked, 0, protocol.PullSuspend), nil
+		return q.enc.AppendFrame(dst, opaque, q.asked, 0, flags), nil
 	}
 	return q
+}
+
+// postedSubscription is what each pull carries of the expression: nothing, unless
+// the option asks for it.
+func postedSubscription(o *Options, sub *SubscriptionData) string {
+	if !o.PostSubscriptionWhenPull {
+		return ""
+	}
+	return sub.SubString
 }
 
 // pullBatchBytes is maxMsgBytes: Java's 256 KiB for the default batch, and in
@@ -254,6 +282,7 @@ func (q *queue) step(ctx context.Context) {
 	if ended := q.flow.Tick(now); ended != nil {
 		q.flowEnded(*ended)
 	}
+	q.tellStretches(now)
 	q.harvestDue(now)
 	q.publishIfDue(now)
 }
@@ -274,6 +303,18 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 		q.retryDue(now)
 		q.cleanDue(ctx, now)
 	}
+	q.commitScanned(now)
+}
+
+// commitScanned moves the committed offset over what a filter left out behind the
+// last message, once nothing is cached any more. The reference does so when the
+// next pull is answered, which the broker may hold for 15 s.
+func (q *queue) commitScanned(now time.Time) {
+	if q.commit < q.nextOffset && q.pq.Stats().Count == 0 {
+		q.corrected.add(now, q.commit, q.nextOffset)
+		q.setCommit(q.nextOffset, true)
+		q.touch()
+	}
 }
 
 // arm sets the timer to the earliest thing that is due. A timer that is armed
@@ -288,6 +329,8 @@ func (q *queue) arm(timer *time.Timer) {
 	earliest(q.publishAt)
 	earliest(q.harvestAt)
 	earliest(q.flow.EndsAt())
+	earliest(q.expired.due)
+	earliest(q.corrected.due)
 	switch q.phase {
 	case phaseTaking:
 		if !q.reading && q.mayRead() && !q.mustWait() {
@@ -442,6 +485,6 @@ func (q *queue) recovered() {
 		return
 	}
 	q.emit(PullRecovered{q.at(), q.errors, time.Since(q.errorSince).Milliseconds()})
-	q.errors = 0
+	q.errors, q.undecodableAt = 0, Unknown
 	q.touch()
 }

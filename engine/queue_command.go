@@ -14,6 +14,7 @@ type setPause struct{ own, whole *PauseState }
 func (s setPause) applyTo(_ context.Context, q *queue) {
 	was := q.paused() != nil
 	q.pause, q.whole = s.own, s.whole
+	q.suspended = q.suspended && q.paused() != nil
 	if was && q.paused() == nil && !q.inFlight && !q.dialing && !q.nextPull.IsZero() {
 		q.nextPull = time.Now()
 	}

@@ -243,6 +243,9 @@ func (q *queue) stepDropping(now time.Time) {
 		break
 	}
 	q.harvest()
+	if q.nextOffset != Unknown {
+		q.commitScanned(now)
+	}
 	if ended, ok := q.flow.Current(); ok {
 		q.flowEnded(ended)
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,11 @@ func (q *queue) pull(ctx context.Context, now time.Time) {
 		q.startPull(ctx, now)
 	case core.PullFlow:
 		q.hit(now, d.Cause, d.Limit, d.Value)
+	case core.PullPaused:
+		if !q.suspended {
+			q.suspended = true
+			q.emit(PullSuspended{At{now, q.mq}, d.After.Milliseconds()})
+		}
 	case core.PullReadOffset:
 		q.nextPull = time.Time{} // set again when the offset has been read
 	}
@@ -169,44 +175,32 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	q.rtt = r.At.Sub(q.pullStart)
 	q.e.totals.pulls.Add(1)
 	conn := q.conn // suggest may give it up
-	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
-	_, coded := errors.AsType[*remoting.CodeError](err)
-	broken, unreadable := err != nil && !coded, false
-	var code protocol.ResponseCode
-	var msgs []protocol.MessageExt
-	if err != nil {
-		code = protocol.ResponseCode(r.Command.Code)
-		q.status = code.String()
-	} else {
-		code = protocol.ResponseCode(r.Command.Code)
-		q.status = statusName(res.Status)
-		q.suggest(res.SuggestWhichBrokerID)
-		q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, r.At
-		if res.Status == remoting.PullFound {
-			msgs, err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(res.Body)), res.Body, q.source)
-			if err != nil {
-				unreadable = true
-				q.undecodable(msgs, err)
-			}
-			q.stats.pullRT.add(1, q.rtt.Microseconds())
-		}
-	}
-	msgs = q.filter(msgs)
+	p := q.read(&r)
+	res, err := p.res, p.err
+	msgs := q.filter(p.msgs)
 	a := core.ApplyPull(core.PullAnswer{
-		Err: broken || unreadable, Code: code, Requested: q.asked, Next: res.NextBeginOffset,
-		Min: res.MinOffset, Max: res.MaxOffset, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
-		PullInterval: q.e.o.PullInterval,
+		Err: p.broken || p.unreadable, Code: protocol.ResponseCode(r.Command.Code), Requested: q.asked, Next: res.NextBeginOffset,
+		Min: res.MinOffset, Max: res.MaxOffset, First: p.first, Last: p.last, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
+		Unfiltered: q.unfiltered, PullInterval: q.e.o.PullInterval,
 	})
+	if a.Broken != "" && err == nil {
+		err = remoting.BadAnswer(protocol.PullMessage, q.connAddr, errors.New(a.Broken))
+		p.broken = true
+	}
 	now := r.At
 	switch {
 	case a.Cause == core.FlowBroker:
 		q.hit(now, core.FlowBroker, 0, 0)
 	case a.Illegal:
+		q.heard(&res, r.At)
 		q.illegal(ctx, res)
 		return
 	case err != nil:
 		q.noteError(q.asked, fmt.Errorf("pull %v at %d: %w", q.mq, q.asked, err), a.After)
-		if broken { // the answer breaks the protocol, so may all that follows; a record may be broken in the store
+		// An answer that breaks the protocol puts all that follows on its connection in
+		// doubt. One record may be broken in the store, though: when a second connection
+		// says the same, the other queues' pulls on it need not suffer each second.
+		if p.broken || p.unreadable && p.news {
 			conn.CloseAsync(err)
 			q.conn = nil
 		}
@@ -215,14 +209,25 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		}
 	default:
 		q.recovered()
+		q.heard(&res, r.At)
+		if a.Regressed {
+			first := Unknown
+			if p.first <= p.last {
+				first = p.first
+			}
+			q.emit(PullRegressed{q.at(), q.asked, a.Next, first})
+		}
+		if a.ExpiredTo > 0 {
+			q.expired.add(now, q.asked, a.ExpiredTo)
+		}
 		q.nextOffset = a.Next
 	}
 	if a.Correct {
-		q.setCommit(a.Next, true)
+		q.commitScanned(now)
 	}
 	var b *batch
 	if a.Put {
-		b = q.put(msgs, len(res.Body))
+		b = q.put(q.notBelow(msgs), len(res.Body))
 	}
 	// The next pull goes out before the messages are handed over, so that the
 	// broker works while the listeners do.
@@ -234,6 +239,92 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		q.e.pool.push(b)
 	}
 	q.touch()
+}
+
+// pullRead is an answer as it was read.
+type pullRead struct {
+	res         remoting.PullResult
+	msgs        []protocol.MessageExt
+	first, last int64 // offsets of msgs; first > last when there are none
+	err         error // the broker's refusal, or what is wrong with the answer
+	broken      bool  // it breaks the protocol
+	unreadable  bool  // one of its records does
+	news        bool  // and was not told before
+}
+
+// read takes an answer apart (spec/consumer-pull.md 5.2).
+func (q *queue) read(r *remoting.Reply) (p pullRead) {
+	p.last = -1
+	if p.res, p.err = remoting.ParsePullReply(&r.Command, q.connAddr); p.err != nil {
+		q.status = protocol.ResponseCode(r.Command.Code).String()
+		_, refused := errors.AsType[*remoting.CodeError](p.err)
+		p.broken = !refused
+		return p
+	}
+	q.status = p.res.Status.String()
+	q.suggest(p.res.SuggestWhichBrokerID)
+	if p.res.Status != remoting.PullFound {
+		return p
+	}
+	p.msgs, p.err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(p.res.Body)), p.res.Body, q.source)
+	if p.err != nil {
+		p.unreadable, p.news = true, q.undecodable(p.msgs, p.err)
+		p.msgs = nil
+		return p
+	}
+	q.stats.pullRT.add(1, q.rtt.Microseconds())
+	if d := p.res.OffsetDelta; d != 0 {
+		for i := range p.msgs {
+			p.msgs[i].ShiftQueueOffset(d)
+		}
+	}
+	whole := len(p.msgs)
+	if p.msgs, p.err = protocol.UnwrapBatches(p.msgs); p.err != nil {
+		q.e.log.Warn("inner batch", "topic", q.mq.Topic, "broker", q.mq.BrokerName, "queue", q.mq.QueueID, "err", p.err)
+		p.err = nil // the reference keeps the wrapped message too
+	}
+	if len(p.msgs) != whole {
+		p.msgs = q.notBelow(p.msgs) // an offset within a batch is answered with the whole batch
+	}
+	if len(p.msgs) > 0 {
+		p.first, p.last, p.err = q.bounds(p.msgs)
+		p.broken = p.err != nil
+	}
+	return p
+}
+
+// bounds are the smallest and largest offset of an answer's messages. A message
+// of another queue makes the answer a broken one. Light topics and logical queues
+// are views of other queues, whose numbers their messages keep.
+func (q *queue) bounds(msgs []protocol.MessageExt) (first, last int64, err error) {
+	if q.view {
+		return q.asked, q.asked, nil
+	}
+	if topic := msgs[0].Topic(); topic != q.mq.Topic {
+		return 0, -1, remoting.BadAnswer(protocol.PullMessage, q.connAddr, fmt.Errorf("a message of topic %s", topic))
+	}
+	first, last = msgs[0].QueueOffset(), msgs[0].QueueOffset()
+	for i := range msgs {
+		if id := msgs[i].QueueID(); id != q.mq.QueueID {
+			return 0, -1, remoting.BadAnswer(protocol.PullMessage, q.connAddr, fmt.Errorf("a message of queue %d", id))
+		}
+		o := msgs[i].QueueOffset()
+		first, last = min(first, o), max(last, o)
+	}
+	return first, last, nil
+}
+
+// notBelow drops what lies before the offset that was asked for.
+func (q *queue) notBelow(msgs []protocol.MessageExt) []protocol.MessageExt {
+	if q.view || len(msgs) == 0 || msgs[0].QueueOffset() >= q.asked && msgs[len(msgs)-1].QueueOffset() >= q.asked {
+		return msgs
+	}
+	return slices.DeleteFunc(msgs, func(m protocol.MessageExt) bool { return m.QueueOffset() < q.asked })
+}
+
+// heard notes the queue's bounds as an answer tells them.
+func (q *queue) heard(res *remoting.PullResult, at time.Time) {
+	q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, at
 }
 
 // smallestRecord is a stored message without body, topic and properties.
@@ -250,19 +341,6 @@ func guessMessages(body []byte) int {
 	return len(body)/first + 1
 }
 
-func statusName(s remoting.PullStatus) string {
-	switch s {
-	case remoting.PullFound:
-		return "FOUND"
-	case remoting.PullNoNewMessage:
-		return "NO_NEW_MSG"
-	case remoting.PullNoMatchedMessage:
-		return "NO_MATCHED_MSG"
-	default:
-		return "OFFSET_ILLEGAL"
-	}
-}
-
 // suggest follows the broker's word on where to pull next.
 func (q *queue) suggest(id int64) {
 	if id == q.suggested {
@@ -272,19 +350,28 @@ func (q *queue) suggest(id int64) {
 	q.conn = nil // the next pull dials the suggested one
 }
 
-// filter drops messages whose tag is not subscribed: the broker compared only
-// hash codes.
+// filter drops messages whose tag is not subscribed (the broker compared only
+// hash codes), then those that the filter hooks take away.
 func (q *queue) filter(msgs []protocol.MessageExt) []protocol.MessageExt {
-	if q.tags == nil {
-		return msgs
-	}
-	kept := msgs[:0]
-	for i := range msgs {
-		if q.tags[msgs[i].Tags()] {
-			kept = append(kept, msgs[i])
+	if q.tags != nil {
+		kept := msgs[:0]
+		for i := range msgs {
+			if q.tags[msgs[i].Tags()] {
+				kept = append(kept, msgs[i])
+			}
 		}
+		msgs = kept
 	}
-	return kept
+	if hooks := q.e.o.FilterHooks; len(hooks) > 0 && len(msgs) > 0 {
+		c := FilterContext{ConsumerGroup: q.e.o.Group, MessageQueue: q.mq, Messages: msgs}
+		for i := range hooks {
+			if err := hooks[i].Filter(&c); err != nil {
+				q.e.log.Warn("filter hook", "hook", hooks[i].Name, "topic", q.mq.Topic, "broker", q.mq.BrokerName, "queue", q.mq.QueueID, "err", err)
+			}
+		}
+		msgs = c.Messages
+	}
+	return msgs
 }
 
 // put caches the messages of an answer and returns the batch for the workers;
@@ -311,17 +398,20 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned int) *batch {
 	return b
 }
 
-// undecodable tells of a record that breaks the format. The whole answer is
-// refused and asked for again: an offset never moves over what was not seen.
-func (q *queue) undecodable(good []protocol.MessageExt, err error) {
+// undecodable tells of a record that breaks the format, and reports whether it
+// is another than the last. The whole answer is refused and asked for again: an offset
+// never moves over what was not seen.
+func (q *queue) undecodable(good []protocol.MessageExt, err error) (news bool) {
 	at := q.asked
 	if len(good) > 0 {
 		at = good[len(good)-1].QueueOffset() + 1
 	}
-	if err.Error() != q.lastUndecodable {
-		q.lastUndecodable = err.Error()
-		q.emit(MessageUndecodable{q.at(), at, err.Error()})
+	if at == q.undecodableAt {
+		return false
 	}
+	q.undecodableAt = at
+	q.emit(MessageUndecodable{q.at(), at, err.Error()})
+	return true
 }
 
 // illegal adopts the offset that the broker gave: too small, too large, or a

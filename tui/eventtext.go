@@ -258,6 +258,16 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		return r.say("PULL", "error", failure, true, "offset %s: %s · again in %s", offset(e.Offset), r.reason, span(ms(e.DelayMS)))
 	case engine.PullRecovered:
 		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
+	case engine.PullRegressed:
+		return r.say("PULL", "regressed", warning, true, "asked for offset %s, the broker goes on at %s%s", offset(e.Previous), offset(e.Next),
+			listed(", first offset ", textIf(e.First != engine.Unknown, offset(e.First))))
+	case engine.PullSuspended:
+		return r.say("PULL", "suspended", info, false, "paused: looked at again every %s", span(ms(e.DelayMS)))
+	case engine.MessagesExpired:
+		return r.say("OFFSET", "expired", warning, true, "messages expired up to offset %s: %s asked for, %s passed over", offset(e.To),
+			offset(e.From), plural(int(e.To-e.From), "offset"))
+	case engine.TagsCorrected:
+		return r.say("OFFSET", "filtered", info, false, "committed offset %s → %s over messages that the filter left out", offset(e.From), offset(e.Offset))
 	case engine.OffsetIllegal:
 		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)", offset(e.Requested),
 			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset))
@@ -265,6 +275,14 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		return r.say("OFFSET", "unsaved", failure, true, "commit offset %s did not reach the store%s", offset(e.Offset), because(e.Error))
 	}
 	return false
+}
+
+// textIf is a list of one text, or of none.
+func textIf(ok bool, text string) []string {
+	if !ok {
+		return nil
+	}
+	return []string{text}
 }
 
 // offsetsFrom names the first offset of a batch.

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"fmt"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -123,8 +124,10 @@ type PullAnswer struct {
 	Requested    int64 // the offset that was pulled at
 	Next         int64
 	Min, Max     int64
-	Messages     int // after the client-side tag filter
+	First, Last  int64 // smallest and largest offset of the messages as they came; First > Last: there are none
+	Messages     int   // after the client-side filter
 	CacheEmpty   bool
+	Unfiltered   bool // every message of the queue was asked for
 	PullInterval time.Duration
 }
 
@@ -134,7 +137,9 @@ type PullAction struct {
 	Next      int64         // the next offset to pull at
 	Correct   bool          // the cache is empty: store Next as the committed offset, increase only
 	Illegal   bool          // the broker corrected the offset: reset the queue to Next
-	Regressed bool          // Next is below what was asked for
+	Regressed bool          // Next, or the first message, is below what was asked for
+	ExpiredTo int64         // the messages from what was asked for up to before this are gone; 0: none are
+	Broken    string        // why the answer contradicts itself: it moves nothing, and its connection is not to be trusted
 	After     time.Duration // wait before the next pull
 	Cause     FlowCause     // FlowBroker with code 215
 	// Heartbeat: the broker does not know our subscription (24, 25, 27, 28): send one.
@@ -142,6 +147,11 @@ type PullAction struct {
 	// RefreshRoute: the broker is not the right one any more (17, closed connection).
 	RefreshRoute bool
 }
+
+// farBeyond is how far beyond a queue's end an answer may send us. Brokers say the
+// end as it was when they began to read, and 4.9 sends over a missing file of the
+// consume queue, which holds 300,000 places.
+const farBeyond = 1 << 20
 
 // ApplyPull says what an answer means (spec/consumer-pull.md 5). An answer that
 // moves nothing has Next as it was requested.
@@ -151,27 +161,12 @@ func ApplyPull(a PullAnswer) PullAction {
 		failed.RefreshRoute = true
 		return failed
 	}
-	moved := PullAction{Next: a.Next, Regressed: a.Next < a.Requested}
 	switch a.Code {
 	case protocol.Success, protocol.PullNotFound, protocol.PullRetryImmediately, protocol.PullOffsetMoved:
-		if a.Next < 0 {
-			return failed // no offset; a broken broker
+		if failed.Broken = a.contradiction(); failed.Broken != "" {
+			return failed
 		}
-	}
-	switch a.Code {
-	case protocol.Success:
-		if a.Messages > 0 {
-			moved.Put, moved.After = true, a.PullInterval
-			return moved
-		}
-		moved.Correct = a.CacheEmpty // trap T20: Java leaves the committed offset behind
-		return moved
-	case protocol.PullNotFound, protocol.PullRetryImmediately:
-		moved.Correct = a.CacheEmpty
-		return moved
-	case protocol.PullOffsetMoved:
-		moved.Illegal = true
-		return moved
+		return a.moved()
 	case protocol.FlowControl:
 		failed.After, failed.Cause = PullDelayBrokerFlowControl, FlowBroker
 	case protocol.SubscriptionNotExist, protocol.SubscriptionNotLatest,
@@ -181,4 +176,53 @@ func ApplyPull(a PullAnswer) PullAction {
 		failed.RefreshRoute = true
 	}
 	return failed
+}
+
+// contradiction says what in an answer cannot be; "" when it may be true.
+func (a *PullAnswer) contradiction() string {
+	found := a.Code == protocol.Success
+	switch some := a.First <= a.Last; {
+	case a.Next < 0:
+		return fmt.Sprintf("the next offset is %d", a.Next)
+	case a.Next > max(a.Requested, a.Max, a.Last)+farBeyond:
+		return fmt.Sprintf("the next offset is %d, where the queue ends at %d", a.Next, a.Max)
+	case found && !some:
+		return "it is FOUND and has no message"
+	case found && a.First < 0:
+		return fmt.Sprintf("a message has the offset %d", a.First)
+	case found && a.Last >= a.Next:
+		return fmt.Sprintf("a message has the offset %d, where the next one is said to have %d", a.Last, a.Next)
+	}
+	return ""
+}
+
+// moved is what an answer means that carries a pull status.
+func (a *PullAnswer) moved() PullAction {
+	m := PullAction{Next: a.Next, Regressed: a.Next < a.Requested}
+	switch a.Code {
+	case protocol.PullOffsetMoved:
+		m.Illegal = true
+		return m
+	case protocol.Success:
+		m.Regressed = m.Regressed || a.First < a.Requested
+		if a.Unfiltered && a.First > a.Requested {
+			m.ExpiredTo = a.First
+		}
+		m.Put = a.Messages > 0
+		m.Correct = !m.Put && a.CacheEmpty // trap T20: Java leaves the committed offset behind
+		if m.Put {
+			m.After = a.PullInterval
+		}
+	case protocol.PullRetryImmediately:
+		if a.Unfiltered && a.Next > a.Requested {
+			m.ExpiredTo = a.Next // nothing else leaves out what matches everything
+		}
+		m.Correct = a.CacheEmpty
+	default:
+		m.Correct = a.CacheEmpty
+	}
+	if m.Regressed {
+		m.After = PullDelayException // the same again and again would be a hot loop
+	}
+	return m
 }

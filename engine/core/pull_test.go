@@ -83,32 +83,59 @@ func TestDecidePullBounds(t *testing.T) {
 
 func TestApplyPull(t *testing.T) {
 	const interval = 7 * time.Millisecond
+	const far = 100 + farBeyond
 	tests := map[string]struct {
 		a    PullAnswer
 		want PullAction
 	}{
-		"0 messages": {PullAnswer{Code: protocol.Success, Next: 132, Messages: 32, CacheEmpty: true},
+		"0 messages": {PullAnswer{Code: protocol.Success, Next: 132, First: 100, Last: 131, Messages: 32, CacheEmpty: true, Unfiltered: true},
 			PullAction{Put: true, Next: 132, After: interval}},
-		"0 all filtered out, cache empty (T20)": {PullAnswer{Code: protocol.Success, Next: 132, CacheEmpty: true},
+		"0 all filtered out, cache empty (T20)": {PullAnswer{Code: protocol.Success, Next: 132, First: 101, Last: 131, CacheEmpty: true},
 			PullAction{Next: 132, Correct: true}},
-		"0 all filtered out, cache not empty": {PullAnswer{Code: protocol.Success, Next: 132},
+		"0 all filtered out, cache not empty": {PullAnswer{Code: protocol.Success, Next: 132, First: 100, Last: 100},
 			PullAction{Next: 132}},
-		"0 regressed": {PullAnswer{Code: protocol.Success, Next: 90, Messages: 1},
-			PullAction{Put: true, Next: 90, Regressed: true, After: interval}},
+		"0 regressed": {PullAnswer{Code: protocol.Success, Next: 90, First: 89, Last: 89, Messages: 1},
+			PullAction{Put: true, Next: 90, Regressed: true, After: time.Second}},
+		"0 first message regressed": {PullAnswer{Code: protocol.Success, Next: 103, First: 98, Last: 102, Messages: 5},
+			PullAction{Put: true, Next: 103, Regressed: true, After: time.Second}},
+		"0 begins later, everything asked for": {PullAnswer{Code: protocol.Success, Next: 132, First: 120, Last: 131, Messages: 12, Unfiltered: true},
+			PullAction{Put: true, Next: 132, ExpiredTo: 120, After: interval}},
+		"0 begins later, by a filter": {PullAnswer{Code: protocol.Success, Next: 132, First: 120, Last: 131, Messages: 12},
+			PullAction{Put: true, Next: 132, After: interval}},
 		"19 nothing new": {PullAnswer{Code: protocol.PullNotFound, Next: 100, CacheEmpty: true},
 			PullAction{Next: 100, Correct: true}},
 		"19 cache not empty": {PullAnswer{Code: protocol.PullNotFound, Next: 101},
 			PullAction{Next: 101}},
+		"19 regressed": {PullAnswer{Code: protocol.PullNotFound, Next: 99, CacheEmpty: true},
+			PullAction{Next: 99, Correct: true, Regressed: true, After: time.Second}},
 		"20 nothing matched": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 900, CacheEmpty: true},
 			PullAction{Next: 900, Correct: true}},
+		"20 without a filter: expired": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 900, CacheEmpty: true, Unfiltered: true},
+			PullAction{Next: 900, Correct: true, ExpiredTo: 900}},
+		"20 from a slave that may not correct": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 100, Unfiltered: true},
+			PullAction{Next: 100}},
 		"21 offset moved up": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5000, CacheEmpty: true},
 			PullAction{Next: 5000, Illegal: true}},
 		"21 offset moved down": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5},
 			PullAction{Next: 5, Illegal: true, Regressed: true}},
-		"0 without an offset": {PullAnswer{Code: protocol.Success, Next: -1, Messages: 3},
-			PullAction{Next: 100, After: time.Second}},
+		"0 without an offset": {PullAnswer{Code: protocol.Success, Next: -1, First: 100, Last: 102, Messages: 3},
+			PullAction{Next: 100, Broken: "the next offset is -1", After: time.Second}},
+		"0 without a message": {PullAnswer{Code: protocol.Success, Next: 132},
+			PullAction{Next: 100, Broken: "it is FOUND and has no message", After: time.Second}},
+		"0 with a message beyond": {PullAnswer{Code: protocol.Success, Next: 132, First: 100, Last: 132, Messages: 33},
+			PullAction{Next: 100, Broken: "a message has the offset 132, where the next one is said to have 132", After: time.Second}},
+		"0 with a negative message": {PullAnswer{Code: protocol.Success, Next: 132, First: -3, Last: 131, Messages: 33},
+			PullAction{Next: 100, Broken: "a message has the offset -3", After: time.Second}},
+		"0 far beyond the end": {PullAnswer{Code: protocol.Success, Next: 1000 + farBeyond + 1, First: 100, Last: 131, Messages: 32},
+			PullAction{Next: 100, Broken: "the next offset is 1049577, where the queue ends at 1000", After: time.Second}},
+		"19 beyond the end, not far": {PullAnswer{Code: protocol.PullNotFound, Next: far},
+			PullAction{Next: far}},
+		"20 far beyond the end": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 1 << 60, CacheEmpty: true},
+			PullAction{Next: 100, Broken: "the next offset is 1152921504606846976, where the queue ends at 1000", After: time.Second}},
 		"21 without an offset": {PullAnswer{Code: protocol.PullOffsetMoved, Next: -1},
-			PullAction{Next: 100, After: time.Second}},
+			PullAction{Next: 100, Broken: "the next offset is -1", After: time.Second}},
+		"21 far beyond the end": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 1 << 40},
+			PullAction{Next: 100, Broken: "the next offset is 1099511627776, where the queue ends at 1000", After: time.Second}},
 		"215 flow control": {PullAnswer{Code: protocol.FlowControl, Next: 0},
 			PullAction{Next: 100, After: 20 * time.Millisecond, Cause: FlowBroker}},
 		"2 busy is any error": {PullAnswer{Code: protocol.SystemBusy},
@@ -134,7 +161,10 @@ func TestApplyPull(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			tt.a.Requested, tt.a.PullInterval = 100, interval
+			tt.a.Requested, tt.a.PullInterval, tt.a.Max = 100, interval, 1000
+			if tt.a.First == 0 && tt.a.Last == 0 {
+				tt.a.First, tt.a.Last = 0, -1
+			}
 			if diff := cmp.Diff(tt.want, ApplyPull(tt.a)); diff != "" {
 				t.Errorf("ApplyPull(%+v) (-want +got):\n%s", tt.a, diff)
 			}

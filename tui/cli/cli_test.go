@@ -38,7 +38,8 @@ func TestWrongUse(t *testing.T) {
 		"threads reversed":    {[]string{"consume", "-g", "g", "-t", "t", "--threads", "5:2"}, "--threads 5:2: min must not be above max (consumeThreadMin)"},
 		"from":                {[]string{"consume", "-g", "g", "-t", "t", "--from", "yesterday"}, "--from: must be last, first or a time"},
 		"no such strategy":    {[]string{"consume", "-g", "g", "-t", "t", "--strategy", "x"}, `"x": must be avg, circle,`},
-		"sql":                 {[]string{"consume", "-g", "g", "-t", "t", "--sql", "a>1"}, "--sql is not there yet"},
+		"empty sql":           {[]string{"consume", "-g", "g", "-t", "t", "--sql", " "}, "--sql: the expression is empty; leave --sql out"},
+		"sql and tags":        {[]string{"consume", "-g", "g", "-t", "t:a", "--sql", "x>1"}, "--sql with -t t:a: a topic is filtered by tags or by SQL92"},
 		"hold":                {[]string{"consume", "-g", "g", "-t", "t", "--listener", "hold"}, "--listener hold and exec are not there yet"},
 		"exec":                {[]string{"consume", "-g", "g", "-t", "t", "--exec", "true"}, "--listener hold and exec are not there yet"},
 		"no such listener":    {[]string{"consume", "-g", "g", "-t", "t", "--listener", "x"}, "--listener x: must be ack or fail"},
@@ -106,7 +107,7 @@ func TestConsumeHelpShowsWhatWorks(t *testing.T) {
 			t.Errorf("help does not show %q: %s", want, help)
 		}
 	}
-	for _, hidden := range []string{"--sql", "--exec"} {
+	for _, hidden := range []string{"--exec"} {
 		if strings.Contains(help, hidden) {
 			t.Errorf("help offers %s: %s", hidden, help)
 		}

@@ -64,6 +64,7 @@ All members of a group must divide its queues by the same --strategy:
                         may stand: machine-room-nearby-circle`,
 		Example: `  eyeq consume --namesrv 127.0.0.1:9876 -g audit -t orders
   eyeq consume -g audit -t 'orders:paid||refund' --headless --max 100 | jq 'select(.kind=="message").body'
+  eyeq consume -g audit -t orders --sql "amount > 100 AND shop = 'x'" --headless
   eyeq consume -g audit -t orders --headless --events -o text --idle-exit 10s`,
 		Args: noArgs,
 	}
@@ -77,7 +78,7 @@ All members of a group must divide its queues by the same --strategy:
 	fl.StringArrayVar(&f.strategy.queues, "queues", nil, "strategy config: this member's queues, [TOPIC=]BROKER:ID or BROKER:FROM-TO, separated by commas")
 	fl.StringArrayVar(&f.strategy.rooms, "machine-rooms", nil, "strategy machine-room: the rooms whose brokers, called ROOM@NAME, this member reads, separated by commas")
 	fl.IntVar(&f.strategy.virtualNodes, "virtual-nodes", core.VirtualNodes, "strategy consistent-hash: virtual nodes a member")
-	fl.StringVar(&f.sql, "sql", "", "SQL92 expression (not there yet)")
+	fl.StringVar(&f.sql, "sql", "", "SQL92 expression over properties that the brokers filter the topics by, such as \"TAGS = 'paid' AND amount > 100\"")
 	fl.StringVar(&f.clientID, "client-id", "", "the member's client id (default: made from address and process)")
 	fl.IntVar(&f.batch, "batch", 0, "messages in one call of the listener")
 	fl.StringVar(&f.threads, "threads", "", "listener threads, MIN:MAX; one number N is N:N")
@@ -93,7 +94,7 @@ All members of a group must divide its queues by the same --strategy:
 	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal; -o does that too")
 	fl.BoolVar(&f.events, "events", false, "print the engine's events too")
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
-	for _, name := range []string{"sql", "exec"} { // known, so that they are refused with the reason
+	for _, name := range []string{"exec"} { // known, so that they are refused with the reason
 		fl.Lookup(name).Hidden = true
 	}
 	f.changed = func(name string) bool { return fl.Changed(name) }
@@ -111,8 +112,8 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 		return o, usagef("which group? -g GROUP")
 	case len(f.topics) == 0:
 		return o, usagef("which topic? -t TOPIC[:TAG1||TAG2]")
-	case f.sql != "":
-		return o, usagef("--sql is not there yet: filter by tag with -t TOPIC:TAG1||TAG2")
+	case f.changed("sql") && strings.TrimSpace(f.sql) == "":
+		return o, usagef("--sql: the expression is empty; leave --sql out to read all")
 	case f.listener == "hold" || f.listener == "exec" || f.exec != "":
 		return o, usagef("--listener hold and exec are not there yet: ack and fail are")
 	case f.listener != "ack" && f.listener != "fail":
@@ -123,7 +124,17 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 		return o, usagef("--idle-exit %v: must not be negative", f.idleExit)
 	}
 	for _, t := range f.topics {
-		o.Subscriptions = append(o.Subscriptions, parseSubscription(t))
+		s := parseSubscription(t)
+		tagged := s.Expression != "" && s.Expression != "*"
+		switch {
+		case f.changed("sql") && tagged:
+			return o, usagef("--sql with -t %s: a topic is filtered by tags or by SQL92; write the tags into the expression, such as \"TAGS = 'paid' AND …\"", t)
+		case f.changed("sql"):
+			s.Expression, s.ExpressionType = f.sql, protocol.ExpressionSQL92
+		case c.sql != "" && s.Expression == "":
+			s.Expression, s.ExpressionType = c.sql, protocol.ExpressionSQL92
+		}
+		o.Subscriptions = append(o.Subscriptions, s)
 	}
 	if f.changed("orderly") {
 		o.Orderly = f.orderly

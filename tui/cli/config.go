@@ -24,6 +24,7 @@ type config struct {
 	clusters       map[string]*clusterConfig
 	consumer       engine.Options // of one consumer, without group and subscriptions
 	strategy       strategyChoice // of consumer; it takes its topics to make one
+	sql            string         // filters the topics of consume that have no tags
 	screen         screenConfig
 	keys           map[string]string
 }

@@ -89,7 +89,10 @@ func (r *consumeRun) headless(parent context.Context) error {
 	p.summary(r.summary(l, m, began))
 	p.out.close()
 	waitFor(written, stuckLimit)
-	if err != nil {
+	switch {
+	case isType[*engine.FilterRefusedError](err):
+		return fmt.Errorf("group %s was not joined: %w", o.Group, err)
+	case err != nil:
 		return fmt.Errorf("leave group %s: %w", o.Group, err)
 	}
 	if oe, ok := errors.AsType[*outputError](cause); ok {

@@ -124,6 +124,12 @@ func exitStatus(err, cause error) int {
 	if isType[*usageError](err) || isType[*configError](err) || isType[*engine.ConfigError](err) {
 		return statusUsage
 	}
+	if refused, ok := errors.AsType[*engine.FilterRefusedError](err); ok {
+		if refused.BadExpression() {
+			return statusUsage
+		}
+		return statusFailed
+	}
 	if isType[*notFoundError](err) || isType[*remoting.NoRouteError](err) {
 		return statusNotFound
 	}

@@ -420,11 +420,11 @@ func TestPeersBrokerKilled(t *testing.T) {
 }
 
 // up starts a cluster that is killed at the end of the test and gives its name
-// server.
-func (p *peers) up(t *testing.T, dir string) string {
+// server; more goes to broker.conf.
+func (p *peers) up(t *testing.T, dir string, more ...string) string {
 	t.Helper()
 	t.Cleanup(func() { p.run(t, "kill", dir) })
-	for line := range strings.Lines(p.run(t, "up", p.version, dir)) {
+	for line := range strings.Lines(p.run(t, append([]string{"up", p.version, dir}, more...)...)) {
 		if addr, ok := strings.CutPrefix(strings.TrimSpace(line), "namesrv="); ok {
 			return addr
 		}

@@ -148,7 +148,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 		}
 		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
 		return tui.EventLine(ev, loc)
-	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal,
+	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal, engine.MessagesExpired, engine.PullRegressed,
 		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable:
 		return tui.EventLine(ev, loc)
 	case engine.ShutdownStep:

@@ -168,6 +168,10 @@ var settings = []setting{
 			return checkVirtualNodes(n)
 		},
 		show: func(c *config, _ string) string { return strconv.Itoa(c.strategy.virtualNodes) }},
+	text("consumer", "sql", "SQL92 expression by which the brokers filter the topics given without tags; \"\" is none, -t 'TOPIC:*' overrides it",
+		func(c *config, _ string) *string { return &c.sql }),
+	boolean("consumer", "post_subscription_when_pull", "send the filter expression with each pull",
+		func(c *config, _ string) *bool { return &c.consumer.PostSubscriptionWhenPull }),
 	boolean("consumer", "orderly", "consume each queue in order, under the broker's lock",
 		func(c *config, _ string) *bool { return &c.consumer.Orderly }),
 	text("consumer", "instance_name", "takes the place of the process id in the client id; must differ between members",
