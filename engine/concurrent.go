@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"eyeq/engine/core"
@@ -51,8 +52,7 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 	c := newStopwatch(time.Now())
 	since := c.last
 	r := result{b: b}
-	hooked := len(e.o.ConsumeHooks) > 0
-	w.on.Store(b)
+	observed := e.callsObserved()
 	for !b.void() {
 		i := int(b.next.Add(int64(size))) - size
 		if i >= len(b.msgs) {
@@ -60,18 +60,18 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		}
 		j := min(i+size, len(b.msgs))
 		var hc *ConsumeHookContext
-		if hooked {
+		if observed {
 			hc = w.before(q, b.msgs[i:j:j])
 			c.last = time.Now()
 		}
 		call := &b.started[i/size]
 		call.Store(c.last.UnixNano())
-		w.holding.Store(int32(j - i))
+		w.hold(i, j)
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		success := err == nil && status == ConsumeSuccess
-		timed := c.called(w, &r, !success || hooked)
-		if hooked {
+		timed := c.called(w, &r, !success || observed)
+		if observed {
 			w.after(q, hc, status, err, c.rt)
 			c.last = time.Now()
 		}
@@ -192,54 +192,60 @@ func (w *worker) fail(ctx context.Context, b *batch, from, to int, r *result) {
 	}
 }
 
-// sendBackTimeout bounds one send-back (Java: 5000 ms).
-const sendBackTimeout = 5 * time.Second
+// sendBackTimeout bounds one send-back (Java: 5000 ms), and once more all tries of
+// the message that takes its place; sendTimeout one of these.
+const (
+	sendBackTimeout = 5 * time.Second
+	sendTimeout     = 3 * time.Second
+)
 
 // sendBack asks the broker to deliver a message again later; when that fails it
 // sends a normal message to the retry topic with the same intent (trap T24).
 func (e *Engine) sendBack(ctx context.Context, q *queue, m *protocol.MessageExt, level int32) error {
 	// The verdict must reach the broker although the engine is leaving: only the
 	// limit ends it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendBackTimeout)
+	ctx = context.WithoutCancel(ctx)
+	bctx, cancel := context.WithTimeout(ctx, sendBackTimeout)
 	defer cancel()
 	limit := core.EffectiveMaxReconsume(e.o.MaxReconsumeTimes, false)
-	err := e.d.Client.SendBack(ctx, m.BrokerName(), &protocol.ConsumerSendMsgBackRequestHeader{
+	err := e.d.Client.SendBack(bctx, m.BrokerName(), &protocol.ConsumerSendMsgBackRequestHeader{
 		Offset: m.CommitLogOffset(), Group: e.o.Group, DelayLevel: level,
 		OriginMsgID: m.OffsetMessageID(), OriginTopic: m.OriginalTopic(),
 		MaxReconsumeTimes: limit, BrokerName: m.BrokerName(),
 	})
+	level, dlq := core.FallbackDelayLevel(level, m.ReconsumeTimes(), limit)
 	target := "retry"
-	if level < 0 || m.ReconsumeTimes() >= limit {
-		target = "dlq"
-	}
 	if err != nil {
-		first := err
-		if target, err = e.sendFallback(ctx, m, level, limit); err != nil {
-			return errors.Join(first, fmt.Errorf("fallback: %w", err))
+		fctx, cancel := context.WithTimeout(ctx, sendBackTimeout)
+		defer cancel()
+		if ferr := e.sendFallback(fctx, m, level, limit, dlq); ferr != nil {
+			return errors.Join(err, fmt.Errorf("fallback: %w", ferr))
 		}
+		target = "fallback"
 	}
-	if target == "dlq" {
+	if dlq {
+		target = "dlq"
 		e.totals.deadLettered.Add(1)
 	} else {
 		e.totals.sentBack.Add(1)
 	}
-	q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), level, m.ReconsumeTimes() + 1, target})
+	q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), level, core.LevelDelay(level).Milliseconds(), m.ReconsumeTimes() + 1, target})
 	return nil
 }
 
-// sendFallback sends the message to the retry or dead-letter topic as a normal one.
-func (e *Engine) sendFallback(ctx context.Context, m *protocol.MessageExt, asked, limit int32) (target string, err error) {
-	level, dlq := core.FallbackDelayLevel(asked, m.ReconsumeTimes(), limit)
-	topic, target := protocol.RetryTopic(e.o.Group), "fallback"
-	if dlq {
-		topic, target = protocol.DLQTopic(e.o.Group), "dlq"
-	}
-	return target, e.sendCopy(ctx, m, topic, m.ReconsumeTimes()+1, limit, level)
+// sendFallback sends the message to the retry topic as a normal one. What is to be
+// a dead letter goes there too, with its retries used up: the broker then moves it,
+// and makes the topic of the dead letters where there is none yet.
+func (e *Engine) sendFallback(ctx context.Context, m *protocol.MessageExt, level, limit int32, dlq bool) error {
+	return e.sendCopy(ctx, m, m.ReconsumeTimes()+1, limit, level, dlq)
 }
 
-// sendCopy sends a copy of m to a topic of the group through a normal send
-// (spec/consumer-concurrent.md 5.1, consumer-orderly.md 5.2).
-func (e *Engine) sendCopy(ctx context.Context, m *protocol.MessageExt, topic string, reconsume, limit, level int32) error {
+// sendCopy sends a copy of m to the group's retry topic through a normal send
+// (spec/consumer-concurrent.md 5.1, consumer-orderly.md 5.2): to m's own broker, and
+// when that does not take it to others that have the topic, as the Java producer
+// does. dead has the broker move it to the dead letters.
+func (e *Engine) sendCopy(ctx context.Context, m *protocol.MessageExt, reconsume, limit, level int32, dead bool) error {
+	topic := protocol.RetryTopic(e.o.Group)
 	set := map[string]string{
 		protocol.PropertyRetryTopic:        m.OriginalTopic(),
 		protocol.PropertyReconsumeTime:     fmt.Sprint(reconsume),
@@ -258,6 +264,9 @@ func (e *Engine) sendCopy(ctx context.Context, m *protocol.MessageExt, topic str
 		SysFlag:        m.SysFlag() & (protocol.SysFlagCompressed | protocol.SysFlagCompressionMask),
 		ReconsumeTimes: reconsume, MaxReconsumeTimes: limit,
 	}
+	if dead { // 4.x moves what has reached the limit, 5.x what is beyond
+		out.MaxReconsumeTimes = reconsume - 1
+	}
 	m.Properties(func(name, value string) bool {
 		if _, replaced := set[name]; !replaced {
 			out.Properties = append(out.Properties, protocol.Property{Name: name, Value: value})
@@ -272,8 +281,38 @@ func (e *Engine) sendCopy(ctx context.Context, m *protocol.MessageExt, topic str
 			out.Properties = append(out.Properties, protocol.Property{Name: name, Value: v})
 		}
 	}
-	_, err := e.d.Client.Send(ctx, innerProducer, protocol.MessageQueue{Topic: topic, BrokerName: m.BrokerName(), QueueID: -1}, &out)
-	return err
+	var failed []error
+	for _, broker := range e.retryBrokers(ctx, topic, m.BrokerName()) {
+		sctx, cancel := context.WithTimeout(ctx, sendTimeout)
+		_, err := e.d.Client.Send(sctx, innerProducer, protocol.MessageQueue{Topic: topic, BrokerName: broker, QueueID: -1}, &out)
+		cancel()
+		if err == nil {
+			return nil
+		}
+		failed = append(failed, err)
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// mostSends is how many brokers a copy is offered to (Java: 1 + retryTimesWhenSendFailed).
+const mostSends = 3
+
+// retryBrokers are the brokers to send a copy to, own first.
+func (e *Engine) retryBrokers(ctx context.Context, topic, own string) []string {
+	brokers := []string{own}
+	route, err := e.d.Client.Route(ctx, topic)
+	if err != nil {
+		return brokers // its own broker makes the topic
+	}
+	for _, mq := range route.PublishQueues {
+		if !slices.Contains(brokers, mq.BrokerName) && len(brokers) < mostSends {
+			brokers = append(brokers, mq.BrokerName)
+		}
+	}
+	return brokers
 }
 
 // innerProducer is the producer group that a consumer's client announces and

@@ -57,6 +57,7 @@ type Engine struct {
 	decompressor protocol.Decompressor
 	generations  atomic.Uint64
 	shared       atomic.Bool // the group has other members
+	misfit       atomic.Bool // an odd verdict was logged
 	base         atomic.Pointer[base]
 	observed     atomic.Pointer[observed]
 	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
@@ -65,11 +66,15 @@ type Engine struct {
 	turnsMu sync.Mutex // guards turns
 	turns   map[string]chan struct{}
 
-	runMu   sync.Mutex // guards started
-	started bool
-	ended   chan struct{}
-	cancel  context.CancelCauseFunc // of the engine's own goroutines; set by Run
-	wg      sync.WaitGroup
+	runMu    sync.Mutex // guards started
+	started  bool
+	ended    chan struct{}
+	cancel   context.CancelCauseFunc // of the engine's own goroutines; set by Run
+	panicked atomic.Pointer[PanicError]
+	wg       sync.WaitGroup
+	// calls are the goroutines that run the listener, hooks included: Run cannot end
+	// those that do not return.
+	calls sync.WaitGroup
 }
 
 // New checks the options (a *ConfigError names the first violation) and makes an
@@ -138,8 +143,17 @@ func (e *Engine) start(f func()) { e.guard(&e.wg, f) }
 func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
 	wg.Go(func() {
 		defer func() {
-			if v := recover(); v != nil {
-				e.cancel(&PanicError{v, debug.Stack()})
+			v := recover()
+			if v == nil {
+				return
+			}
+			p := &PanicError{v, debug.Stack()}
+			e.panicked.CompareAndSwap(nil, p)
+			select {
+			case <-e.ended:
+				panic(v) // of a listener that Run did not wait for: nobody is left to be told
+			default:
+				e.cancel(p)
 			}
 		}()
 		f()
@@ -147,12 +161,13 @@ func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
 }
 
 // Run joins the group and consumes until ctx ends, then leaves in order: stop
-// handing out, wait for running listeners up to AwaitTermination, persist
-// synchronously, unlock, unregister. leaveCtx bounds the leaving; when it ends
-// first, what is left undone is returned. Run returns nil after an orderly
-// leave, a *PanicError after a panic, a *FilterRefusedError when a broker does
-// not take an expression, and an error naming the state when it is called a
-// second time.
+// handing out, wait for running listeners up to AwaitTermination, interrupt them
+// and wait a moment more, persist synchronously, unlock, unregister. leaveCtx
+// bounds the leaving; when it ends first, what is left undone is returned. Run
+// returns nil after an orderly leave, a *StillRunningError (in the chain) when a
+// listener did not return although it was interrupted, a *PanicError after a panic,
+// a *FilterRefusedError when a broker does not take an expression, and an error
+// naming the state when it is called a second time.
 func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	e.runMu.Lock()
 	again := e.started
@@ -170,7 +185,7 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	c := e.newCoordinator()
 	for i := range e.pool.workers {
 		w := &e.pool.workers[i]
-		e.start(func() { w.run(listeners) })
+		e.guard(&e.calls, func() { w.run(listeners) })
 	}
 	e.start(func() { e.persister(own) })
 	e.start(func() { e.observer(own) })
@@ -196,10 +211,31 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	c.publish()
 	cancel(nil)
 	e.wg.Wait()
+	e.awaitCalls()
 	e.d.Inbound.engine.Store(nil)
 	close(e.ended)
 	e.events.end()
+	if p := e.panicked.Load(); p != nil {
+		return p
+	}
 	return err
+}
+
+// interruptGrace is how long a listener has to return once it was interrupted.
+const interruptGrace = time.Second
+
+// awaitCalls waits for the interrupted listeners to return, but not for ever: a
+// listener that looks at nothing would hold the program. Its goroutine is left
+// behind, and what it still does counts for nothing.
+func (e *Engine) awaitCalls() {
+	returned := make(chan struct{})
+	go func() { e.calls.Wait(); close(returned) }()
+	limit := time.NewTimer(interruptGrace)
+	defer limit.Stop()
+	select {
+	case <-returned:
+	case <-limit.C:
+	}
 }
 
 // boundBy is a context that ends with either of two.

@@ -223,6 +223,24 @@ type (
 		MinOffset int64 `json:"min_offset"`
 		MaxOffset int64 `json:"max_offset"`
 	}
+	// ConsumeBegin: the listener is called (SubscribeCalls only).
+	ConsumeBegin struct {
+		At
+		Count int   `json:"count"`
+		First int64 `json:"first_offset"`
+		Last  int64 `json:"last_offset"`
+	}
+	// ConsumeEnd: it has returned (SubscribeCalls only).
+	ConsumeEnd struct {
+		At
+		Count      int     `json:"count"`
+		First      int64   `json:"first_offset"`
+		Last       int64   `json:"last_offset"`
+		Status     string  `json:"status"`
+		ReturnType string  `json:"return_type"`
+		RTMS       float64 `json:"rt_ms"`
+		AckIndex   int     `json:"ack_index"`
+	}
 	// ConsumeDiscarded: messages were processed (or not) after the queue was dropped,
 	// so they are neither acknowledged nor sent back.
 	ConsumeDiscarded struct {
@@ -241,14 +259,17 @@ type (
 		Error      string  `json:"error,omitempty"`
 		RTMS       float64 `json:"rt_ms"`
 	}
-	// SentBack: a failed message will be delivered again by the broker.
+	// SentBack: a failed message will be delivered again by the broker, or is a dead
+	// letter. DelayLevel is the level in force, the broker's choice too; DueMS what it
+	// stands for, unless a broker has levels of its own.
 	SentBack struct {
 		At
 		Offset         int64  `json:"offset"`
 		MessageID      string `json:"message_id"`
 		DelayLevel     int32  `json:"delay_level"`
-		ReconsumeTimes int32  `json:"reconsume_times"`
-		Target         string `json:"target"` // retry, dlq, fallback
+		DueMS          int64  `json:"due_ms"`
+		ReconsumeTimes int32  `json:"reconsume_times"` // of the message when it comes again
+		Target         string `json:"target"`          // retry, dlq, fallback
 	}
 	// SendBackFailed: it stays here and is tried again locally.
 	SendBackFailed struct {
@@ -270,6 +291,16 @@ type (
 		Offset         int64 `json:"offset"`
 		DelayMS        int64 `json:"delay_ms"`
 		ReconsumeTimes int32 `json:"reconsume_times"`
+	}
+	// OrderlyUncommitted: all that a limit lets an orderly queue cache is taken and not
+	// committed. Nothing more comes to the listener, which commits by itself, so the
+	// queue stands still until the limit is raised (trap T27).
+	OrderlyUncommitted struct {
+		At
+		Count int64     `json:"count"`
+		Cause FlowCause `json:"cause"` // count or size
+		Limit int64     `json:"limit"`
+		First int64     `json:"first_offset"`
 	}
 	// MessageExpired: cleaning sent a message back that its listener held too long.
 	MessageExpired struct {
@@ -377,6 +408,9 @@ func (TagsCorrected) EventName() string       { return "tags_corrected" }
 func (FlowBegin) EventName() string           { return "flow_begin" }
 func (FlowEnd) EventName() string             { return "flow_end" }
 func (OffsetIllegal) EventName() string       { return "offset_illegal" }
+func (ConsumeBegin) EventName() string        { return "consume_begin" }
+func (ConsumeEnd) EventName() string          { return "consume_end" }
+func (OrderlyUncommitted) EventName() string  { return "orderly_uncommitted" }
 func (ConsumeDiscarded) EventName() string    { return "consume_discarded" }
 func (ConsumeFailed) EventName() string       { return "consume_failed" }
 func (SentBack) EventName() string            { return "sendback_ok" }

@@ -161,6 +161,19 @@ func (m *member) leave() {
 	}
 }
 
+// leaving ends the member and returns what Run says.
+func (m *member) leaving() error {
+	m.stop(errors.New("the test leaves"))
+	select {
+	case err := <-m.done:
+		m.done <- nil
+		return err
+	case <-time.After(time.Minute):
+		m.t.Fatal("the engine did not end within a minute")
+		return nil
+	}
+}
+
 // until waits for a condition, looked at after each delivery and event, and now
 // and then for what a snapshot shows a moment later.
 func (m *member) until(what string, cond func() bool) {

@@ -58,9 +58,17 @@ type FilterContext struct {
 	Arg      any  // for the hooks among themselves
 }
 
-// before begins an observed listener call: it runs the hooks that come before it.
+// callsObserved reports whether somebody looks at listener calls: hooks, or a
+// subscription to them. Without one a call costs this question and nothing else.
+func (e *Engine) callsObserved() bool { return len(e.o.ConsumeHooks) > 0 || e.events.calls.Load() > 0 }
+
+// before begins an observed listener call: it tells subscribers and runs the hooks
+// that come before it.
 func (w *worker) before(q *queue, msgs []Message) *ConsumeHookContext {
 	e := w.p.e
+	e.events.publishCall(func() Event {
+		return ConsumeBegin{q.at(), len(msgs), msgs[0].QueueOffset(), msgs[len(msgs)-1].QueueOffset()}
+	})
 	hc := &ConsumeHookContext{
 		ConsumerGroup: e.o.Group, MessageQueue: q.mq, Messages: msgs, Props: map[string]string{},
 	}
@@ -73,7 +81,13 @@ func (w *worker) after(q *queue, hc *ConsumeHookContext, status Status, err erro
 	hc.Props[PropConsumeContextType] = q.returnType(status, err, rt).String()
 	hc.Status, hc.Success = q.verdict(status, err)
 	hc.AccessChannel = "LOCAL"
-	w.p.e.runHooks(hc, func(h *ConsumeHook) func(*ConsumeHookContext) error { return h.After })
+	e := w.p.e
+	e.runHooks(hc, func(h *ConsumeHook) func(*ConsumeHookContext) error { return h.After })
+	e.events.publishCall(func() Event {
+		msgs := hc.Messages
+		return ConsumeEnd{q.at(), len(msgs), msgs[0].QueueOffset(), msgs[len(msgs)-1].QueueOffset(),
+			hc.Status, hc.Props[PropConsumeContextType], ms(rt), w.cc.AckIndex}
+	})
 }
 
 func (e *Engine) runHooks(hc *ConsumeHookContext, which func(*ConsumeHook) func(*ConsumeHookContext) error) {

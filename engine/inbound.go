@@ -91,7 +91,7 @@ func (e *Engine) answerer(ctx context.Context) {
 				continue
 			}
 			open.Add(1)
-			e.start(func() {
+			e.guard(&e.calls, func() { // it may run the listener
 				defer open.Add(-1)
 				e.respond(q.conn, &q.req, func(req *protocol.Command) ([]byte, error) { return q.answer(ctx, req) })
 			})

@@ -133,7 +133,8 @@ func TestResetKeepsOrderlyCallsApart(t *testing.T) {
 		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
 		tg.Produce(t, topic, 10)
 		var o calls
-		m := join(t, tg, group, topic, o.around(takes(10*time.Second)), orderly)
+		m := join(t, tg, group, topic, o.around(takes(10*time.Second)), orderly,
+			func(o *engine.Options) { o.AwaitTermination = time.Minute })
 		m.until("a call", func() bool { return len(m.order[mq]) == 2 })
 		_, _ = m.ResetOffset(t.Context(), resetTo(mq, 5))
 		m.until("calls after it", func() bool { return len(m.order[mq]) >= 4 })

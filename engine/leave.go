@@ -2,7 +2,9 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,11 +23,17 @@ func (c *coordinator) leave(ctx context.Context) error {
 		close(c.drained)
 	}
 	began := time.Now()
+	// Listeners are interrupted after AwaitTermination; what they answer to that counts.
+	wait := c.e.o.AwaitTermination + min(c.e.o.AwaitTermination, interruptGrace)
 	for _, q := range own {
-		c.drop(q, core.DropShutdown, c.e.o.AwaitTermination)
+		c.drop(q, core.DropShutdown, wait)
 	}
 	c.publish()
 	err := c.awaitDrained(ctx)
+	still := c.e.pool.stillRunning(time.Now())
+	if len(still) > 0 {
+		err = errors.Join(&StillRunningError{still}, err)
+	}
 	c.step("stop_workers", began, err)
 
 	began = time.Now()
@@ -34,7 +42,7 @@ func (c *coordinator) leave(ctx context.Context) error {
 
 	c.awaitRequests(ctx)
 	began = time.Now()
-	uerr := c.unlockAll(ctx, own)
+	uerr := c.unlockAll(ctx, own, still)
 	if c.e.o.Orderly {
 		c.step("unlock", began, uerr)
 	}
@@ -104,11 +112,16 @@ func (c *coordinator) awaitRequests(ctx context.Context) {
 }
 
 // unlockAll gives back the locks of all queues, also of those that wait for
-// theirs: a broker may have granted it meanwhile, and takes none from others.
-func (c *coordinator) unlockAll(ctx context.Context, own []*queue) error {
+// theirs: a broker may have granted it meanwhile, and takes none from others. But
+// not that of a queue whose listener still runs: until the lease ends at the broker
+// nobody runs another beside it.
+func (c *coordinator) unlockAll(ctx context.Context, own []*queue, still []RunningCall) error {
+	runs := func(q *queue) bool {
+		return slices.ContainsFunc(still, func(r RunningCall) bool { return r.MessageQueue == q.mq })
+	}
 	byBroker := map[string][]MessageQueue{}
 	for _, q := range own {
-		if q.orderly && q.clustering {
+		if q.orderly && q.clustering && !runs(q) {
 			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q.mq)
 		}
 	}

@@ -110,6 +110,9 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	if l.err != nil {
 		// Nothing changes until the lock expires on this side.
 		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, l.err.Error()})
+		for _, q := range l.qs {
+			q.inbox.put(lockAnswer{at: l.asked, err: l.err})
+		}
 		return
 	}
 	ok := map[MessageQueue]bool{}
@@ -125,11 +128,11 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	}
 	refused := 0
 	for _, q := range l.qs {
-		q.inbox.put(lockAnswer{ok[q.mq], l.asked})
+		q.inbox.put(lockAnswer{granted: ok[q.mq], at: l.asked})
 		if !ok[q.mq] {
 			refused++
 			if c.lockTries == 1 {
-				c.e.events.publish(QueueAddFailed{q.at(), "lock", "held by another member"})
+				c.e.events.publish(QueueAddFailed{q.at(), "lock", "another client holds it; the lease of one that is gone ends within 60s"})
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func (q *queue) dispatchOrderly(now time.Time) {
 	q.voided = false
 	switch core.DecideOrderly(core.OrderlyState{
 		Dropped: q.phase != phaseActive, Clustering: q.clustering, Locked: q.locked, LockedAt: q.lockedAt,
-		Began: now, Now: now,
+		Now: now,
 	}) {
 	case core.OrderlyTake:
 	case core.OrderlyRelock:
@@ -62,6 +62,7 @@ func (q *queue) dispatchOrderly(now time.Time) {
 	alone, first := q.pq.Stats().Consuming == 0, q.headSeq()
 	taken := q.pq.Take(max(orderlyRun, q.batchMax))
 	if len(taken) == 0 {
+		q.noteUncommitted()
 		return
 	}
 	b := &batch{q: q, gen: q.gen.Load(), msgs: make([]protocol.MessageExt, len(taken)), first: first, alone: alone}
@@ -83,6 +84,17 @@ func (q *queue) dispatchOrderly(now time.Time) {
 	q.e.pool.push(b)
 }
 
+// noteUncommitted tells, once, that a listener that commits by itself waits for
+// messages that its own uncommitted ones keep from being pulled (trap T27).
+func (q *queue) noteUncommitted() {
+	c, flow := q.flow.Current()
+	if st := q.pq.Stats(); flow && st.Consuming > 0 && !q.uncommitted {
+		q.uncommitted = true
+		q.emit(OrderlyUncommitted{q.at(), st.Consuming, c.Cause, c.Limit, st.ConsumingMin})
+		q.touch()
+	}
+}
+
 // orderly works on a run, batch by batch, in order.
 func (w *worker) orderly(ctx context.Context, b *batch) {
 	e, q, size := w.p.e, b.q, b.q.batchMax
@@ -91,22 +103,22 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 	run := r.run
 	c := newStopwatch(time.Now())
 	since := c.last
-	hooked := len(e.o.ConsumeHooks) > 0
-	w.on.Store(b)
-	for i := 0; i < len(b.msgs) && !b.void() && q.mayRun(c.last); {
+	observed := e.callsObserved()
+	for i := 0; i < len(b.msgs) && !b.void() && !b.cut.Load() && q.mayRun(c.last); {
 		j := min(i+size, len(b.msgs))
 		var hc *ConsumeHookContext
-		if hooked {
+		if observed {
 			hc = w.before(q, b.msgs[i:j:j])
 			c.last = time.Now()
 		}
-		w.holding.Store(int32(j - i))
+		w.hold(i, j)
+		b.calledAt.Store(c.last.UnixNano())
 		b.handed.Store(int64(j))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
 		verdict := orderlyVerdict(status, err)
-		timed := c.called(w, &r, verdict != core.OrderlySuccess || hooked)
-		if hooked {
+		timed := c.called(w, &r, verdict != core.OrderlySuccess || observed)
+		if observed {
 			w.after(q, hc, status, err, c.rt)
 			c.last = time.Now()
 		}
@@ -135,10 +147,15 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 		run.verdict, run.size, run.autoCommit, run.suspend = verdict, j-i, w.cc.AutoCommit, w.cc.SuspendCurrentQueueTime
 		if verdict == core.OrderlySuspend {
 			q.refused(status, err, c.rt, b.msgs[i:j])
-			r.failed += int64(j - i)
 			run.exhausted, run.away = w.sendAway(ctx, b, i, j)
-		} else {
+		} else if verdict != core.OrderlySuccess && run.autoCommit {
+			q.misfit(status, "the listener commits by itself only where AutoCommit is false, so it counts as success")
+		}
+		switch a := core.ApplyOrderly(verdict, run.autoCommit, run.exhausted); {
+		case a.OK:
 			r.ok += int64(j - i)
+		case a.Failed:
+			r.failed += int64(j - i)
 		}
 		break
 	}
@@ -189,8 +206,8 @@ func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhauste
 			continue
 		}
 		sctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sendBackTimeout)
-		// One more than the limit: both broker lines then store it with the dead letters.
-		err := e.sendCopy(sctx, m, protocol.RetryTopic(e.o.Group), times+1, limit, 3+times)
+		// Without a delay: 4.9 would keep the dead letter back for as long.
+		err := e.sendCopy(sctx, m, times+1, limit, 0, true)
 		cancel()
 		if err != nil {
 			q.emit(SendBackFailed{q.at(), m.QueueOffset(), m.MessageID(), err.Error()})
@@ -198,10 +215,57 @@ func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhauste
 			continue
 		}
 		e.totals.deadLettered.Add(1)
-		q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), 3 + times, times + 1, "dlq"})
+		q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), 0, 0, times + 1, "dlq"})
 		away = append(away, m.QueueOffset())
 	}
 	return exhausted, away
+}
+
+// heldRun is a run that ended after the queue's lock was lost: whether it may be
+// committed is known when the lock is back and the store was asked what others have
+// done meanwhile (startOffset decides). Java commits it in any case, over the
+// progress of the next owner.
+type heldRun struct {
+	b   *batch
+	run *runResult
+}
+
+// holdsLock reports whether the lock is held, and that nobody else has consumed
+// from the queue if it was not in between.
+func (q *queue) holdsLock(now time.Time) bool {
+	return !q.clustering || q.locked && q.known && q.mayRun(now)
+}
+
+// endRun books the end of a run, or keeps it until the lock is back.
+func (q *queue) endRun(b *batch, run *runResult, now time.Time) {
+	if (run.done > 0 || run.verdict != 0) && !q.holdsLock(now) {
+		q.heldRun = &heldRun{b, run}
+		if q.locked && !q.mayRun(now) {
+			q.lockLost("expired", now)
+		}
+		return
+	}
+	q.onRun(b, run)
+}
+
+// releaseRun books a held run when nobody has consumed behind our back.
+func (q *queue) releaseRun() {
+	if h := q.heldRun; h != nil {
+		q.heldRun = nil
+		q.onRun(h.b, h.run)
+	}
+}
+
+// discardRun gives a held run up: the next owner gets its messages again.
+func (q *queue) discardRun() {
+	if h := q.heldRun; h != nil {
+		q.heldRun = nil
+		n := h.run.done
+		if h.run.verdict != 0 {
+			n += h.run.size
+		}
+		q.discarded("after", h.b.msgs[h.b.harvested.Load():n])
+	}
 }
 
 // onRun applies the end of a run to the ProcessQueue.
@@ -237,6 +301,7 @@ func (q *queue) onRun(b *batch, run *runResult) {
 		q.commitRun(true)
 	case a.Rollback:
 		q.pq.Rollback()
+		q.uncommitted = false
 	case a.Again:
 		q.pq.ConsumeAgain(run.size)
 	}
@@ -261,6 +326,7 @@ func (q *queue) commitRun(any bool) {
 		return
 	}
 	q.setCommit(offset, false)
+	q.uncommitted = false
 	done := func(o int64) bool { return o < offset }
 	maps.DeleteFunc(q.suspends, func(o int64, _ int32) bool { return done(o) })
 	maps.DeleteFunc(q.sentAway, func(o int64, _ bool) bool { return done(o) })
@@ -282,16 +348,25 @@ func (q *queue) countSuspends(msgs []protocol.MessageExt) int32 {
 type lockAnswer struct {
 	granted bool
 	at      time.Time
+	err     error // no answer: nothing changes until the lock expires on this side
 }
 
 func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
 	q.touch()
-	if !l.granted {
+	q.lockErr = l.err
+	switch {
+	case l.err != nil:
+		return
+	case !l.granted:
+		if q.refusedAt.IsZero() {
+			q.refusedAt = l.at
+		}
 		if q.locked {
 			q.lockLost("refused", l.at)
 		}
 		return
 	}
+	q.refusedAt = time.Time{}
 	if !q.locked {
 		q.emit(LockGained{At{l.at, q.mq}})
 	}
@@ -313,6 +388,10 @@ func (q *queue) lockLost(cause string, now time.Time) {
 	q.locked, q.known = false, false
 	q.losses++
 	q.lockedUntil.Store(0)
+	q.elsewhere.Store(true)
+	if q.out != nil {
+		q.out.cut.Store(true)
+	}
 	q.e.inbox.put(lockWanted{})
 	q.touch()
 }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,10 +24,13 @@ type batch struct {
 	// worker that has the call.
 	started []atomic.Int64
 	next    atomic.Int64 // concurrent: the next message to hand out
-	// accepted counts the messages of an orderly run that were acknowledged.
-	accepted atomic.Int64
-	handed   atomic.Int64 // orderly: messages that the listener was given so far
-	alone    bool         // orderly: nothing that is not committed stands before it
+	// accepted counts the messages of an orderly run that were acknowledged, calledAt
+	// is when the listener was called with the next ones (unix nanoseconds).
+	accepted, calledAt atomic.Int64
+	handed             atomic.Int64 // orderly: messages that the listener was given so far
+	harvested          atomic.Int64 // orderly: so many of the accepted ones are settled already
+	alone              bool         // orderly: nothing that is not committed stands before it
+	cut                atomic.Bool  // orderly: the lock was lost, hand out nothing more of the run
 	// sentBack marks messages that expired-message cleaning has sent back, so that a
 	// listener failing later sends them back no second time; nil: none.
 	sentBack atomic.Pointer[[]atomic.Bool]
@@ -47,7 +52,15 @@ const (
 func (q *queue) calls(n int) int { return (n + q.batchMax - 1) / q.batchMax }
 
 // startedAt is when the listener was called with message i; 0: not yet, or done.
-func (b *batch) startedAt(i int) int64 { return max(b.started[i/b.q.batchMax].Load(), 0) }
+func (b *batch) startedAt(i int) int64 {
+	if b.q.orderly { // one call at a time, of what follows the accepted ones
+		if n := int(b.accepted.Load()); n <= i && i < n+b.q.batchMax {
+			return b.calledAt.Load()
+		}
+		return 0
+	}
+	return max(b.started[i/b.q.batchMax].Load(), 0)
+}
 
 // left reports whether there are messages to hand out.
 func (b *batch) left() bool { return int(b.next.Load()) < len(b.msgs) && !b.void() }
@@ -142,13 +155,22 @@ func (p *pool) pop() {
 // worker runs listeners on one goroutine.
 type worker struct {
 	p *pool
-	// on is the batch that is worked on now; holding how many messages a listener is
-	// given at once.
+	// on is the batch that is worked on now; holding packs which of its messages the
+	// listener was given last: hold.
 	on      atomic.Pointer[batch]
-	holding atomic.Int32
+	holding atomic.Uint64
 
 	cc ConsumeContext
 	rt [len(RTBounds) + 1]uint64 // flushed once a share
+}
+
+// hold notes that the listener is given messages from … to-1 of the batch.
+func (w *worker) hold(from, to int) { w.holding.Store(uint64(from)<<32 | uint64(to)) }
+
+// held is what hold noted last.
+func (w *worker) held() (from, to int) {
+	h := w.holding.Load()
+	return int(h >> 32), int(h & (1<<32 - 1))
 }
 
 // run works until ctx ends.
@@ -166,6 +188,8 @@ func (w *worker) run(ctx context.Context) {
 		// Counted before the queue's state is looked at, so that a queue that was
 		// halted and then finds running at zero knows that no listener will start.
 		b.q.running.Add(1)
+		w.hold(0, 0)
+		w.on.Store(b)
 		if b.q.orderly {
 			w.orderly(ctx, b)
 		} else {
@@ -202,10 +226,67 @@ func (p *pool) busy() (n int) {
 func (p *pool) inProcess(q *queue) (n int64) {
 	for i := range p.workers {
 		if b := p.workers[i].on.Load(); b != nil && b.q == q {
-			n += int64(p.workers[i].holding.Load())
+			from, to := p.workers[i].held()
+			n += int64(to - from)
 		}
 	}
 	return n
+}
+
+// RunningCall is a listener call that has not returned (or the send-back of what
+// it refused).
+type RunningCall struct {
+	MessageQueue
+	First, Last int64 // queue offsets
+	MessageID   string
+	For         time.Duration // since it began; zero: not known
+}
+
+// stillRunning lists the calls that run now.
+func (p *pool) stillRunning(now time.Time) (still []RunningCall) {
+	for i := range p.workers {
+		b := p.workers[i].on.Load()
+		if b == nil {
+			continue
+		}
+		from, to := p.workers[i].held()
+		if from >= to || to > len(b.msgs) {
+			continue // nothing of the batch has begun
+		}
+		r := RunningCall{MessageQueue: b.q.mq, First: b.msgs[from].QueueOffset(), Last: b.msgs[to-1].QueueOffset(), MessageID: b.msgs[from].MessageID()}
+		if at := b.startedAt(from); at > 0 {
+			r.For = now.Sub(time.Unix(0, at))
+		}
+		still = append(still, r)
+	}
+	return still
+}
+
+// StillRunningError says that a leave went on without listeners that did not
+// return, although their context had ended. Their messages are not acknowledged:
+// the next owner gets them again, perhaps while they run.
+type StillRunningError struct{ Calls []RunningCall }
+
+func (e *StillRunningError) Error() string {
+	const most = 3
+	var names []string
+	for i, c := range e.Calls {
+		if i == most {
+			names = append(names, fmt.Sprintf("and %d more", len(e.Calls)-most))
+			break
+		}
+		name := fmt.Sprintf("%v offset %d", c.MessageQueue, c.First)
+		if c.Last > c.First {
+			name += fmt.Sprintf(" to %d", c.Last)
+		}
+		name += ", message " + c.MessageID
+		if c.For > 0 {
+			name += fmt.Sprintf(", for %v", c.For.Round(100*time.Millisecond))
+		}
+		names = append(names, name)
+	}
+	return fmt.Sprintf("listeners still run that did not return when they were interrupted (their messages are not acknowledged and will come again): %s",
+		strings.Join(names, "; "))
 }
 
 // reportAfter is how long a worker keeps results to itself while it works on.

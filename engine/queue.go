@@ -119,18 +119,23 @@ type queue struct {
 
 	locked      bool
 	lockedAt    time.Time
-	dispatched  bool // an orderly run is with the pool:
+	refusedAt   time.Time // since when the lock is refused; zero: it is not
+	lockErr     error     // of the last request for it
+	uncommitted bool      // OrderlyUncommitted was told
+	dispatched  bool      // an orderly run is with the pool:
 	out         *batch
 	harvestAt   time.Time
 	losses      uint64 // of the lock: an offset read before one is stale
-	voided      bool   // a call of an older generation may still run
-	abandoned   bool   // its listener gave it up: nothing more is handed out
+	heldRun     *heldRun
+	voided      bool // a call of an older generation may still run
+	abandoned   bool // its listener gave it up: nothing more is handed out
 	suspendTill time.Time
 	suspends    map[int64]int32 // orderly: local tries by queue offset
 	sentAway    map[int64]bool
 
 	held     map[int64]*heldSlot // by queue offset: left to an operator
 	again    []retry             // local retries, by time
+	retrying []*batch            // those that were handed out
 	cleanAt  time.Time
 	cleaning bool
 	pause    *PauseState
@@ -149,14 +154,6 @@ type queue struct {
 	publishAt                          time.Time
 	stale                              bool // changed since it was published
 	armed                              time.Time
-}
-
-// retry is a message to be handed out again here.
-type retry struct {
-	at    time.Time
-	b     *batch
-	index int32
-	tries int32
 }
 
 // queueCommand is what the coordinator and helpers send to a queue's goroutine.
@@ -376,9 +373,30 @@ func (q *queue) report(r *result) {
 	select {
 	case q.results <- *r:
 	case <-q.gone:
-		for _, s := range r.done[:r.n] {
-			q.discarded("after", r.b.msgs[s.from:s.to])
+		q.tooLate(r)
+	}
+}
+
+// tooLate tells which messages of a result count for nothing, since the queue was
+// given away or reset meanwhile. What was settled before that counts.
+func (q *queue) tooLate(r *result) {
+	if r.run != nil {
+		if from := int(r.b.harvested.Load()); from < r.run.done {
+			q.discarded("after", r.b.msgs[from:r.run.done])
 		}
+		return
+	}
+	for _, s := range r.done[:r.n] {
+		from, to := int(s.from), int(s.to)
+		for at := from; at < to && len(r.b.started) > 0; {
+			end := min((at/q.batchMax+1)*q.batchMax, to) // of its call
+			if r.b.started[at/q.batchMax].Load() == markSettled {
+				q.discarded("after", r.b.msgs[from:at])
+				from = end
+			}
+			at = end
+		}
+		q.discarded("after", r.b.msgs[from:to])
 	}
 }
 
@@ -406,6 +424,13 @@ func (q *queue) refused(status Status, err error, rt time.Duration, msgs []proto
 		ev.Error = err.Error()
 	}
 	q.emit(ev)
+}
+
+// misfit logs, once a consumer, that a listener gives verdicts that do not fit.
+func (q *queue) misfit(status Status, why string) {
+	if !q.e.misfit.Swap(true) {
+		q.e.log.Warn("odd verdict", "status", status.String(), "topic", q.mq.Topic, "why", why)
+	}
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }

@@ -40,9 +40,12 @@ func (h heldQuery) applyTo(_ context.Context, q *queue) {
 			if at := b.startedAt(i); at > 0 {
 				x.Started, x.Stage = time.Unix(0, at), core.StageTaken
 			}
+			if b.retries != nil && !q.orderly {
+				x.Retries = int(b.retries[i])
+			}
 		}
 		for _, r := range q.again {
-			if r.b.first+uint64(r.index) == seq {
+			if r.b.first+uint64(r.from) <= seq && seq < r.b.first+uint64(r.to) {
 				x.Retries = int(r.tries)
 				x.Stage, x.Started = core.StageCached, time.Time{}
 			}

@@ -150,6 +150,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 			q.adopt(s.offset)
 			q.notePersisted(s.offset)
 		}
+		q.releaseRun()
 	}
 	if !q.inFlight {
 		q.nextPull = now
@@ -171,8 +172,9 @@ func (q *queue) notePersisted(offset int64) {
 // newGeneration empties the queue and voids everything handed out.
 func (q *queue) newGeneration() {
 	q.gen.Store(q.e.generations.Add(1))
+	q.discardRun()
 	q.pq.Clear()
-	q.live, q.again, q.suspends, q.sentAway, q.held = nil, nil, nil, nil, nil
+	q.live, q.again, q.retrying, q.suspends, q.sentAway, q.held = nil, nil, nil, nil, nil, nil
 	q.dispatched, q.out, q.suspendTill = false, nil, time.Time{}
 	q.voided = q.running.Load() > 0
 }
@@ -243,6 +245,7 @@ func (q *queue) stepDropping(now time.Time) {
 		break
 	}
 	q.harvest()
+	q.discardRun()
 	if q.nextOffset != Unknown {
 		q.commitScanned(now)
 	}

@@ -14,21 +14,19 @@ func (q *queue) onResult(r result) {
 	q.touch()
 	q.countCalls(&r)
 	if r.b.gen != q.gen.Load() {
-		for _, s := range r.done[:r.n] {
-			q.discarded("after", r.b.msgs[s.from:s.to])
-		}
+		q.tooLate(&r)
 		return
 	}
 	q.lastConsume = time.Now()
 	if r.run != nil {
-		q.onRun(r.b, r.run)
+		q.endRun(r.b, r.run, q.lastConsume)
 		return
 	}
 	for _, s := range r.done[:r.n] {
 		q.setCommit(q.pq.Settle(r.b.first+uint64(s.from), int(s.to-s.from)), true)
 	}
-	for _, i := range r.again {
-		q.retryLater(r.b, i)
+	if len(r.again) > 0 {
+		q.retryLater(r.b, r.again)
 	}
 	for _, s := range r.held {
 		q.hold(r.b, s)
@@ -89,7 +87,11 @@ func (q *queue) recheck() {
 // forgetSettled drops the batches whose messages are all done. Those behind an
 // unfinished message go too: a batch keeps its answer's buffer alive.
 func (q *queue) forgetSettled() {
-	q.live = slices.DeleteFunc(q.live, func(b *batch) bool { return q.pq.Unfinished(b.first, len(b.msgs)) == 0 })
+	finished := func(b *batch) bool { return q.pq.Unfinished(b.first, len(b.msgs)) == 0 }
+	q.live = slices.DeleteFunc(q.live, finished)
+	if len(q.retrying) > 0 {
+		q.retrying = slices.DeleteFunc(q.retrying, finished)
+	}
 }
 
 // harvestEvery is how often a queue looks at what its workers have done and not
@@ -113,9 +115,10 @@ func (q *queue) harvestDue(now time.Time) {
 // between two calls, so without this a listener that hangs would hide that the
 // messages it had before are done, and hold their offsets back.
 func (q *queue) harvest() {
-	if b := q.out; b != nil && b.alone && b.gen == q.gen.Load() {
+	if b := q.out; b != nil && b.alone && b.gen == q.gen.Load() && q.holdsLock(time.Now()) {
 		if n := int(b.accepted.Load()); n > 0 {
 			q.setCommit(q.pq.Settle(b.first, n), false)
+			b.harvested.Store(int64(n))
 			q.touch()
 		}
 	}
@@ -139,33 +142,68 @@ func (q *queue) headSeq() (head uint64) {
 	return head
 }
 
-// retryLater keeps a message whose send-back failed: it is handed to the
-// listener again after 5 s and stays cached, so the committed offset cannot
-// pass it.
-func (q *queue) retryLater(b *batch, i int32) {
-	r := retry{at: time.Now().Add(core.LocalRetryDelay), b: b, index: i, tries: 1}
-	if b.retries != nil {
-		r.tries = b.retries[i] + 1
+// retry is a stretch of a batch whose send-back failed.
+type retry struct {
+	at       time.Time
+	b        *batch
+	from, to int32
+	tries    int32
+}
+
+// retryLater keeps messages whose send-back failed: they are handed to the
+// listener again after 5 s, together where they lie together, and stay cached, so
+// the committed offset cannot pass them.
+func (q *queue) retryLater(b *batch, again []int32) {
+	at := time.Now().Add(core.LocalRetryDelay)
+	for n := 0; len(again) > 0; again = again[n:] {
+		for n = 1; n < len(again) && again[n] == again[n-1]+1; n++ {
+		}
+		r := retry{at: at, b: b, from: again[0], to: again[n-1] + 1, tries: 1}
+		if b.retries != nil {
+			r.tries = b.retries[again[0]] + 1
+		}
+		q.e.totals.localRetry.Add(uint64(n))
+		q.emit(RetryLocal{q.at(), n, b.msgs[again[0]].QueueOffset(), core.LocalRetryDelay.Milliseconds()})
+		q.again = append(q.again, r)
 	}
-	q.e.totals.localRetry.Add(1)
-	q.emit(RetryLocal{q.at(), 1, b.msgs[i].QueueOffset(), core.LocalRetryDelay.Milliseconds()})
-	q.again = append(q.again, r)
 }
 
 // retryDue hands out the local retries whose time has come.
 func (q *queue) retryDue(now time.Time) {
 	n := 0
 	for ; n < len(q.again) && !now.Before(q.again[n].at); n++ {
-		r := q.again[n]
-		b := &batch{q: q, gen: q.gen.Load(), msgs: r.b.msgs[r.index : r.index+1], first: r.b.first + uint64(r.index),
-			started: make([]atomic.Int64, 1), retries: []int32{r.tries}}
+		r := &q.again[n]
+		msgs := r.b.msgs[r.from:r.to:r.to]
+		b := &batch{q: q, gen: q.gen.Load(), msgs: msgs, first: r.b.first + uint64(r.from),
+			started: make([]atomic.Int64, q.calls(len(msgs))), retries: slices.Repeat([]int32{r.tries}, len(msgs))}
+		q.retrying = append(q.retrying, b)
 		q.e.pool.push(b)
 	}
 	q.again = slices.Delete(q.again, 0, n)
 }
 
-// batchOf finds the batch that holds a sequence number.
+// retriesWaiting counts the messages that wait for their local retry.
+func (q *queue) retriesWaiting() (n int64) {
+	for _, r := range q.again {
+		n += int64(r.to - r.from)
+	}
+	return n
+}
+
+// batchOf finds the batch that holds a sequence number: the last one that it was
+// handed out with.
 func (q *queue) batchOf(seq uint64) (b *batch, index int, ok bool) {
+	if q.orderly {
+		if b := q.out; b != nil && b.alone && b.first <= seq && seq < b.first+uint64(len(b.msgs)) {
+			return b, int(seq - b.first), true
+		}
+		return nil, 0, false
+	}
+	for _, b := range slices.Backward(q.retrying) {
+		if b.first <= seq && seq < b.first+uint64(len(b.msgs)) {
+			return b, int(seq - b.first), true
+		}
+	}
 	i, _ := slices.BinarySearchFunc(q.live, seq, func(b *batch, seq uint64) int {
 		switch {
 		case b.first+uint64(len(b.msgs)) <= seq:

@@ -195,7 +195,15 @@ func (b *base) topicsHeld() []TopicSnapshot {
 const offsetsMaxAge = 25 * time.Second
 
 // Subscribe opens a subscription to all events from now on; buffer is the size of its ring.
-func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subscribe(buffer) }
+// But for ConsumeBegin and ConsumeEnd: see SubscribeCalls.
+func (e *Engine) Subscribe(buffer int) *EventSubscription { return e.events.subscribe(buffer, false) }
+
+// SubscribeCalls is Subscribe with ConsumeBegin and ConsumeEnd too. These are two
+// events a listener call, which is as much work as all that the engine does for a
+// message: hence only while somebody asks for them.
+func (e *Engine) SubscribeCalls(buffer int) *EventSubscription {
+	return e.events.subscribe(buffer, true)
+}
 
 // publish stores the queue's snapshot anew.
 func (q *queue) publish(now time.Time) {
@@ -206,7 +214,7 @@ func (q *queue) publish(now time.Time) {
 		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt,
 		CommittedOffset: q.commit, PersistedOffset: q.persisted.Load(), NextOffset: q.nextOffset,
 		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
-		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: int64(len(q.again)), Held: int64(len(q.held)),
+		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: q.retriesWaiting(), Held: int64(len(q.held)),
 		Consuming: st.Consuming, ConsumingMin: st.ConsumingMin, ConsumingMax: st.ConsumingMax,
 		TakenAt: q.takenAt, Locked: q.locked, LockedAt: q.lockedAt, Pause: q.paused(),
 		LastPull: q.lastPull, PullRTT: q.rtt, LastStatus: q.status, LastConsume: q.lastConsume,
@@ -257,6 +265,18 @@ func (q *queue) cacheStats() core.CacheStats {
 	return st
 }
 
+// noLock says why the queue has no lock.
+func (q *queue) noLock(now time.Time) string {
+	switch {
+	case q.lockErr != nil:
+		return "no lock: " + q.lockErr.Error()
+	case !q.refusedAt.IsZero():
+		return fmt.Sprintf("the broker refuses the lock for %v: another client holds it, a dead one's lease ends within 60s",
+			now.Sub(q.refusedAt).Round(time.Second))
+	}
+	return "waiting for the lock"
+}
+
 // describe names the queue's state and why.
 func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 	switch {
@@ -264,7 +284,7 @@ func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 		return QueueDropping, q.dropCause.String()
 	case q.phase == phaseTaking:
 		if q.orderly && q.clustering && !q.locked {
-			return QueueTaking, "waiting for the lock"
+			return QueueTaking, q.noLock(now)
 		}
 		return QueueTaking, q.detail
 	case q.resetting != nil:
@@ -272,11 +292,13 @@ func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 	case q.errors > 0:
 		return QueueError, q.lastError
 	case q.orderly && q.clustering && !q.locked:
-		return QueueUnlocked, "another member may hold the lock"
+		return QueueUnlocked, q.noLock(now)
 	case now.Before(q.suspendTill):
 		return QueueSuspended, "retry of the head in " + q.suspendTill.Sub(now).Round(100*time.Millisecond).String()
 	case s.Pause != nil:
 		return QueuePaused, "by " + s.Pause.By
+	case s.Flow != core.FlowNone && q.uncommitted:
+		return QueueFlow, fmt.Sprintf("%s: %d messages are taken and not committed, the listener must commit sooner", s.Flow, s.Consuming)
 	case s.Flow != core.FlowNone:
 		return QueueFlow, s.Flow.String()
 	case s.CachedCount == 0 && q.inFlight && now.Sub(q.pullStart) >= publishEvery/2 && (q.max == Unknown || q.nextOffset >= q.max):

@@ -3,10 +3,13 @@ package engine
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // hub hands every event to every subscription. Publishing never blocks.
 type hub struct {
+	calls atomic.Int32 // subscriptions that want listener calls too
+
 	mu    sync.Mutex // guards subs and ended
 	subs  []*EventSubscription
 	ended bool
@@ -22,8 +25,28 @@ func (h *hub) publish(e Event) {
 	}
 }
 
-func (h *hub) subscribe(buffer int) *EventSubscription {
-	s := &EventSubscription{hub: h, limit: max(buffer, 1), wake: make(chan struct{}, 1)}
+// publishCall is publish for an event a listener call: only for those who asked
+// for that, and made only when there are some.
+func (h *hub) publishCall(make func() Event) {
+	if h.calls.Load() == 0 {
+		return
+	}
+	h.mu.Lock()
+	subs := h.subs
+	h.mu.Unlock()
+	e := make()
+	for _, s := range subs {
+		if s.calls {
+			s.put(e)
+		}
+	}
+}
+
+func (h *hub) subscribe(buffer int, calls bool) *EventSubscription {
+	s := &EventSubscription{hub: h, limit: max(buffer, 1), wake: make(chan struct{}, 1), calls: calls}
+	if calls {
+		h.calls.Add(1)
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	s.ended = h.ended
@@ -38,6 +61,8 @@ func (h *hub) remove(s *EventSubscription) {
 	for _, x := range h.subs {
 		if x != s {
 			rest = append(rest, x)
+		} else if s.calls {
+			h.calls.Add(-1)
 		}
 	}
 	h.subs = rest
@@ -58,6 +83,7 @@ func (h *hub) end() {
 type EventSubscription struct {
 	hub   *hub
 	limit int
+	calls bool          // listener calls too
 	wake  chan struct{} // capacity 1: something to read, or ended
 
 	mu      sync.Mutex // guards what follows

@@ -29,7 +29,7 @@ func (s Stage) String() string { return [...]string{"", "cached", "taken", "done
 // The pinned size counts the answer buffers that cached messages keep alive: the
 // whole answer until its last message has left.
 //
-// A concurrent consumer uses MarkTaken and Settle, an orderly one Take, Commit,
+// A concurrent consumer uses Settle, an orderly one Take, Commit,
 // Rollback and ConsumeAgain. Messages settled in the consuming part leave it.
 type ProcessQueue struct {
 	// answers[first:] are the answers held, by ascending sequence number; gone of
@@ -137,9 +137,6 @@ func (q *ProcessQueue) settle(from, end uint64) (settled int64) {
 	}
 	return settled
 }
-
-// MarkTaken sets the stage of slots that are handed out (for display only).
-func (q *ProcessQueue) MarkTaken(seq uint64, n int) { q.mark(seq, seq+uint64(max(n, 0)), true) }
 
 func (q *ProcessQueue) mark(from, end uint64, taken bool) {
 	for i := q.locate(from); i < len(q.answers) && q.answers[i].seq < end; i++ {

@@ -248,7 +248,7 @@ func TestHeadShowsStages(t *testing.T) {
 	var q ProcessQueue
 	seq := put(t, &q, 1, 2, 3, 4)
 	put(t, &q, 5)
-	q.MarkTaken(seq+1, 2)
+	q.Take(2)
 	q.Settle(seq, 1)
 	q.Settle(seq+2, 1)
 	type row struct {
@@ -443,15 +443,6 @@ func TestProcessQueueAgainstModel(t *testing.T) {
 				}
 				if got := q.Settle(seq, n); got != want {
 					t.Fatalf("seed %d step %d: Settle(%d, %d) = %d, want %d", seed, step, seq, n, got, want)
-				}
-			case op < 8 && !orderly:
-				if n := len(m.slots); n > 0 {
-					i := rnd.IntN(n)
-					q.MarkTaken(m.slots[i].seq, 2)
-					m.slots[i].taken = true
-					if i+1 < n {
-						m.slots[i+1].taken = true
-					}
 				}
 			case op < 9:
 				n := rnd.IntN(40)

@@ -2,7 +2,6 @@ package core
 
 import (
 	"math"
-	"math/rand/v2"
 	"time"
 )
 
@@ -80,12 +79,34 @@ func FallbackDelayLevel(asked, reconsumeTimes, maxReconsumeTimes int32) (level i
 	switch {
 	case asked < 0 || reconsumeTimes >= EffectiveMaxReconsume(maxReconsumeTimes, false):
 		return 0, true
-	case asked > 0:
-		return asked, false
 	}
-	// The number comes from the wire: bounded, so that it cannot overflow. Brokers
-	// take a level beyond their last one as the last one.
-	return firstRetryLevel + min(max(reconsumeTimes, 0), math.MaxInt16), false
+	// The number comes from the wire: RetryLevel bounds it, so that it cannot overflow.
+	return RetryLevel(asked, reconsumeTimes), false
+}
+
+// RetryLevel is the delay level that a broker applies to a message that is sent
+// back: asked, or by its own rule, the higher the more often it was tried.
+func RetryLevel(asked, reconsumeTimes int32) int32 {
+	if asked > 0 {
+		return asked
+	}
+	return firstRetryLevel + min(max(reconsumeTimes, 0), math.MaxInt16)
+}
+
+// standardLevels are RocketMQ's delay levels, from 1 on; a broker may be given others.
+var standardLevels = [...]time.Duration{
+	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute, 6 * time.Minute, 7 * time.Minute,
+	8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+}
+
+// LevelDelay is the delay of a level on a broker that has the standard ones; a
+// level beyond the last counts as that, as it does there.
+func LevelDelay(level int32) time.Duration {
+	if level <= 0 {
+		return 0
+	}
+	return standardLevels[min(int(level), len(standardLevels))-1]
 }
 
 // SuspendTime clamps an orderly pause to 10 ms … 30 s; zero or negative is the option's.
@@ -94,18 +115,4 @@ func SuspendTime(asked, option time.Duration) time.Duration {
 		asked = option
 	}
 	return min(max(asked, 10*time.Millisecond), 30*time.Second)
-}
-
-// Backoff gives the pause before the n-th try (from 0) of something that fails:
-// base doubling up to limit, shortened by up to a quarter by rnd (nil: not at all),
-// so that those who failed together do not come back together.
-func Backoff(n int, base, limit time.Duration, rnd *rand.Rand) time.Duration {
-	d := min(base, limit)
-	for ; n > 0 && d < limit; n-- {
-		d = min(2*d, limit)
-	}
-	if rnd != nil && d >= 4 {
-		d -= time.Duration(rnd.Int64N(int64(d/4) + 1))
-	}
-	return d
 }

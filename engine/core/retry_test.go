@@ -2,7 +2,6 @@ package core
 
 import (
 	"math"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -113,31 +112,23 @@ func TestSuspendTime(t *testing.T) {
 	}
 }
 
-func TestBackoff(t *testing.T) {
-	const base, limit = 100 * time.Millisecond, 5 * time.Second
-	for n, want := range []time.Duration{100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000} {
-		want *= time.Millisecond
-		if got := Backoff(n, base, limit, nil); got != want {
-			t.Errorf("Backoff(%d) = %v, want %v", n, got, want)
-		}
-		rnd := rand.New(rand.NewPCG(1, uint64(n)))
-		seen := map[time.Duration]bool{}
-		for range 50 {
-			got := Backoff(n, base, limit, rnd)
-			if got > want || got < want*3/4 {
-				t.Errorf("Backoff(%d) with jitter = %v, want %v to %v", n, got, want*3/4, want)
-			}
-			seen[got] = true
-		}
-		if len(seen) < 10 {
-			t.Errorf("Backoff(%d) with jitter gave only %d values", n, len(seen))
+// The table of spec/consumer-concurrent.md 5.2.
+func TestRetryLevels(t *testing.T) {
+	for _, tt := range []struct {
+		asked, times, level int32
+		delay               time.Duration
+	}{
+		{0, 0, 3, 10 * time.Second}, {0, 1, 4, 30 * time.Second}, {0, 2, 5, time.Minute}, {0, 3, 6, 2 * time.Minute},
+		{0, 13, 16, 30 * time.Minute}, {0, 14, 17, time.Hour}, {0, 15, 18, 2 * time.Hour}, {0, 99, 102, 2 * time.Hour},
+		{1, 9, 1, time.Second}, {2, 0, 2, 5 * time.Second}, {30, 0, 30, 2 * time.Hour},
+		{0, math.MaxInt32, 3 + math.MaxInt16, 2 * time.Hour}, {0, -7, 3, 10 * time.Second},
+	} {
+		if level := RetryLevel(tt.asked, tt.times); level != tt.level || LevelDelay(level) != tt.delay {
+			t.Errorf("RetryLevel(%d, %d) = %d, %v, want %d, %v", tt.asked, tt.times, level, LevelDelay(level), tt.level, tt.delay)
 		}
 	}
-	if got := Backoff(1<<30, base, limit, nil); got != limit {
-		t.Errorf("Backoff after very many tries = %v, want %v", got, limit)
-	}
-	if got := Backoff(0, time.Minute, limit, nil); got != limit {
-		t.Errorf("Backoff with a base beyond the limit = %v, want %v", got, limit)
+	if d := LevelDelay(0); d != 0 {
+		t.Errorf("LevelDelay(0) = %v, want none", d)
 	}
 }
 
@@ -153,21 +144,20 @@ func TestLockExpired(t *testing.T) {
 	}
 }
 
-// spec/consumer-orderly.md 3, steps 4a to 4d.
+// spec/consumer-orderly.md 3, steps 4a to 4c.
 func TestDecideOrderly(t *testing.T) {
 	now := time.UnixMilli(10_000_000)
-	long, fresh := now.Add(-61*time.Second), now.Add(-time.Second)
+	fresh := now.Add(-time.Second)
 	tests := map[string]struct {
 		s    OrderlyState
 		want OrderlyDecision
 	}{
-		"4a dropped":               {OrderlyState{Dropped: true, Clustering: true, Began: long}, OrderlyStop},
-		"4b not locked":            {OrderlyState{Clustering: true, LockedAt: fresh, Began: long}, OrderlyRelock},
-		"4c expired":               {OrderlyState{Clustering: true, Locked: true, LockedAt: now.Add(-31 * time.Second), Began: long}, OrderlyRelock},
-		"4d long enough":           {OrderlyState{Clustering: true, Locked: true, LockedAt: fresh, Began: long}, OrderlyYield},
-		"take at 60 s":             {OrderlyState{Clustering: true, Locked: true, LockedAt: fresh, Began: now.Add(-60 * time.Second)}, OrderlyTake},
-		"take":                     {OrderlyState{Clustering: true, Locked: true, LockedAt: fresh, Began: fresh}, OrderlyTake},
-		"broadcasting has no lock": {OrderlyState{Began: fresh}, OrderlyTake},
+		"4a dropped":               {OrderlyState{Dropped: true, Clustering: true}, OrderlyStop},
+		"4b not locked":            {OrderlyState{Clustering: true, LockedAt: fresh}, OrderlyRelock},
+		"4c expired":               {OrderlyState{Clustering: true, Locked: true, LockedAt: now.Add(-31 * time.Second)}, OrderlyRelock},
+		"take at 30 s":             {OrderlyState{Clustering: true, Locked: true, LockedAt: now.Add(-30 * time.Second)}, OrderlyTake},
+		"take":                     {OrderlyState{Clustering: true, Locked: true, LockedAt: fresh}, OrderlyTake},
+		"broadcasting has no lock": {OrderlyState{}, OrderlyTake},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -196,7 +186,7 @@ func TestApplyOrderly(t *testing.T) {
 		"on, suspend, used up":      {OrderlySuspend, true, true, given},
 		"on, no verdict":            {0, true, false, again},
 		"off, success":              {OrderlySuccess, false, false, OrderlyAction{Continue: true, OK: true}},
-		"off, commit":               {OrderlyCommit, false, false, OrderlyAction{Commit: true, Continue: true}},
+		"off, commit":               {OrderlyCommit, false, false, OrderlyAction{Commit: true, Continue: true, OK: true}},
 		"off, rollback":             {OrderlyRollback, false, false, OrderlyAction{Rollback: true, Suspend: true}},
 		"off, suspend":              {OrderlySuspend, false, false, again},
 		"off, suspend, used up T28": {OrderlySuspend, false, true, given},

@@ -56,7 +56,7 @@ type SendMessageRequestHeader struct {
 	Properties            string // in stored text form
 	ReconsumeTimes        int32
 	UnitMode              bool
-	MaxReconsumeTimes     int32 // 0: not sent
+	MaxReconsumeTimes     int32 // 0: not sent, unless ReconsumeTimes says that it is a retry
 	Batch                 bool
 	BrokerName            string
 }
@@ -100,7 +100,7 @@ func (h *SendMessageRequestHeader) fields(n *sendNames) ExtFields {
 	f = f.addText(n.properties, h.Properties)
 	f = f.addInt(n.reconsumeTimes, int64(h.ReconsumeTimes))
 	f = f.addBool(n.unitMode, h.UnitMode)
-	if h.MaxReconsumeTimes != 0 {
+	if h.MaxReconsumeTimes != 0 || h.ReconsumeTimes != 0 {
 		f = f.addInt(n.maxReconsumeTimes, int64(h.MaxReconsumeTimes))
 	}
 	f = f.addBool(n.batch, h.Batch)
