@@ -63,8 +63,9 @@ type Engine struct {
 	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
 	lastPersist  atomic.Int64
 
-	turnsMu sync.Mutex // guards turns
+	turnsMu sync.Mutex // guards turns and starts
 	turns   map[string]chan struct{}
+	starts  map[string][]*computedStart // by broker name: waiting for its turn
 
 	runMu    sync.Mutex // guards started
 	started  bool
@@ -94,7 +95,7 @@ func New(o Options, d Deps) (*Engine, error) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}}
+	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}, starts: map[string][]*computedStart{}}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}

@@ -116,26 +116,80 @@ func (e *Engine) save(ctx context.Context, mq MessageQueue, offset int64) error 
 	return result
 }
 
+// computedStart is a computed start on its way into the store.
+type computedStart struct {
+	mq           MessageQueue
+	offset, kept int64
+	err          error
+	done         chan struct{} // closed when kept and err are set
+}
+
 // saveStart makes a computed start durable at once: a member restarted before its
 // first commit must not compute another, later one. Where another member has
 // committed since the store was read, its offset is the start: two that start a
 // new group together compute at the same time, and the slower must not undo the
-// progress of the other.
+// progress of the other. Starts that come together are written together: a topic
+// of many queues would take a round trip each.
 func (e *Engine) saveStart(ctx context.Context, mq MessageQueue, offset int64) (kept int64, err error) {
-	one := map[string][]*queue{mq.BrokerName: nil}
-	e.eachBroker(ctx, one, func(_ []*queue, turnErr error) {
-		if err = turnErr; err != nil {
-			return
-		}
-		stored, found, loadErr := e.d.Store.Load(ctx, mq)
-		if err = loadErr; err != nil || found {
-			kept = stored
-			return
-		}
-		kept, err = offset, e.d.Store.Save(ctx, map[MessageQueue]int64{mq: offset})[mq]
-	})
-	return kept, err
+	s := &computedStart{mq: mq, offset: offset, done: make(chan struct{})}
+	e.turnsMu.Lock()
+	e.starts[mq.BrokerName] = append(e.starts[mq.BrokerName], s)
+	e.turnsMu.Unlock()
+	select {
+	case e.saveTurn(mq.BrokerName) <- struct{}{}:
+		e.saveStarts(ctx, mq.BrokerName)
+		<-e.saveTurn(mq.BrokerName)
+	case <-s.done: // another one's turn
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	select {
+	case <-s.done:
+		return s.kept, s.err
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
 }
+
+// saveStarts writes what waits for a broker; the caller has the turn.
+func (e *Engine) saveStarts(ctx context.Context, broker string) {
+	e.turnsMu.Lock()
+	starts := e.starts[broker]
+	delete(e.starts, broker)
+	e.turnsMu.Unlock()
+	var wg sync.WaitGroup
+	places := make(chan struct{}, startsParallel)
+	for _, s := range starts {
+		places <- struct{}{}
+		e.guard(&wg, func() {
+			defer func() { <-places }()
+			var found bool
+			if s.kept, found, s.err = e.d.Store.Load(ctx, s.mq); s.err == nil && !found {
+				s.kept = Unknown
+			}
+		})
+	}
+	wg.Wait()
+	offsets := map[MessageQueue]int64{}
+	for _, s := range starts {
+		if s.err == nil && s.kept == Unknown {
+			offsets[s.mq] = s.offset
+		}
+	}
+	var failed map[MessageQueue]error
+	if len(offsets) > 0 {
+		failed = e.d.Store.Save(ctx, offsets)
+	}
+	for _, s := range starts {
+		if _, written := offsets[s.mq]; written {
+			s.kept, s.err = s.offset, failed[s.mq]
+		}
+		close(s.done)
+	}
+}
+
+// startsParallel is how many offsets of one broker are read at once.
+const startsParallel = 32
 
 // eachBroker calls f for each broker's part, side by side, so that a broker that
 // does not answer delays nobody else; writers to one broker follow each other.
