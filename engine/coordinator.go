@@ -38,6 +38,11 @@ type coordinator struct {
 	settleAt      time.Time // not before this, so that wake-ups come together
 	unbalanced    int       // passes in a row that could not balance
 
+	// subSeq counts the changes of subscriptions; told is up to which a broker name
+	// has heard of them.
+	subSeq uint64
+	told   map[string]uint64
+
 	heartbeating  bool
 	heartbeatSoon bool
 	nextHeartbeat time.Time
@@ -65,6 +70,7 @@ type coordinator struct {
 // topicState is one subscribed topic.
 type topicState struct {
 	sub     protocol.SubscriptionData
+	subSeq  uint64 // of the coordinator, when sub was changed last
 	retry   bool
 	view    core.MembersView
 	route   *remoting.TopicRoute
@@ -348,6 +354,7 @@ func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQ
 	q.publish(time.Now())
 	c.e.start(func() { q.run(ctx) })
 	q.inbox.put(nudge{})
+	c.tellSub(q)
 	return q
 }
 
@@ -361,8 +368,8 @@ func (nudge) applyTo(context.Context, *queue) {}
 func (c *coordinator) setLimits(topic string) {
 	o := &c.e.o
 	n := int64(0)
-	for mq := range c.queues {
-		if mq.Topic == topic {
+	for mq, q := range c.queues {
+		if mq.Topic == topic && !q.dropping {
 			n++
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"sync"
@@ -46,13 +47,12 @@ type Engine struct {
 	d        Deps
 	log      *slog.Logger
 	clientID string
-	subs     []protocol.SubscriptionData // subscribed topics in order, the retry topic last
+	subs     atomic.Pointer[[]protocol.SubscriptionData]
 
 	inbox        *mailbox[command]
 	questions    *mailbox[question]
 	events       hub
 	totals       counters
-	stats        map[string]*topicStats // by topic; the map never changes
 	pool         *pool
 	decompressor protocol.Decompressor
 	generations  atomic.Uint64
@@ -62,6 +62,9 @@ type Engine struct {
 	observed     atomic.Pointer[observed]
 	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
 	lastPersist  atomic.Int64
+
+	statsMu sync.Mutex             // guards stats
+	stats   map[string]*topicStats // by topic; none is ever removed
 
 	turnsMu sync.Mutex // guards turns and starts
 	turns   map[string]chan struct{}
@@ -101,24 +104,24 @@ func New(o Options, d Deps) (*Engine, error) {
 	}
 	e.clientID = makeClientID(&o, now, rand.New(rand.NewPCG(seed, 0)))
 	e.log = e.log.With("group", o.Group, "client_id", e.clientID)
+	var subs []protocol.SubscriptionData
 	for _, s := range o.Subscriptions {
-		sub, err := s.data()
+		sub, err := newSubscription(s, now)
 		if err != nil {
 			return nil, err
 		}
-		sub.SubVersion = now.UnixMilli()
-		e.subs = append(e.subs, sub)
+		subs = append(subs, sub)
 	}
 	if o.MessageModel == protocol.Clustering {
-		retry, err := protocol.NewSubscriptionData(protocol.RetryTopic(o.Group), "*")
+		retry, err := newSubscription(Subscription{Topic: protocol.RetryTopic(o.Group)}, now)
 		if err != nil {
 			return nil, err
 		}
-		retry.SubVersion = now.UnixMilli()
-		e.subs = append(e.subs, retry)
+		subs = append(subs, retry)
 	}
-	for _, s := range e.subs {
-		e.stats[s.Topic] = &topicStats{}
+	e.subs.Store(&subs)
+	for _, s := range subs {
+		e.addStats(s.Topic)
 	}
 	e.pool = newPool(e, o.ConsumeThreadMin)
 	e.base.Store(&base{state: CreateJust, topics: nil})
@@ -129,10 +132,25 @@ func New(o Options, d Deps) (*Engine, error) {
 // ClientID is what this member is called in its group.
 func (e *Engine) ClientID() string { return e.clientID }
 
-func (e *Engine) statsOf(topic string) *topicStats { return e.stats[topic] }
+func (e *Engine) addStats(topic string) {
+	e.statsMu.Lock()
+	defer e.statsMu.Unlock()
+	if e.stats[topic] == nil {
+		e.stats[topic] = &topicStats{}
+	}
+}
+
+func (e *Engine) statsOf(topic string) *topicStats {
+	e.statsMu.Lock()
+	defer e.statsMu.Unlock()
+	return e.stats[topic]
+}
 
 func (e *Engine) eachStats(f func(topic string, s *topicStats)) {
-	for topic, s := range e.stats {
+	e.statsMu.Lock()
+	all := maps.Clone(e.stats)
+	e.statsMu.Unlock()
+	for topic, s := range all {
 		f(topic, s)
 	}
 }
@@ -250,10 +268,10 @@ func (e *Engine) newCoordinator() *coordinator {
 	c := &coordinator{
 		e: e, state: CreateJust, queues: map[MessageQueue]*queue{}, pauses: map[MessageQueue]*PauseState{},
 		brokers: map[string]*brokerState{}, locking: map[string]bool{}, away: map[string]*givingAway{},
-		mute: map[string]int{},
+		mute: map[string]int{}, told: map[string]uint64{}, subSeq: 1,
 	}
-	for _, s := range e.subs {
-		c.topics = append(c.topics, &topicState{sub: s, retry: s.Topic == protocol.RetryTopic(e.o.Group)})
+	for _, s := range e.subscriptions() {
+		c.topics = append(c.topics, &topicState{sub: s, subSeq: c.subSeq, retry: s.Topic == protocol.RetryTopic(e.o.Group)})
 	}
 	for _, t := range c.topics {
 		c.setLimits(t.sub.Topic)

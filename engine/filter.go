@@ -54,7 +54,7 @@ func (e *FilterRefusedError) BadExpression() bool {
 // one broker by chance; one that was not asked would refuse every pull later. A
 // broker that cannot be asked is no refusal: it is told when pulls fail.
 func (e *Engine) checkFilters(ctx context.Context) error {
-	for _, s := range e.subs {
+	for _, s := range e.subscriptions() {
 		if s.ExpressionType == protocol.ExpressionTAG {
 			continue
 		}

@@ -32,7 +32,7 @@ func (c *coordinator) heartbeat(ctx context.Context, done command) {
 	c.heartbeating, c.heartbeatSoon = true, false
 	c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
 	e := c.e
-	data := e.heartbeatData()
+	data, seq := e.heartbeatData(), c.subSeq
 	brokers := e.d.Client.Brokers()
 	c.requests.Add(1)
 	e.start(func() {
@@ -48,6 +48,9 @@ func (c *coordinator) heartbeat(ctx context.Context, done command) {
 					b.Version, b.err = e.d.Client.Heartbeat(hctx, addr, data)
 					cancel()
 					b.RTT = time.Since(b.at)
+					if b.err == nil {
+						e.inbox.put(subTold{name, seq}) // not after the slowest of them
+					}
 					mu.Lock()
 					beats.beats = append(beats.beats, b)
 					mu.Unlock()
@@ -64,7 +67,7 @@ func (e *Engine) heartbeatData() *protocol.HeartbeatData {
 		ClientID: e.clientID,
 		ConsumerDataSet: []protocol.ConsumerData{{
 			GroupName: e.o.Group, ConsumeType: protocol.ConsumePassively, MessageModel: e.o.MessageModel,
-			ConsumeFromWhere: e.o.ConsumeFromWhere, SubscriptionDataSet: e.subs,
+			ConsumeFromWhere: e.o.ConsumeFromWhere, SubscriptionDataSet: e.subscriptions(),
 		}},
 		ProducerDataSet: []protocol.ProducerData{{GroupName: innerProducer}},
 	}

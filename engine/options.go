@@ -201,18 +201,27 @@ func (o *Options) Validate() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Subscriptions {
-		switch {
-		case s.Topic == "":
-			return bad("topic", `""`, "must be given")
-		case len(s.Topic) > 127 || !legalName.MatchString(s.Topic):
-			return bad("topic", s.Topic, "must be at most 127 of letters, digits, %, |, - and _")
-		case seen[s.Topic]:
+		if err := s.validate(); err != nil {
+			return err
+		}
+		if seen[s.Topic] {
 			return bad("topic", s.Topic, "is subscribed twice")
 		}
 		seen[s.Topic] = true
-		if _, err := s.data(); err != nil {
-			return bad("subscription", s.Topic+":"+s.Expression, err.Error())
-		}
+	}
+	return nil
+}
+
+// validate checks one subscription.
+func (s *Subscription) validate() error {
+	switch {
+	case s.Topic == "":
+		return &ConfigError{"topic", `""`, "must be given"}
+	case len(s.Topic) > 127 || !legalName.MatchString(s.Topic):
+		return &ConfigError{"topic", s.Topic, "must be at most 127 of letters, digits, %, |, - and _"}
+	}
+	if _, err := s.data(); err != nil {
+		return &ConfigError{"subscription", s.Topic + ":" + s.Expression, err.Error()}
 	}
 	return nil
 }

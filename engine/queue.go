@@ -29,16 +29,13 @@ const (
 type queue struct {
 	e          *Engine
 	mq         MessageQueue
-	sub        protocol.SubscriptionData
 	orderly    bool
 	clustering bool
 	retry      bool // a queue of the group's retry topic
 	batchMax   int
 	source     *protocol.MessageSource
 	stats      *topicStats
-	tags       map[string]bool // client-side tag check; nil: everything passes
-	unfiltered bool            // the broker leaves nothing out
-	view       bool            // messages keep the numbers of the queue they were stored in
+	view       bool // messages keep the numbers of the queue they were stored in
 
 	gen     atomic.Uint64 // results and batches of an older one are void
 	halt    atomic.Bool   // hand nothing more out
@@ -69,8 +66,16 @@ type queue struct {
 	// dropping and drained are the coordinator's: it has told the queue to end, and
 	// the queue has.
 	dropping, drained bool
+	// subSeq is the coordinator's too: the subscription that the queue was told of.
+	subSeq uint64
 
 	// ---- owned by run ----
+	sub        protocol.SubscriptionData
+	tags       map[string]bool // client-side tag check; nil: everything passes
+	unfiltered bool            // the broker leaves nothing out
+	// announced: the broker has heard of the subscription that the queue pulls by.
+	announced bool
+
 	pq    core.ProcessQueue
 	phase phase
 	live  []*batch // concurrent batches with messages in the cache, by sequence
@@ -183,23 +188,11 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown, undecodableAt: Unknown,
 		replies: make(chan remoting.Reply, 1),
 	}
-	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
-		q.tags = map[string]bool{}
-		for _, t := range sub.TagsSet {
-			q.tags[t] = true
-		}
-	}
-	q.unfiltered = sub.ExpressionType == protocol.ExpressionTAG && q.tags == nil && !sub.ClassFilterMode
 	q.view = strings.HasPrefix(mq.Topic, lightTopicPrefix) || strings.HasPrefix(mq.BrokerName, logicalBrokerPrefix)
+	q.subscribe(sub)
 	q.gen.Store(e.generations.Add(1))
 	q.memory.Store(Unknown)
 	q.persisted.Store(Unknown)
-	q.enc = protocol.NewPullRequestEncoder(protocol.PullMessageRequestHeader{
-		ConsumerGroup: e.o.Group, Topic: mq.Topic, QueueID: mq.QueueID, MaxMsgNums: int32(e.o.PullBatchSize),
-		SuspendTimeout: brokerSuspend, SubVersion: sub.SubVersion, ExpressionType: sub.ExpressionType,
-		MaxMsgBytes: pullBatchBytes(e.o.PullBatchSize), BrokerName: mq.BrokerName,
-		Subscription: postedSubscription(&e.o, &sub),
-	})
 	flags := protocol.PullSuspend
 	if e.o.PostSubscriptionWhenPull {
 		flags |= protocol.PullSubscription
@@ -221,6 +214,25 @@ func postedSubscription(o *Options, sub *SubscriptionData) string {
 		return ""
 	}
 	return sub.SubString
+}
+
+// subscribe sets what is pulled.
+func (q *queue) subscribe(sub protocol.SubscriptionData) {
+	q.sub, q.tags = sub, nil
+	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
+		q.tags = map[string]bool{}
+		for _, t := range sub.TagsSet {
+			q.tags[t] = true
+		}
+	}
+	q.unfiltered = sub.ExpressionType == protocol.ExpressionTAG && q.tags == nil && !sub.ClassFilterMode
+	o := &q.e.o
+	q.enc = protocol.NewPullRequestEncoder(protocol.PullMessageRequestHeader{
+		ConsumerGroup: o.Group, Topic: q.mq.Topic, QueueID: q.mq.QueueID, MaxMsgNums: int32(o.PullBatchSize),
+		SuspendTimeout: brokerSuspend, SubVersion: sub.SubVersion, ExpressionType: sub.ExpressionType,
+		MaxMsgBytes: pullBatchBytes(o.PullBatchSize), BrokerName: q.mq.BrokerName,
+		Subscription: postedSubscription(o, &sub),
+	})
 }
 
 // pullBatchBytes is maxMsgBytes: Java's 256 KiB for the default batch, and in
@@ -288,7 +300,7 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 	if q.inFlight && now.Sub(q.pullStart) >= pullTimeout {
 		q.pullTimedOut(ctx)
 	}
-	if !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
+	if q.announced && !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
 		q.pull(ctx, now)
 	}
 	if q.mustRead() && !now.Before(q.readAgainAt) {
@@ -340,7 +352,7 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 		if q.inFlight {
 			earliest(q.pullStart.Add(pullTimeout))
-		} else if !q.dialing {
+		} else if q.announced && !q.dialing {
 			earliest(q.nextPull)
 		}
 		if len(q.again) > 0 {

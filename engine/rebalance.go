@@ -82,6 +82,9 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 			c.rebalanceTopic(ctx, t, found, now, &end)
 		}
 	}
+	if end.Added+end.Dropped > 0 {
+		c.heartbeat(ctx, nil)
+	}
 	c.lastRebalance = now
 	end.DurationMS = ms(now.Sub(c.passBegan))
 	c.e.events.publish(end)
@@ -160,6 +163,9 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 		}
 	}
 	plan := core.PlanRebalance(have, want, now)
+	if plan.Changed() {
+		c.renew(t, now) // the heartbeat follows when all topics are done
+	}
 	for _, d := range plan.Drop {
 		c.drop(c.queues[d.MQ], d.Cause, dropWait)
 	}
@@ -170,6 +176,8 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	end.Added += len(added)
 	if len(added) > 0 {
 		c.take(ctx, t, last, added)
+	}
+	if plan.Changed() {
 		c.setLimits(t.sub.Topic)
 	}
 }

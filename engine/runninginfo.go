@@ -25,7 +25,7 @@ func (e *Engine) onRunningInfo(ctx context.Context, req *protocol.Command) ([]by
 	e.refreshQueues(ctx)
 	b := e.base.Load()
 	info := protocol.ConsumerRunningInfo{
-		Properties: e.properties(b), SubscriptionSet: slices.Clone(e.subs),
+		Properties: e.properties(b), SubscriptionSet: slices.Clone(e.subscriptions()),
 		MQTable: map[MessageQueue]protocol.ProcessQueueInfo{}, MQPopTable: map[MessageQueue]protocol.PopProcessQueueInfo{},
 		StatusTable: map[string]protocol.ConsumeStatus{}, UserConsumerInfo: map[string]string{},
 	}
