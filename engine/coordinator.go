@@ -55,7 +55,8 @@ type coordinator struct {
 
 	away map[string]*givingAway // by broker name
 
-	mute map[string]int // by client id: questions for a hand-over that it left unanswered
+	twins twins
+	mute  map[string]int // by client id: questions for a hand-over that it left unanswered
 
 	requests sync.WaitGroup // heartbeats and lock requests under way
 	leaving  bool
@@ -318,6 +319,7 @@ func (c *coordinator) removed(q *queue) {
 	c.forget(q)
 	unlocked := q.orderly && q.clustering && q.lockedUntil.Load() != 0
 	c.e.events.publish(QueueRemoved{q.at(), unlocked, ms(time.Since(q.dropBegan))})
+	c.e.events.publish(OffsetForgotten{q.at(), "removed"})
 	c.setLimits(q.mq.Topic)
 	if t := c.topic(q.mq.Topic); t != nil && slices.Contains(t.lastMine, q.mq) {
 		c.wake("retry", 0) // it was given back to us while it was being given away (trap T05)
@@ -349,6 +351,12 @@ func (c *coordinator) forget(q *queue) {
 func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQueue, asking bool) *queue {
 	q := c.e.newQueue(mq, t.sub, t.limits)
 	q.asking = asking
+	q.fourLine = true
+	for _, b := range c.brokers {
+		if b.Name == mq.BrokerName && b.Version >= protocol.VersionFive {
+			q.fourLine = false
+		}
+	}
 	q.pause, q.whole = c.pauses[mq], c.whole
 	c.queues[mq] = q
 	q.publish(time.Now())

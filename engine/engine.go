@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"eyeq/engine/core"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
@@ -285,7 +286,7 @@ func (c *coordinator) begin(ctx context.Context) {
 	now := time.Now()
 	c.nextHeartbeat = now.Add(c.e.o.HeartbeatInterval)
 	c.nextRebalance = now.Add(c.e.o.RebalanceInterval)
-	c.nextRenewal = now.Add(time.Second)
+	c.nextRenewal = now.Add(core.LockFirst)
 	c.sampler.begin(now)
 	c.publish()
 	e := c.e

@@ -80,6 +80,12 @@ type (
 		RTTMS   float64 `json:"rtt_ms"`
 		Error   string  `json:"error,omitempty"`
 	}
+	// HeartbeatSkipped: a round of heartbeats was asked for and not sent; cause busy
+	// means that it follows the one under way.
+	HeartbeatSkipped struct {
+		At
+		Cause string `json:"cause"` // busy, no_broker
+	}
 	// MembersChanged: a broker said that the group's members changed (code 40).
 	MembersChanged struct {
 		At
@@ -89,7 +95,7 @@ type (
 	RebalanceBegin struct {
 		At
 		Seq     int64  `json:"seq"`
-		Trigger string `json:"trigger"` // start, periodic, members, retry, resume, reset, route
+		Trigger string `json:"trigger"` // start, periodic, members, recheck, retry, resume, route, subscribe
 	}
 	// RebalanceEnd closes the pass.
 	RebalanceEnd struct {
@@ -113,6 +119,36 @@ type (
 		Joined   []string `json:"joined,omitempty"`
 		Left     []string `json:"left,omitempty"`
 		Mine     []string `json:"mine"` // broker/id
+		// SelfIndex is this client's place among the sorted members; MembersFrom the
+		// broker that named them (brokers may disagree for a moment, trap T39).
+		SelfIndex   int    `json:"self_index"`
+		MembersFrom string `json:"members_from,omitempty"`
+	}
+	// AssignmentChanged: queues of a topic were gained or lost. The topic's
+	// subscription has a new version, and the thresholds a queue may be others.
+	AssignmentChanged struct {
+		At
+		Topic           string   `json:"topic"`
+		Queues          []string `json:"queues"` // broker/id
+		SubVersion      int64    `json:"sub_version"`
+		LimitCount      int64    `json:"limit_count"`
+		OldLimitCount   int64    `json:"old_limit_count"`
+		LimitSizeMiB    int64    `json:"limit_size_mib"`
+		OldLimitSizeMiB int64    `json:"old_limit_size_mib"`
+	}
+	// ClientIDShared: more than one connection uses this client's id, so the members
+	// divide the queues wrongly and some are consumed twice or by nobody (trap T41).
+	ClientIDShared struct {
+		At
+		ClientID  string   `json:"client_id"`
+		Addresses []string `json:"addresses"` // of the others
+		Broker    string   `json:"broker"`    // address of the one that says so
+	}
+	// ClientIDAlone ends ClientIDShared.
+	ClientIDAlone struct {
+		At
+		ClientID   string `json:"client_id"`
+		DurationMS int64  `json:"duration_ms"`
 	}
 	// RebalanceSkipped: a topic kept what it had, and why.
 	RebalanceSkipped struct {
@@ -127,16 +163,22 @@ type (
 		NextOffset int64  `json:"next_offset"`
 		Source     string `json:"source"` // store, max, min, timestamp
 	}
+	// StartAtFirst: a 4.x broker answers offset 0 to a group without one while the
+	// queue holds its first message, so starting from the last offset is not done.
+	StartAtFirst struct {
+		At
+		Messages int64 `json:"messages"` // that come first
+	}
 	// QueueAddFailed: a queue could not be taken yet; it is tried again.
 	QueueAddFailed struct {
 		At
-		Cause string `json:"cause"` // lock, offset query
+		Cause string `json:"cause"` // lock, offset query, held (its old owner keeps it)
 		Error string `json:"error,omitempty"`
 	}
 	// QueueDropped: the engine stops consuming the queue.
 	QueueDropped struct {
 		At
-		Cause           string `json:"cause"` // unassigned, pull_expired, unsubscribed, offset_illegal, reset, shutdown
+		Cause           string `json:"cause"` // unassigned, pull_expired, unsubscribed, shutdown
 		Cached          int64  `json:"cached"`
 		CommittedOffset int64  `json:"committed_offset"`
 	}
@@ -146,18 +188,52 @@ type (
 		Unlocked   bool    `json:"unlocked"`
 		DurationMS float64 `json:"duration_ms"`
 	}
+	// QueueRemovalDelayed: an orderly queue cannot be given away yet, since a listener
+	// runs; told once, when the reference would have tried once in vain.
+	QueueRemovalDelayed struct {
+		At
+		TryUnlockTimes int     `json:"try_unlock_times"`
+		Cause          string  `json:"cause"` // busy
+		WaitedMS       float64 `json:"waited_ms"`
+	}
+	// OffsetForgotten: this client keeps no offset of the queue any more.
+	OffsetForgotten struct {
+		At
+		Cause string `json:"cause"` // removed
+	}
 	// LockGained: the broker granted the queue's lock.
 	LockGained struct{ At }
-	// LockLost: the broker gave the lock to somebody else, or it expired.
+	// LockRenewed: a broker renewed the locks of its queues; one event a broker, since
+	// there is one every 20 s.
+	LockRenewed struct {
+		At
+		Broker string `json:"broker"`
+		Queues int    `json:"queues"`
+		AgeMS  int64  `json:"age_ms"` // of the oldest before
+	}
+	// LockLost: the broker gave the lock to somebody else.
 	LockLost struct {
 		At
-		Cause string `json:"cause"` // refused, expired
+		Cause string `json:"cause"` // refused
 		AgeMS int64  `json:"age_ms"`
+	}
+	// LockExpired: the lock was not renewed for 30 s and counts as lost here.
+	LockExpired struct {
+		At
+		AgeMS int64 `json:"age_ms"`
+	}
+	// UnlockSent: locks were given back to a broker.
+	UnlockSent struct {
+		At
+		Broker string   `json:"broker"`
+		Queues []string `json:"queues"` // topic broker/id
+		Oneway bool     `json:"oneway"` // never: an answer is waited for
 	}
 	// LockRequestFailed: the broker did not answer; flags stay until they expire.
 	LockRequestFailed struct {
 		At
 		Broker string `json:"broker"`
+		Queues int    `json:"queues"`
 		Error  string `json:"error"`
 	}
 	// PullError: a pull ended with an error and is tried again.
@@ -222,6 +298,16 @@ type (
 		Corrected int64 `json:"corrected"`
 		MinOffset int64 `json:"min_offset"`
 		MaxOffset int64 `json:"max_offset"`
+		// Effect and Messages: how many messages come again (replay), are never
+		// delivered (skip) or had expired (gone) by going there from what was committed.
+		Effect   string `json:"effect"`
+		Messages int64  `json:"messages"`
+	}
+	// OffsetFixed: the corrected offset is stored and pulled from.
+	OffsetFixed struct {
+		At
+		Offset     int64 `json:"offset"`
+		DurationMS int64 `json:"duration_ms"` // since OffsetIllegal
 	}
 	// ConsumeBegin: the listener is called (SubscribeCalls only).
 	ConsumeBegin struct {
@@ -387,6 +473,17 @@ func (NamesrvRecovered) EventName() string    { return "namesrv_recovered" }
 func (BrokerOffline) EventName() string       { return "broker_offline" }
 func (BrokerOnline) EventName() string        { return "broker_online" }
 func (HeartbeatSent) EventName() string       { return "heartbeat_sent" }
+func (HeartbeatSkipped) EventName() string    { return "heartbeat_skipped" }
+func (AssignmentChanged) EventName() string   { return "assignment_changed" }
+func (ClientIDShared) EventName() string      { return "client_id_shared" }
+func (ClientIDAlone) EventName() string       { return "client_id_alone" }
+func (StartAtFirst) EventName() string        { return "start_at_first" }
+func (QueueRemovalDelayed) EventName() string { return "queue_removal_delayed" }
+func (OffsetForgotten) EventName() string     { return "offset_forgotten" }
+func (LockRenewed) EventName() string         { return "lock_renewed" }
+func (LockExpired) EventName() string         { return "lock_expired" }
+func (UnlockSent) EventName() string          { return "unlock_sent" }
+func (OffsetFixed) EventName() string         { return "offset_fixed" }
 func (MembersChanged) EventName() string      { return "members_changed" }
 func (RebalanceBegin) EventName() string      { return "rebalance_begin" }
 func (RebalanceEnd) EventName() string        { return "rebalance_end" }

@@ -184,6 +184,78 @@ func (m memberMute) apply(_ context.Context, c *coordinator) {
 	}
 }
 
+// doubt stops the pulls of a queue whose broker was out of reach: it may have
+// given the queue to others meanwhile, which give it back now. The next pass
+// reassures it. An orderly queue has its lock for that, and a member that is alone
+// nobody to doubt.
+func (c *coordinator) doubt(q *queue) {
+	if q.orderly || !q.clustering || q.dropping || !c.e.shared.Load() {
+		return
+	}
+	q.doubted = true
+	q.inbox.put(doubted{})
+}
+
+// reassure lets those of the kept queues that are in doubt compare their progress
+// with what is committed, once nobody else has them any more.
+func (c *coordinator) reassure(ctx context.Context, t *topicState, kept []MessageQueue) {
+	var mqs []MessageQueue
+	for _, mq := range kept {
+		if q := c.queues[mq]; q.doubted {
+			q.doubted = false
+			mqs = append(mqs, mq)
+		}
+	}
+	if len(mqs) == 0 {
+		return
+	}
+	former := c.formerOwners(t, nil, mqs)
+	asked := map[MessageQueue]bool{}
+	for member, theirs := range former {
+		qs := make([]*queue, len(theirs))
+		for i, mq := range theirs {
+			asked[mq], qs[i] = true, c.queues[mq]
+			qs[i].inbox.put(reassured{asking: true})
+		}
+		c.e.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
+	}
+	for _, mq := range mqs {
+		if !asked[mq] {
+			c.queues[mq].inbox.put(reassured{})
+		}
+	}
+}
+
+// doubt is whether a queue in service is still this client's as far as it knows.
+type doubt uint8
+
+const (
+	noDoubt    doubt = iota
+	doubtWaits       // for the next pass
+	doubtReads       // what is committed
+)
+
+// doubted stops a queue's pulls until it has been reassured and has read.
+type doubted struct{}
+
+func (doubted) applyTo(_ context.Context, q *queue) {
+	if q.phase == phaseActive {
+		q.doubt = doubtWaits
+		q.touch()
+	}
+}
+
+// reassured lets a queue in doubt read what is committed. asking: its former owner
+// is being asked too.
+type reassured struct{ asking bool }
+
+func (r reassured) applyTo(_ context.Context, q *queue) {
+	if q.doubt == doubtWaits {
+		q.doubt, q.asking, q.released, q.rested = doubtReads, r.asking, false, false
+		q.readAgainAt = time.Time{}
+	}
+}
+
 // formerSaid ends the wait for a queue's former owner. released: it had the queue
 // and has made its offset durable.
 type formerSaid struct{ released bool }
@@ -191,7 +263,7 @@ type formerSaid struct{ released bool }
 func (f formerSaid) applyTo(_ context.Context, q *queue) {
 	q.asking = false
 	q.released = q.released || f.released
-	if q.phase == phaseTaking && (q.rested || f.released) {
+	if (q.phase == phaseTaking || q.doubt == doubtReads) && (q.rested || f.released) {
 		q.readSeq++ // what is being read is older than this
 		q.reading, q.readAgainAt = false, time.Time{}
 	}

@@ -24,6 +24,7 @@ func (c *coordinator) heartbeat(ctx context.Context, done command) {
 	if c.heartbeating {
 		c.heartbeatSoon = true
 		c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
+		c.e.events.publish(HeartbeatSkipped{At{Time: time.Now()}, "busy"})
 		if done != nil {
 			c.e.inbox.put(done)
 		}
@@ -34,6 +35,9 @@ func (c *coordinator) heartbeat(ctx context.Context, done command) {
 	e := c.e
 	data, seq := e.heartbeatData(), c.subSeq
 	brokers := e.d.Client.Brokers()
+	if len(brokers) == 0 {
+		e.events.publish(HeartbeatSkipped{At{Time: time.Now()}, "no_broker"})
+	}
 	c.requests.Add(1)
 	e.start(func() {
 		defer c.requests.Done()
@@ -133,6 +137,7 @@ func (c *coordinator) brokerUp(b beat) {
 		for mq, q := range c.queues {
 			if mq.BrokerName == b.Name {
 				q.unsure.Store(true)
+				c.doubt(q)
 			}
 		}
 	}

@@ -95,7 +95,7 @@ func (c *coordinator) awaitDrained(ctx context.Context) error {
 // requestsWait bounds awaitRequests: a broker that is well answers in milliseconds.
 const requestsWait = time.Second
 
-// awaitRequests waits for the heartbeats and lock requests under way. A broker
+// awaitRequests waits for the heartbeats, lock requests and the pass under way. A broker
 // may deal with one of them after the unlock or the unregister that was sent
 // later: it would then count this client as a member until its connection ends,
 // or keep the lock for its whole lease.
@@ -128,7 +128,7 @@ func (c *coordinator) unlockAll(ctx context.Context, own []*queue, still []Runni
 	var first error
 	for broker, mqs := range byBroker {
 		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
-		if err := c.e.d.Client.UnlockBatch(uctx, broker, c.e.lockBody(mqs)); err != nil && first == nil {
+		if err := c.e.unlockBatch(uctx, broker, mqs); err != nil && first == nil {
 			first = err
 		}
 		cancel()

@@ -91,9 +91,18 @@ func (c *coordinator) requestLocks(ctx context.Context, broker string, qs []*que
 func (e *Engine) unlock(ctx context.Context, broker string, mqs []MessageQueue) {
 	uctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
-	if err := e.d.Client.UnlockBatch(uctx, broker, e.lockBody(mqs)); err != nil {
-		e.events.publish(LockRequestFailed{At{Time: time.Now()}, broker, err.Error()})
+	if err := e.unlockBatch(uctx, broker, mqs); err != nil {
+		e.events.publish(LockRequestFailed{At{Time: time.Now()}, broker, len(mqs), err.Error()})
 	}
+}
+
+func (e *Engine) unlockBatch(ctx context.Context, broker string, mqs []MessageQueue) error {
+	names := make([]string, len(mqs))
+	for i, mq := range mqs {
+		names[i] = mq.Topic + " " + mq.Short()
+	}
+	e.events.publish(UnlockSent{At{Time: time.Now()}, broker, names, false})
+	return e.d.Client.UnlockBatch(ctx, broker, e.lockBody(mqs))
 }
 
 // locksAnswered is a broker's answer to a request for locks.
@@ -109,7 +118,7 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	delete(c.locking, l.broker)
 	if l.err != nil {
 		// Nothing changes until the lock expires on this side.
-		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, l.err.Error()})
+		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, len(l.qs), l.err.Error()})
 		for _, q := range l.qs {
 			q.inbox.put(lockAnswer{at: l.asked, err: l.err})
 		}
@@ -126,8 +135,12 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	if len(unwanted) > 0 && !c.leaving {
 		c.e.start(func() { c.e.unlock(ctx, l.broker, unwanted) })
 	}
-	refused := 0
+	refused, renewed, oldest := 0, 0, l.asked.UnixNano()
 	for _, q := range l.qs {
+		if until := q.lockedUntil.Load(); until != 0 && ok[q.mq] {
+			renewed++
+			oldest = min(oldest, until-int64(core.LockMaxLive))
+		}
 		q.inbox.put(lockAnswer{granted: ok[q.mq], at: l.asked})
 		if !ok[q.mq] {
 			refused++
@@ -135,6 +148,9 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 				c.e.events.publish(QueueAddFailed{q.at(), "lock", "another client holds it; the lease of one that is gone ends within 60s"})
 			}
 		}
+	}
+	if renewed > 0 {
+		c.e.events.publish(LockRenewed{At{Time: time.Now()}, l.broker, renewed, l.asked.Sub(time.Unix(0, oldest)).Milliseconds()})
 	}
 	if refused == 0 {
 		c.lockTries = 0

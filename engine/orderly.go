@@ -384,7 +384,11 @@ func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
 // when the lock comes back the store is asked whether somebody else has moved
 // the offset meanwhile (startOffset decides).
 func (q *queue) lockLost(cause string, now time.Time) {
-	q.emit(LockLost{At{now, q.mq}, cause, now.Sub(q.lockedAt).Milliseconds()})
+	if age := now.Sub(q.lockedAt).Milliseconds(); cause == "expired" {
+		q.emit(LockExpired{At{now, q.mq}, age})
+	} else {
+		q.emit(LockLost{At{now, q.mq}, cause, age})
+	}
 	q.locked, q.known = false, false
 	q.losses++
 	q.lockedUntil.Store(0)

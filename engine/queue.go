@@ -31,6 +31,7 @@ type queue struct {
 	mq         MessageQueue
 	orderly    bool
 	clustering bool
+	fourLine   bool // its broker is a 4.x one, or of unknown version
 	retry      bool // a queue of the group's retry topic
 	batchMax   int
 	source     *protocol.MessageSource
@@ -66,8 +67,10 @@ type queue struct {
 	// dropping and drained are the coordinator's: it has told the queue to end, and
 	// the queue has.
 	dropping, drained bool
-	// subSeq is the coordinator's too: the subscription that the queue was told of.
-	subSeq uint64
+	// subSeq is the coordinator's too: the subscription that the queue was told of;
+	// and doubted: it is to be reassured by the next pass.
+	subSeq  uint64
+	doubted bool
 
 	// ---- owned by run ----
 	sub        protocol.SubscriptionData
@@ -92,6 +95,7 @@ type queue struct {
 	// While it is taken: asking, its former owner is being asked whether it has the
 	// queue; released, it has given it back; rested, handOver has passed.
 	asking, released, rested bool
+	doubt                    doubt
 
 	conn      *remoting.Conn
 	connAddr  string
@@ -149,6 +153,7 @@ type queue struct {
 	dropCause  core.DropCause
 	drainUntil time.Time
 	dropBegan  time.Time
+	busyAt     time.Time // when to tell that an orderly queue cannot be given away yet
 	resetting  *resetting
 
 	takenAt, lastConsume               time.Time
@@ -300,7 +305,7 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 	if q.inFlight && now.Sub(q.pullStart) >= pullTimeout {
 		q.pullTimedOut(ctx)
 	}
-	if q.announced && !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
+	if q.mayPull() && !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
 		q.pull(ctx, now)
 	}
 	if q.mustRead() && !now.Before(q.readAgainAt) {
@@ -325,6 +330,10 @@ func (q *queue) commitScanned(now time.Time) {
 		q.touch()
 	}
 }
+
+// mayPull reports whether the broker knows what is pulled, and nobody else may
+// have the queue.
+func (q *queue) mayPull() bool { return q.announced && q.doubt == noDoubt }
 
 // arm sets the timer to the earliest thing that is due. A timer that is armed
 // earlier is left: waking once too often is cheaper than setting it at each event.
@@ -352,7 +361,7 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 		if q.inFlight {
 			earliest(q.pullStart.Add(pullTimeout))
-		} else if q.announced && !q.dialing {
+		} else if q.mayPull() && !q.dialing {
 			earliest(q.nextPull)
 		}
 		if len(q.again) > 0 {
@@ -369,6 +378,7 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 	case phaseDropping:
 		earliest(q.drainUntil)
+		earliest(q.busyAt)
 	}
 	if due.IsZero() || (!q.armed.IsZero() && !due.Before(q.armed)) {
 		return

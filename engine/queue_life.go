@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
 )
 
 // stepTaking brings a new queue into service: the lock first (orderly), then
@@ -25,12 +26,17 @@ func (q *queue) mayRead() bool { return !q.orderly || !q.clustering || q.locked 
 
 // mustWait reports whether a queue that is being taken has done what it can
 // before its former owner is heard.
-func (q *queue) mustWait() bool { return q.phase == phaseTaking && q.asking && q.rested }
+func (q *queue) mustWait() bool {
+	return (q.phase == phaseTaking || q.doubt == doubtReads) && q.asking && q.rested
+}
 
-// mustRead reports whether the lock of a queue in service has come back and its
-// offset has to be read again, whatever stops its pulls meanwhile.
+// mustRead reports whether the offset of a queue in service has to be read again,
+// whatever stops its pulls meanwhile: its lock has come back, or it was in doubt.
 func (q *queue) mustRead() bool {
-	return q.phase == phaseActive && q.resetting == nil && q.orderly && q.clustering && q.locked && !q.known && !q.reading
+	if q.phase != phaseActive || q.resetting != nil || q.reading || q.mustWait() {
+		return false
+	}
+	return q.doubt == doubtReads || q.orderly && q.clustering && q.locked && !q.known
 }
 
 // readOffset asks the store where to start, on a goroutine of its own.
@@ -39,26 +45,45 @@ func (q *queue) readOffset(ctx context.Context) {
 	q.readSeq++
 	e, mq, retry := q.e, q.mq, q.retry
 	s := startOffset{seq: q.readSeq, gen: q.gen.Load(), losses: q.losses}
-	s.rested = q.clustering && q.phase == phaseTaking && e.shared.Load() && !q.released && !q.rested
+	taking := q.phase == phaseTaking
+	s.rested = q.clustering && (taking || q.doubt == doubtReads) && e.shared.Load() && !q.released && !q.rested
+	four := q.fourLine
 	e.start(func() {
-		s.offset, s.source, s.err = e.startFrom(ctx, mq, retry, s.rested)
+		stored, found, err := e.committed(ctx, mq, s.rested)
+		switch {
+		case err != nil:
+			s.err = err
+		case taking:
+			if s.offset, s.source, s.err = e.startFrom(ctx, mq, retry, stored, found); four && s.err == nil {
+				s.older = e.olderMessages(ctx, mq, retry, s)
+			}
+		case found:
+			s.offset = stored
+		default:
+			s.offset = Unknown // a store that has forgotten the queue is no reason to start it anew
+		}
 		q.inbox.put(s)
 	})
 }
 
-// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). rest: others
-// may have had the queue just now, so what is committed is read twice.
-func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry, rest bool) (int64, core.StartSource, error) {
-	stored, found, err := e.d.Store.Load(ctx, mq)
+// committed reads what is committed. rest: others may have had the queue just now,
+// so it is read twice.
+func (e *Engine) committed(ctx context.Context, mq MessageQueue, rest bool) (stored int64, found bool, err error) {
+	stored, found, err = e.d.Store.Load(ctx, mq)
 	if err == nil && rest {
 		if !sleep(ctx, handOver) {
-			return 0, 0, context.Cause(ctx)
+			return 0, false, context.Cause(ctx)
 		}
 		stored, found, err = e.d.Store.Load(ctx, mq)
 	}
 	if err != nil {
-		return 0, 0, fmt.Errorf("read the committed offset: %w", err)
+		return 0, false, fmt.Errorf("read the committed offset: %w", err)
 	}
+	return stored, found, nil
+}
+
+// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6).
+func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, stored int64, found bool) (int64, core.StartSource, error) {
 	source := core.StartFrom(e.o.ConsumeFromWhere, found, retry)
 	if source == core.StartStored {
 		return stored, source, nil
@@ -75,6 +100,20 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry, rest boo
 		source = core.StartStored
 	}
 	return kept, source, nil
+}
+
+// olderMessages is how many messages come first although the group asked for the
+// last offset: a 4.x broker answers offset 0 to a group that has none, as long as
+// the queue holds its first message. It cannot be told from a commit of 0.
+func (e *Engine) olderMessages(ctx context.Context, mq MessageQueue, retry bool, s startOffset) int64 {
+	if retry || s.offset != 0 || s.source != core.StartStored || e.o.ConsumeFromWhere != protocol.ConsumeFromLastOffset {
+		return 0
+	}
+	end, err := e.d.Client.MaxOffset(ctx, mq)
+	if err != nil {
+		return 0 // only a figure for an event
+	}
+	return end
 }
 
 func (e *Engine) computeStart(ctx context.Context, mq MessageQueue, source core.StartSource) (offset int64, err error) {
@@ -99,6 +138,7 @@ type startOffset struct {
 	offset      int64
 	source      core.StartSource
 	rested      bool // handOver has passed between two readings
+	older       int64
 	err         error
 }
 
@@ -138,9 +178,13 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		q.adopt(s.offset)
 		q.notePersisted(s.offset)
 		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})
+		if s.older > 0 {
+			q.emit(StartAtFirst{q.at(), s.older})
+		}
 		q.publish(now)
-	default: // the lock came back
-		q.known = true
+	default: // the lock came back, or a doubt is settled
+		q.known, q.doubt = true, noDoubt
+		q.elsewhere.Store(false) // whoever had it has given it back
 		if s.offset > q.commit {
 			// Somebody else has consumed from here meanwhile: what is cached is stale. (A
 			// lower value is no progress of others: a broker that was killed has lost the
@@ -214,12 +258,19 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 	if q.running.Load() > 0 {
 		q.harvest()
 		q.e.inbox.put(persistSoon{q})
+		if q.orderly && d.cause != core.DropShutdown {
+			q.busyAt = q.dropBegan.Add(removalTried)
+		}
 	}
 	if d.cause != core.DropShutdown {
 		q.elsewhere.Store(q.clustering)
 	}
 	q.touch()
 }
+
+// removalTried is how long the reference tries to remove an orderly queue before
+// it leaves that to the next pass; here it is only told then.
+const removalTried = 500 * time.Millisecond
 
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || b.Before(a) {
@@ -231,6 +282,10 @@ func earlier(a, b time.Time) time.Time {
 // stepDropping ends the queue when its listeners have returned, or the wait is
 // over: results that come later are void.
 func (q *queue) stepDropping(now time.Time) {
+	if q.running.Load() > 0 && !q.busyAt.IsZero() && !now.Before(q.busyAt) {
+		q.busyAt = time.Time{}
+		q.emit(QueueRemovalDelayed{q.at(), 1, "busy", ms(now.Sub(q.dropBegan))})
+	}
 	if q.running.Load() > 0 && (q.drainUntil.IsZero() || now.Before(q.drainUntil)) {
 		return
 	}

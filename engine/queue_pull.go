@@ -417,7 +417,9 @@ func (q *queue) undecodable(good []protocol.MessageExt, err error) (news bool) {
 // illegal adopts the offset that the broker gave: too small, too large, or a
 // reset on the broker's side.
 func (q *queue) illegal(ctx context.Context, res remoting.PullResult) {
-	q.emit(OffsetIllegal{q.at(), q.asked, res.NextBeginOffset, res.MinOffset, res.MaxOffset})
-	q.beginReset(&resetting{to: res.NextBeginOffset, by: "broker"})
+	_, effect, n := core.PlanReset(core.ResetBounds{Committed: q.commit, Min: res.MinOffset, Max: res.MaxOffset},
+		core.ResetTarget{Kind: core.ResetOffset, Offset: res.NextBeginOffset})
+	q.emit(OffsetIllegal{q.at(), q.asked, res.NextBeginOffset, res.MinOffset, res.MaxOffset, effect.String(), n})
+	q.beginReset(&resetting{to: res.NextBeginOffset, by: "broker", illegal: time.Now()})
 	q.stepReset(ctx, time.Now())
 }

@@ -16,6 +16,8 @@ type resetting struct {
 	from  int64
 	until time.Time // of waiting for running listeners; zero: the offset is being written
 	saved bool      // being written
+	// illegal is when the broker said that the offset is not right; zero: it did not.
+	illegal time.Time
 	// then is a reset that the broker has sent meanwhile: it is not asked again, so
 	// its last word must not be lost.
 	then *resetQueue
@@ -94,10 +96,14 @@ func (q *queue) endReset(ctx context.Context, err error) {
 		end.Error = err.Error()
 	}
 	q.emit(end)
+	if !r.illegal.IsZero() && err == nil {
+		q.emit(OffsetFixed{q.at(), r.to, time.Since(r.illegal).Milliseconds()})
+	}
 	if r.reply != nil {
 		r.reply <- r.row // capacity 1
 	}
 	q.resetting = nil
+	q.doubt = noDoubt // the offset is as somebody wants it
 	q.memory.Store(q.commit)
 	q.halt.Store(false)
 	q.nextPull = time.Now()

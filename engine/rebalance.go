@@ -26,7 +26,9 @@ func (c *coordinator) rebalance(ctx context.Context, trigger string) {
 	for i, t := range c.topics {
 		topics[i] = t.sub.Topic
 	}
+	c.requests.Add(1)
 	e.start(func() {
+		defer c.requests.Done()
 		g := gathered{trigger: trigger, topics: map[string]topicGathered{}}
 		answers := make([]topicGathered, len(topics))
 		var wg sync.WaitGroup
@@ -76,6 +78,7 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 	now := time.Now()
 	end := RebalanceEnd{At: At{Time: now}, Seq: c.rebalanceSeq, Trigger: g.trigger, Balanced: true}
 	c.noteNamesrv(g.topics)
+	c.seeTwins(ctx, g.topics, now)
 	for _, t := range c.topics {
 		if found, ok := g.topics[t.sub.Topic]; ok { // one subscribed meanwhile has its turn in the next pass
 			end.Topics = append(end.Topics, t.sub.Topic)
@@ -94,6 +97,11 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 	if c.wanted != "" { // asked for while the pass ran
 		c.wake(c.wanted, 0)
 	}
+	if g.trigger == "members" && c.severalBrokers() {
+		// Each broker has a member list of its own, and the one that was asked may not
+		// have heard yet what another has told us (trap T39).
+		c.wake("recheck", recheckAfter)
+	}
 	if end.Balanced {
 		c.unbalanced = 0
 	} else {
@@ -101,6 +109,14 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 		c.wake("retry", min(time.Second<<c.unbalanced, c.e.o.RebalanceInterval))
 		c.unbalanced = min(c.unbalanced+1, 5)
 	}
+}
+
+// recheckAfter is when members are asked for once more after a broker has said
+// that they changed.
+const recheckAfter = time.Second
+
+func (c *coordinator) severalBrokers() bool {
+	return slices.ContainsFunc(c.topics, func(t *topicState) bool { return t.route != nil && len(t.route.Data.BrokerDatas) > 1 })
 }
 
 // noteNamesrv tells when the name servers stop and begin to answer.
@@ -166,10 +182,12 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	if plan.Changed() {
 		c.renew(t, now) // the heartbeat follows when all topics are done
 	}
+	before := t.limits
 	for _, d := range plan.Drop {
 		c.drop(c.queues[d.MQ], d.Cause, dropWait)
 	}
 	t.lastMine = want
+	c.reassure(ctx, t, plan.Keep)
 	added := plan.Add
 	end.Kept += len(plan.Keep)
 	end.Dropped += len(plan.Drop)
@@ -179,6 +197,8 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	}
 	if plan.Changed() {
 		c.setLimits(t.sub.Topic)
+		c.e.events.publish(AssignmentChanged{At{Time: now}, t.sub.Topic, shortNames(want), t.sub.SubVersion,
+			t.limits.Count, before.Count, t.limits.SizeMiB, before.SizeMiB})
 	}
 }
 
@@ -301,13 +321,19 @@ func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([
 	joined, left := t.setMembers(members, allocation, now)
 	mine := allocation[c.e.clientID]
 	if len(joined)+len(left) > 0 || !slices.Equal(mine, t.lastMine) {
-		short := make([]string, len(mine))
-		for i, mq := range mine {
-			short[i] = mq.Short()
-		}
-		c.e.events.publish(RebalanceTopic{At{Time: now}, t.sub.Topic, c.e.o.Strategy.Name(), len(t.route.Queues), members, joined, left, short})
+		short := shortNames(mine)
+		c.e.events.publish(RebalanceTopic{At{Time: now}, t.sub.Topic, c.e.o.Strategy.Name(), len(t.route.Queues), members, joined, left, short,
+			slices.Index(members, c.e.clientID), g.from})
 	}
 	return mine, nil
+}
+
+func shortNames(mqs []MessageQueue) []string {
+	short := make([]string, len(mqs))
+	for i, mq := range mqs {
+		short[i] = mq.Short()
+	}
+	return short
 }
 
 // setMembers stores an allocation and tells who joined and who left since the last one.

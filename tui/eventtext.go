@@ -167,6 +167,20 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 			return r.say("BEAT", "failed", failure, true, "%s: %s", e.Address, cause(e.Error))
 		}
 		return r.say("BEAT", "sent", info, false, "%s answered in %s", e.Address, span(msFloat(e.RTTMS)))
+	case engine.HeartbeatSkipped:
+		return r.say("BEAT", "skipped", info, false, "%s", map[string]string{"busy": "one is under way, another follows", "no_broker": "no broker is known yet"}[e.Cause])
+	case engine.AssignmentChanged:
+		r.topic = e.Topic
+		return r.say("REBAL", "changed", info, false, "%s: holds %s · subscription version %d", e.Topic, plural(len(e.Queues), "queue"), e.SubVersion)
+	case engine.ClientIDShared:
+		return r.say("MEMBERS", "twin", failure, true, "client id %s is used from %s too (%s says): queues are read twice or by nobody; give each its own",
+			e.ClientID, strings.Join(e.Addresses, ", "), e.Broker)
+	case engine.ClientIDAlone:
+		return r.say("MEMBERS", "alone", notice, true, "client id %s is used once again, after %s", e.ClientID, span(ms(e.DurationMS)))
+	case engine.UnlockSent:
+		return r.say("LOCK", "returned", info, false, "%s of %s", plural(len(e.Queues), "lock"), e.Broker)
+	case engine.LockRenewed:
+		return r.say("LOCK", "renewed", info, false, "%s of %s", plural(e.Queues, "lock"), e.Broker)
 	case engine.MembersChanged:
 		return r.say("MEMBERS", "changed", info, false, "told by %s", e.Address)
 	case engine.RebalanceBegin:
@@ -228,10 +242,16 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 	switch e := e.(type) {
 	case engine.QueueAdded:
 		return r.say("QUEUE", "added", notice, false, "taken at offset %s (%s)", offset(e.NextOffset), e.Source)
+	case engine.StartAtFirst:
+		return r.say("OFFSET", "first", warning, true, "new group starts at 0, because the queue still holds its first message: %s first", plural(int(e.Messages), "older message"))
+	case engine.QueueRemovalDelayed:
+		return r.say("QUEUE", "busy", warning, true, "not given away yet: its listener has run for %s more", span(msFloat(e.WaitedMS)))
+	case engine.OffsetForgotten:
+		return r.say("OFFSET", "forgotten", info, false, "%s", e.Cause)
 	case engine.QueueAddFailed:
 		return r.say("QUEUE", "refused", failure, true, "not taken yet: %s%s", e.Cause, because(e.Error))
 	case engine.QueueDropped:
-		routine := e.Cause == "unassigned" || e.Cause == "shutdown" || e.Cause == "reset" || e.Cause == "unsubscribed"
+		routine := e.Cause == "unassigned" || e.Cause == "shutdown" || e.Cause == "unsubscribed"
 		sev := warning
 		if routine {
 			sev = notice
@@ -247,6 +267,8 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		return r.say("LOCK", "gained", notice, true, "the broker granted the lock")
 	case engine.LockLost:
 		return r.say("LOCK", "lost", failure, true, "%s, after %s", e.Cause, span(ms(e.AgeMS)))
+	case engine.LockExpired:
+		return r.say("LOCK", "expired", failure, true, "not renewed for %s", span(ms(e.AgeMS)))
 	case engine.LockRequestFailed:
 		return r.say("LOCK", "no answer", failure, true, "%s%s", e.Broker, because(e.Error))
 	case engine.PullError:
@@ -269,8 +291,10 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 	case engine.TagsCorrected:
 		return r.say("OFFSET", "filtered", info, false, "committed offset %s → %s over messages that the filter left out", offset(e.From), offset(e.Offset))
 	case engine.OffsetIllegal:
-		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)", offset(e.Requested),
-			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset))
+		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)%s", offset(e.Requested),
+			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset), illegalEffect(e.Effect, e.Messages))
+	case engine.OffsetFixed:
+		return r.say("OFFSET", "fixed", info, false, "offset %s is stored and pulled from, after %s", offset(e.Offset), span(ms(e.DurationMS)))
 	case engine.OffsetPersistFailed:
 		return r.say("OFFSET", "unsaved", failure, true, "commit offset %s did not reach the store%s", offset(e.Offset), because(e.Error))
 	}
@@ -283,6 +307,18 @@ func textIf(ok bool, text string) []string {
 		return nil
 	}
 	return []string{text}
+}
+
+// illegalEffect says what going to a corrected offset does.
+func illegalEffect(effect string, n int64) string {
+	if n == 0 {
+		return ""
+	}
+	what := map[string]string{"replay": "come again", "skip": "are skipped", "gone": "had expired"}[effect]
+	if what == "" {
+		return ""
+	}
+	return fmt.Sprintf(": %s %s", plural(int(n), "message"), what)
 }
 
 // offsetsFrom names the first offset of a batch.

@@ -6,7 +6,7 @@ import "time"
 const (
 	LockMaxLive = 30 * time.Second // client side: an older lock counts as lost
 	LockRenewal = 20 * time.Second
-	LockFirst   = time.Second
+	LockFirst   = time.Second // after the start
 	LockRetry   = 3 * time.Second
 )
 

@@ -25,14 +25,12 @@ const (
 	DropUnassigned DropCause = iota + 1
 	DropPullExpired
 	DropUnsubscribed
-	DropOffsetIllegal
-	DropReset
 	DropShutdown
 )
 
 // String gives the name used in events.
 func (c DropCause) String() string {
-	return [...]string{"none", "unassigned", "pull_expired", "unsubscribed", "offset_illegal", "reset", "shutdown"}[c]
+	return [...]string{"none", "unassigned", "pull_expired", "unsubscribed", "shutdown"}[c]
 }
 
 // Drop is one queue to give away.

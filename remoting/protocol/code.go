@@ -93,5 +93,8 @@ const (
 // broker lines (spec/remoting.md 1.5, 4.4).
 const Version = 399
 
+// VersionFive is the first version of the 5.x line, V5_0_0_SNAPSHOT.
+const VersionFive = 412
+
 // VersionName is what the Java tools call Version.
 const VersionName = "V4_9_3"

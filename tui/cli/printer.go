@@ -149,7 +149,8 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
 		return tui.EventLine(ev, loc)
 	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal, engine.MessagesExpired, engine.PullRegressed,
-		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable:
+		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable,
+		engine.ClientIDShared, engine.ClientIDAlone, engine.StartAtFirst:
 		return tui.EventLine(ev, loc)
 	case engine.ShutdownStep:
 		if ev.Error != "" {
