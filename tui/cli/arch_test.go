@@ -27,6 +27,7 @@ var arrows = map[string][]string{
 	"engine/core":                  {"remoting/protocol"},
 	"engine":                       {"engine/core", "remoting", "remoting/protocol"},
 	"engine/inspect":               {"engine/core", "remoting", "remoting/protocol", "github.com/itchyny/gojq"},
+	"engine/chaos":                 {"remoting", "remoting/protocol"},
 	"engine/benchmember":           {"engine", "remoting", "remoting/protocol", "store"},
 	"tui/table":                    {"github.com/charmbracelet/x/ansi"},
 	"tui/background":               {"github.com/charmbracelet/lipgloss"},
