@@ -396,7 +396,8 @@ type (
 		AgeMS     int64  `json:"age_ms"`
 		SentBack  bool   `json:"sent_back"`
 	}
-	// MessageUndecodable: a record of a pull answer breaks the format.
+	// MessageUndecodable: the record at Offset breaks the format. The queue is consumed
+	// up to it and waits there; an operator's reset to Offset+1 goes on without it.
 	MessageUndecodable struct {
 		At
 		Offset int64  `json:"offset"`

@@ -280,13 +280,7 @@ func readDeadLetters(t *testing.T, tg *sandboxtest.Target, group string, n int) 
 		max, err := c.MaxOffset(ctx, mq)
 		return err == nil && max >= int64(n)
 	})
-	// The stock brokers make the topic of the dead letters for writing only, and 5.x
-	// for both: read by offset id is not needed, a pull by the master is answered.
 	addr := tg.Masters(t)[mq.BrokerName]
-	if err := c.CreateTopic(t.Context(), addr, &protocol.CreateTopicRequestHeader{Topic: mq.Topic, DefaultTopic: "TBW102",
-		ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}); err != nil {
-		t.Fatal(err)
-	}
 	var msgs []engine.Message
 	sandboxtest.Await(t, "the dead letters can be read", func(ctx context.Context) bool {
 		res, err := c.Pull(ctx, addr, &protocol.PullMessageRequestHeader{

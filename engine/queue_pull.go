@@ -268,9 +268,15 @@ func (q *queue) read(r *remoting.Reply) (p pullRead) {
 	}
 	p.msgs, p.err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(p.res.Body)), p.res.Body, q.source)
 	if p.err != nil {
-		p.unreadable, p.news = true, q.undecodable(p.msgs, p.err)
-		p.msgs = nil
-		return p
+		good := p.msgs
+		p.unreadable, p.news, p.msgs = true, q.undecodable(good, p.err), nil
+		if p.news || len(good) == 0 {
+			return p
+		}
+		// Seen by two connections, so it is in the store. What lies before it is sound:
+		// the queue goes on up to the record and waits there.
+		p.unreadable, p.err = false, nil
+		p.msgs, p.res.NextBeginOffset = good, q.undecodableAt
 	}
 	q.stats.pullRT.add(1, q.rtt.Microseconds())
 	if d := p.res.OffsetDelta; d != 0 {
@@ -399,8 +405,8 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned int) *batch {
 }
 
 // undecodable tells of a record that breaks the format, and reports whether it
-// is another than the last. The whole answer is refused and asked for again: an offset
-// never moves over what was not seen.
+// is another than the last. It is asked for again: an offset never moves over what
+// was not seen. To go on without the message an operator resets the queue to behind it.
 func (q *queue) undecodable(good []protocol.MessageExt, err error) (news bool) {
 	at := q.asked
 	if len(good) > 0 {

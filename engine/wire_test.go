@@ -20,6 +20,7 @@ type wire struct {
 
 	mu      sync.Mutex // guards what follows
 	request func(req *protocol.Command)
+	other   func(req *protocol.Command) (frame []byte)
 	answer  func(req, answer *protocol.Command) (frame []byte)
 }
 
@@ -44,6 +45,13 @@ func (w *wire) onRequest(f func(req *protocol.Command)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.request = f
+}
+
+// instead installs what may give another frame in a request's place; nil leaves it.
+func (w *wire) instead(f func(req *protocol.Command) (frame []byte)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.other = f
 }
 
 // onAnswer installs what sees each answer with its request and may give another
@@ -80,20 +88,29 @@ func (c *wireConn) Write(p []byte) (int, error) {
 		if len(c.half) < n {
 			break
 		}
-		if cmd, err := protocol.DecodeCommand(append([]byte(nil), c.half[4:n]...)); err == nil && !cmd.IsResponse() {
+		frame := c.half[:n]
+		if cmd, err := protocol.DecodeCommand(append([]byte(nil), frame[4:]...)); err == nil && !cmd.IsResponse() {
 			c.mu.Lock()
 			c.asked[cmd.Opaque] = cmd
 			c.mu.Unlock()
 			c.w.mu.Lock()
-			f := c.w.request
+			f, other := c.w.request, c.w.other
 			c.w.mu.Unlock()
 			if f != nil {
 				f(&cmd)
 			}
+			if other != nil {
+				if instead := other(&cmd); instead != nil {
+					frame = instead
+				}
+			}
+		}
+		if _, err := c.Conn.Write(frame); err != nil {
+			return 0, err
 		}
 		c.half = c.half[n:]
 	}
-	return c.Conn.Write(p)
+	return len(p), nil
 }
 
 func (c *wireConn) Read(p []byte) (int, error) {

@@ -363,7 +363,8 @@ func (r *eventRow) describeMessage(e engine.Event) bool {
 		}
 		return r.say("EXPIRED", "", failure, true, "offset %s held for %s, %s · id %s", offset(e.Offset), span(ms(e.AgeMS)), back, e.MessageID)
 	case engine.MessageUndecodable:
-		return r.say("DECODE", "", failure, true, "record at offset %s%s", offset(e.Offset), because(e.Error))
+		return r.say("DECODE", "", failure, true, "the record at offset %s cannot be read%s · the queue waits there: reset it to offset %s to go on without the message",
+			offset(e.Offset), because(e.Error), offset(e.Offset+1))
 	}
 	return false
 }
