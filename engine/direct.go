@@ -35,9 +35,12 @@ func (e *Engine) onConsumeDirectly(ctx context.Context, conn *remoting.Conn, req
 	if len(msgs) != 1 {
 		return nil, fmt.Errorf("%d messages in the request, not one", len(msgs))
 	}
+	began := time.Now()
 	r := e.consumeDirectly(ctx, msgs)
+	took := time.Since(began)
+	r.SpentTimeMills = took.Milliseconds()
 	e.events.publish(ConsumedDirectly{At{time.Now(), msgs[0].MessageQueue()}, conn.RemoteAddr(), msgs[0].QueueOffset(), msgs[0].MessageID(),
-		r.ConsumeResult, r.Remark, float64(r.SpentTimeMills)})
+		r.ConsumeResult, r.Remark, ms(took)})
 	return protocol.EncodeConsumeDirectlyResult(&r), nil
 }
 
@@ -45,9 +48,8 @@ func (e *Engine) consumeDirectly(ctx context.Context, msgs []Message) protocol.C
 	ctx, cancel := context.WithTimeout(ctx, directLimit)
 	defer cancel()
 	cc := ConsumeContext{MessageQueue: msgs[0].MessageQueue(), AutoCommit: true, Direct: true}
-	began := time.Now()
 	status, err := e.d.Listener.Consume(ctx, msgs, &cc)
-	r := protocol.ConsumeMessageDirectlyResult{Order: e.o.Orderly, AutoCommit: true, SpentTimeMills: time.Since(began).Milliseconds()}
+	r := protocol.ConsumeMessageDirectlyResult{Order: e.o.Orderly, AutoCommit: true}
 	if e.o.Orderly {
 		r.AutoCommit = cc.AutoCommit
 	}

@@ -175,6 +175,9 @@ func (e *Engine) properties(b *base) map[string]string {
 		"decodeReadBody":                      "true",
 		"decodeDecompressBody":                "true",
 		"enableHeartbeatChannelEventListener": "true",
+		"enableConcurrentHeartbeat":           "true", // this and the next two are of 5.5
+		"concurrentHeartbeatThreadPoolSize":   strconv.Itoa(runtime.GOMAXPROCS(0)),
+		"maxPageSizeInGetMetadata":            "2000",
 		"enableStreamRequestType":             "false",
 		"enableTrace":                         "false",
 		"traceMsgBatchNum":                    "10",

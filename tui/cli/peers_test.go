@@ -109,8 +109,14 @@ func integer(t *testing.T, v any) int64 {
 // and returns its output when it has started. more are further arguments.
 func (p *peers) startConsumer(t *testing.T, namesrv, group, topic string, more ...string) *buffer {
 	t.Helper()
+	return p.startMember(t, namesrv, group, topic, "concurrent", more...)
+}
+
+// startMember is startConsumer of a mode: concurrent, orderly or broadcast.
+func (p *peers) startMember(t *testing.T, namesrv, group, topic, mode string, more ...string) *buffer {
+	t.Helper()
 	out, stderr := newBuffer(), newBuffer()
-	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", "120"}, more...)...)
+	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, mode, "120"}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
