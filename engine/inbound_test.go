@@ -65,6 +65,20 @@ func direct(t *testing.T, tg *sandboxtest.Target, m *member, group string, mq en
 	return r, nil
 }
 
+// untilEvents waits for n events of type E in all.
+func untilEvents[E engine.Event](m *member, n int) {
+	m.t.Helper()
+	m.until("there are so many events", func() bool {
+		got := 0
+		for _, e := range m.events {
+			if _, ok := e.(E); ok {
+				got++
+			}
+		}
+		return got >= n
+	})
+}
+
 // What a queue's owner says of it is in Java's terms: nothing is dated 1970, a
 // queue that asks for no lock has one from the beginning on.
 func TestRunningInfoOfConcurrentQueue(t *testing.T) {
@@ -330,7 +344,8 @@ func TestConsumeDirectly(t *testing.T) {
 					t.Errorf("%s, orderly %v: %v (-want +got):\n%s", name, serial, err, diff)
 				}
 			}
-			ev := untilEvent(m, "an event for each", func(engine.ConsumedDirectly) bool { return true })
+			untilEvents[engine.ConsumedDirectly](m, len(tests))
+			ev := untilEvent[engine.ConsumedDirectly](m, "the first", nil)
 			if n := count[engine.ConsumedDirectly](m, nil); n != len(tests) || ev.MQ != mq || ev.Offset != 1 || ev.MessageID == "" || ev.Address == "" {
 				t.Errorf("%d events, the first %+v; want %d about %v at 1", n, ev, len(tests), mq)
 			}

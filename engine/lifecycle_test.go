@@ -185,7 +185,7 @@ func TestLeaveWaitsForRequestsUnderWay(t *testing.T) {
 				case slow:
 					open.Add(1)
 					f.Delay = 400 * time.Millisecond
-					time.AfterFunc(f.Delay, func() { open.Add(-1) })
+					time.AfterFunc(f.Delay-time.Millisecond, func() { open.Add(-1) })
 				case protocol.UnregisterClient, protocol.UnlockBatchMQ:
 					during.Add(open.Load())
 				}

@@ -295,6 +295,8 @@ func (q *queue) describe(s *QueueSnapshot, now time.Time) (QueueState, string) {
 		return QueueUnlocked, q.noLock(now)
 	case now.Before(q.suspendTill):
 		return QueueSuspended, "retry of the head in " + q.suspendTill.Sub(now).Round(100*time.Millisecond).String()
+	case s.Pause != nil && s.CachedCount > 0: // trap T12: what is cached goes on
+		return QueuePaused, fmt.Sprintf("draining %d, by %s", s.CachedCount, s.Pause.By)
 	case s.Pause != nil:
 		return QueuePaused, "by " + s.Pause.By
 	case s.Flow != core.FlowNone && q.uncommitted:
