@@ -208,7 +208,9 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 			q.e.inbox.put(brokerTrouble{q.mq, q.connAddr, nil, a.Heartbeat, a.RefreshRoute})
 		}
 	default:
-		q.recovered()
+		if !p.upTo {
+			q.recovered()
+		}
 		q.heard(&res, r.At)
 		if a.Regressed {
 			first := Unknown
@@ -250,6 +252,7 @@ type pullRead struct {
 	broken      bool  // it breaks the protocol
 	unreadable  bool  // one of its records does
 	news        bool  // and was not told before
+	upTo        bool  // the messages before a record that was told
 }
 
 // read takes an answer apart (spec/consumer-pull.md 5.2).
@@ -275,7 +278,7 @@ func (q *queue) read(r *remoting.Reply) (p pullRead) {
 		}
 		// Seen by two connections, so it is in the store. What lies before it is sound:
 		// the queue goes on up to the record and waits there.
-		p.unreadable, p.err = false, nil
+		p.unreadable, p.upTo, p.err = false, true, nil
 		p.msgs, p.res.NextBeginOffset = good, q.undecodableAt
 	}
 	q.stats.pullRT.add(1, q.rtt.Microseconds())

@@ -32,7 +32,7 @@ type consumeFlags struct {
 	maxReconsume                              int32
 	max                                       int64
 	idleExit                                  time.Duration
-	headless, events                          bool
+	headless, events, calls, clean            bool
 	offsetDir                                 string
 	changed                                   func(name string) bool
 }
@@ -93,6 +93,8 @@ All members of a group must divide its queues by the same --strategy:
 	fl.DurationVar(&f.idleExit, "idle-exit", 0, "leave when no message came for so long")
 	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal; -o does that too")
 	fl.BoolVar(&f.events, "events", false, "print the engine's events too")
+	fl.BoolVar(&f.calls, "call-events", false, "with --events: the begin and the end of each call of the listener too")
+	fl.BoolVar(&f.clean, "clean-expired", false, "send messages back whose listener takes longer than consume_timeout; they are then consumed twice")
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
 	for _, name := range []string{"exec"} { // known, so that they are refused with the reason
 		fl.Lookup(name).Hidden = true
@@ -183,6 +185,7 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	setIf(f, "pull-threshold-size", &o.PullThresholdSizeForQueue, f.pullThresholdSize)
 	setIf(f, "max-span", &o.ConsumeConcurrentlyMaxSpan, f.maxSpan)
 	setIf(f, "max-reconsume", &o.MaxReconsumeTimes, f.maxReconsume)
+	setIf(f, "clean-expired", &o.CleanExpired, f.clean)
 	if err := f.explain(o.Validate(), c); err != nil {
 		return o, err
 	}

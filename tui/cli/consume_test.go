@@ -130,10 +130,36 @@ func TestConsumeFailSendsBack(t *testing.T) {
 			t.Errorf("event without group or time: %v", ev)
 		}
 	}
+	if n := names["consume_begin"] + names["consume_end"]; n != 0 {
+		t.Errorf("%d events of calls without --call-events", n)
+	}
 	for name, want := range map[string]int{"sendback_ok": 3, "queue_added": 1, "shutdown_step": 1, "consumer_state": 1} {
 		if names[name] < want {
 			t.Errorf("%d events %s, want at least %d; there are %v", names[name], name, want, names)
 		}
+	}
+}
+
+// Events of calls stand beside what was consumed, when they are asked for.
+func TestConsumeCallEvents(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 3)
+	got := runs(t, consume(namesrv, "g", "--idle-exit", "500ms", "--events", "--call-events", "--batch", "1")).want(t, statusDone, "").objects(t)
+	begun := map[string]bool{}
+	for _, ev := range got["event"] {
+		switch first := fmt.Sprint(ev["first_offset"]); ev["event"] {
+		case "consume_begin":
+			begun[first] = true
+		case "consume_end":
+			if !begun[first] || ev["status"] != "CONSUME_SUCCESS" || ev["return_type"] != "SUCCESS" || fmt.Sprint(ev["ack_index"]) != "0" || ev["rt_ms"] == nil {
+				t.Errorf("consume_end: %v", ev)
+			}
+			delete(begun, first)
+			begun["ended "+first] = true
+		}
+	}
+	if len(begun) != 3 || !begun["ended 2"] {
+		t.Errorf("calls: %v, want three that ended", begun)
 	}
 }
 

@@ -72,7 +72,11 @@ func (r *consumeRun) headless(parent context.Context) error {
 	}
 	written := make(chan struct{})
 	e.crew.start(func() { defer close(written); p.out.run() })
-	sub := m.engine.Subscribe(o.EventBuffer)
+	subscribe := m.engine.Subscribe
+	if f.events && f.calls {
+		subscribe = m.engine.SubscribeCalls
+	}
+	sub := subscribe(o.EventBuffer)
 	defer sub.Close()
 	drained := make(chan struct{})
 	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
