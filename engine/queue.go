@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -34,9 +33,8 @@ type queue struct {
 	fourLine   bool // its broker is a 4.x one, or of unknown version
 	retry      bool // a queue of the group's retry topic
 	batchMax   int
-	source     *protocol.MessageSource
+	reader     pullReader
 	stats      *topicStats
-	view       bool // messages keep the numbers of the queue they were stored in
 
 	gen     atomic.Uint64 // results and batches of an older one are void
 	halt    atomic.Bool   // hand nothing more out
@@ -171,12 +169,6 @@ type queueCommand interface {
 	applyTo(ctx context.Context, q *queue)
 }
 
-// The names of what is a view of other queues (5.x).
-const (
-	lightTopicPrefix    = "%LMQ%"
-	logicalBrokerPrefix = "__syslo__"
-)
-
 func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit core.Limits) *queue {
 	q := &queue{
 		e: e, mq: mq, sub: sub, limit: limit,
@@ -184,7 +176,7 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		clustering: e.o.MessageModel == protocol.Clustering,
 		retry:      mq.Topic == protocol.RetryTopic(e.o.Group),
 		batchMax:   e.o.ConsumeMessageBatchMaxSize,
-		source:     &protocol.MessageSource{BrokerName: mq.BrokerName, Topic: mq.Topic, Decompressor: &e.decompressor},
+		reader:     newPullReader(mq, &e.decompressor),
 		stats:      e.statsOf(mq.Topic),
 		quiet:      make(chan struct{}, 1),
 		results:    make(chan result, 32),
@@ -193,7 +185,6 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown, undecodableAt: Unknown,
 		replies: make(chan remoting.Reply, 1),
 	}
-	q.view = strings.HasPrefix(mq.Topic, lightTopicPrefix) || strings.HasPrefix(mq.BrokerName, logicalBrokerPrefix)
 	q.subscribe(sub)
 	q.gen.Store(e.generations.Add(1))
 	q.memory.Store(Unknown)

@@ -2,10 +2,8 @@ package engine
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -229,7 +227,10 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	}
 	var b *batch
 	if a.Put {
-		b = q.put(q.notBelow(msgs), len(res.Body))
+		if p.first < q.asked {
+			msgs = notBelow(msgs, q.asked)
+		}
+		b = q.put(msgs, len(res.Body))
 	}
 	// The next pull goes out before the messages are handed over, so that the
 	// broker works while the listeners do.
@@ -243,36 +244,20 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	q.touch()
 }
 
-// pullRead is an answer as it was read.
-type pullRead struct {
-	res         remoting.PullResult
-	msgs        []protocol.MessageExt
-	first, last int64 // offsets of msgs; first > last when there are none
-	err         error // the broker's refusal, or what is wrong with the answer
-	broken      bool  // it breaks the protocol
-	unreadable  bool  // one of its records does
-	news        bool  // and was not told before
-	upTo        bool  // the messages before a record that was told
-}
-
 // read takes an answer apart (spec/consumer-pull.md 5.2).
-func (q *queue) read(r *remoting.Reply) (p pullRead) {
-	p.last = -1
-	if p.res, p.err = remoting.ParsePullReply(&r.Command, q.connAddr); p.err != nil {
+func (q *queue) read(r *remoting.Reply) pullRead {
+	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
+	if err != nil {
 		q.status = protocol.ResponseCode(r.Command.Code).String()
-		_, refused := errors.AsType[*remoting.CodeError](p.err)
-		p.broken = !refused
-		return p
+		_, refused := errors.AsType[*remoting.CodeError](err)
+		return pullRead{err: err, last: -1, broken: !refused}
 	}
-	q.status = p.res.Status.String()
-	q.suggest(p.res.SuggestWhichBrokerID)
-	if p.res.Status != remoting.PullFound {
-		return p
-	}
-	p.msgs, p.err = protocol.AppendMessages(make([]protocol.MessageExt, 0, guessMessages(p.res.Body)), p.res.Body, q.source)
-	if p.err != nil {
+	q.status = res.Status.String()
+	q.suggest(res.SuggestWhichBrokerID)
+	p := q.reader.read(res, q.asked, q.connAddr)
+	if p.unreadable {
 		good := p.msgs
-		p.unreadable, p.news, p.msgs = true, q.undecodable(good, p.err), nil
+		p.news, p.msgs = q.undecodable(good, p.err), nil
 		if p.news || len(good) == 0 {
 			return p
 		}
@@ -280,74 +265,20 @@ func (q *queue) read(r *remoting.Reply) (p pullRead) {
 		// the queue goes on up to the record and waits there.
 		p.unreadable, p.upTo, p.err = false, true, nil
 		p.msgs, p.res.NextBeginOffset = good, q.undecodableAt
+		p = q.reader.accept(p, q.asked, q.connAddr)
 	}
-	q.stats.pullRT.add(1, q.rtt.Microseconds())
-	if d := p.res.OffsetDelta; d != 0 {
-		for i := range p.msgs {
-			p.msgs[i].ShiftQueueOffset(d)
-		}
+	if res.Status == remoting.PullFound {
+		q.stats.pullRT.add(1, q.rtt.Microseconds())
 	}
-	whole := len(p.msgs)
-	if p.msgs, p.err = protocol.UnwrapBatches(p.msgs); p.err != nil {
-		q.e.log.Warn("inner batch", "topic", q.mq.Topic, "broker", q.mq.BrokerName, "queue", q.mq.QueueID, "err", p.err)
-		p.err = nil // the reference keeps the wrapped message too
-	}
-	if len(p.msgs) != whole {
-		p.msgs = q.notBelow(p.msgs) // an offset within a batch is answered with the whole batch
-	}
-	if len(p.msgs) > 0 {
-		p.first, p.last, p.err = q.bounds(p.msgs)
-		p.broken = p.err != nil
+	if p.batch != nil {
+		q.e.log.Warn("inner batch", "topic", q.mq.Topic, "broker", q.mq.BrokerName, "queue", q.mq.QueueID, "err", p.batch)
 	}
 	return p
-}
-
-// bounds are the smallest and largest offset of an answer's messages. A message
-// of another queue makes the answer a broken one. Light topics and logical queues
-// are views of other queues, whose numbers their messages keep.
-func (q *queue) bounds(msgs []protocol.MessageExt) (first, last int64, err error) {
-	if q.view {
-		return q.asked, q.asked, nil
-	}
-	if topic := msgs[0].Topic(); topic != q.mq.Topic {
-		return 0, -1, remoting.BadAnswer(protocol.PullMessage, q.connAddr, fmt.Errorf("a message of topic %s", topic))
-	}
-	first, last = msgs[0].QueueOffset(), msgs[0].QueueOffset()
-	for i := range msgs {
-		if id := msgs[i].QueueID(); id != q.mq.QueueID {
-			return 0, -1, remoting.BadAnswer(protocol.PullMessage, q.connAddr, fmt.Errorf("a message of queue %d", id))
-		}
-		o := msgs[i].QueueOffset()
-		first, last = min(first, o), max(last, o)
-	}
-	return first, last, nil
-}
-
-// notBelow drops what lies before the offset that was asked for.
-func (q *queue) notBelow(msgs []protocol.MessageExt) []protocol.MessageExt {
-	if q.view || len(msgs) == 0 || msgs[0].QueueOffset() >= q.asked && msgs[len(msgs)-1].QueueOffset() >= q.asked {
-		return msgs
-	}
-	return slices.DeleteFunc(msgs, func(m protocol.MessageExt) bool { return m.QueueOffset() < q.asked })
 }
 
 // heard notes the queue's bounds as an answer tells them.
 func (q *queue) heard(res *remoting.PullResult, at time.Time) {
 	q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, at
-}
-
-// smallestRecord is a stored message without body, topic and properties.
-const smallestRecord = 91
-
-// guessMessages estimates how many messages a pull answer holds by the length of
-// the first: counting them would touch the whole answer once more. A guess too
-// low costs a second slice.
-func guessMessages(body []byte) int {
-	if len(body) < 4 {
-		return 0
-	}
-	first := max(int(binary.BigEndian.Uint32(body)), smallestRecord)
-	return len(body)/first + 1
 }
 
 // suggest follows the broker's word on where to pull next.

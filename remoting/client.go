@@ -111,6 +111,10 @@ func (c *Client) Conn(ctx context.Context, addr string) (*Conn, error) {
 	return c.conns.get(ctx, addr)
 }
 
+// DropConn closes the connection to addr, if there is one: what came on it cannot
+// be trusted. The next call dials anew.
+func (c *Client) DropConn(addr string, cause error) { c.conns.drop(addr, cause) }
+
 // Invoke calls addr and waits; an answer other than Success is a *CodeError
 // along with the answer. A call that times out on a connection that has been
 // silent since it was sent closes that connection: it is half open. (A call that

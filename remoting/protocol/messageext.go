@@ -66,6 +66,15 @@ func AppendMessages(dst []MessageExt, body []byte, source *MessageSource) ([]Mes
 	return dst, nil
 }
 
+// OffsetOfBroken is the queue offset that the first record of body says it has,
+// though the record may be broken elsewhere; -1 when there are too few bytes.
+func OffsetOfBroken(body []byte) int64 {
+	if len(body) < queueOffsetAt+8 {
+		return -1
+	}
+	return int64(binary.BigEndian.Uint64(body[queueOffsetAt:]))
+}
+
 // CountMessages walks the record lengths of body and returns how many there
 // are, so that a slice can be made once; a malformed tail is not counted.
 func CountMessages(body []byte) int {

@@ -154,6 +154,22 @@ func (tg *Target) Topic(t testing.TB, queues int32) string {
 	return topic
 }
 
+// Grow gives a topic more queues on every master, and waits until the name
+// servers hand them out.
+func (tg *Target) Grow(t testing.TB, topic string, queues int32) {
+	t.Helper()
+	masters := tg.Masters(t)
+	for _, addr := range masters {
+		h := &protocol.CreateTopicRequestHeader{
+			Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: queues, WriteQueueNums: queues, Perm: protocol.PermRead | protocol.PermWrite,
+		}
+		if err := tg.admin.CreateTopic(t.Context(), addr, h); err != nil {
+			t.Fatalf("grow topic %s: %v", topic, err)
+		}
+	}
+	tg.AwaitRoute(t, topic, len(masters)*int(queues))
+}
+
 // AwaitRoute waits until the name servers know the topic with at least so many
 // readable queues. Topics that a broker makes by itself take a moment too.
 func (tg *Target) AwaitRoute(t testing.TB, topic string, queues int) {
