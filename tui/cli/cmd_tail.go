@@ -100,9 +100,10 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	if t.queues, err = chooseQueues(topic, route.Queues, wanted); err != nil {
 		return err
 	}
-	t.reader = &clientReader{client: client, timeout: e.flags.timeout, suggested: map[engine.MessageQueue]int64{}}
+	t.client, t.timeout, t.topic = client, e.flags.timeout, topic
+	t.grows = len(wanted) == 0 && (t.until == nil || t.until.kind == posTime && t.until.time.After(e.now()))
 	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, left: f.count}
-	t.emit, t.pause = out.emit, out.flush
+	t.emit, t.pause, t.unread = out.emit, out.flush, out.unread
 	switch {
 	case t.until == nil:
 		e.say("reading %d queues of %s from %s; ctrl-c ends", len(t.queues), tui.SafeText(topic), f.from)

@@ -3,104 +3,131 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"eyeq/engine"
 	"eyeq/remoting"
 )
 
-// tailGroup is the brokers' own group for tools: pulling with it registers
-// nothing and, without a commit bit, moves no offset.
-const tailGroup = "TOOLS_CONSUMER"
-
 const (
 	tailBatch    = 32
-	tailSuspend  = 15 * time.Second        // how long a broker holds a pull at the end of a queue
-	tailPatience = 500 * time.Millisecond  // how long one slow queue holds up the order of the others
-	tailRetryMin = 200 * time.Millisecond  // between tries of a queue that fails, doubling
-	tailRetryMax = 5000 * time.Millisecond //
+	tailSuspend  = 15 * time.Second       // how long a broker holds a pull at the end of a queue
+	tailPatience = 500 * time.Millisecond // how long one slow queue holds up the order of the others
+	tailRetry    = time.Second            // between tries to find where a queue begins
 )
-
-// queueReader is what a tailer needs of a client.
-type queueReader interface {
-	// bounds gives the smallest offset and the one after the largest.
-	bounds(ctx context.Context, mq engine.MessageQueue) (lo, hi int64, err error)
-	// at gives the first offset whose message was stored at t or later; it may be
-	// some messages too early.
-	at(ctx context.Context, mq engine.MessageQueue, t time.Time) (int64, error)
-	// pull reads from offset on; at the end of the queue it may be held for hold
-	// until a message comes.
-	pull(ctx context.Context, mq engine.MessageQueue, offset int64, expression string, hold time.Duration) (remoting.PullResult, error)
-}
 
 // tailer reads queues without any group and hands over their messages, merged in
 // the order in which they were stored as far as that is known: a queue at its end,
-// failing or slower than tailPatience does not hold up the others. At most two
-// pull answers a queue are held.
+// failing or slower than tailPatience does not hold up the others. The reading is
+// the engine's pull mode; a queue of which enough is held here is paused.
 type tailer struct {
-	reader     queueReader
+	client     *remoting.Client
+	timeout    time.Duration // of one call
+	topic      string
 	queues     []engine.MessageQueue
+	grows      bool   // queues that the topic gets later are read too
 	expression string // of tags; "*" is all
 	from       position
 	until      *position // nil: for ever
 	keep       func(m *engine.Message) bool
 	// emit takes a message; more is false when no more is wanted.
 	emit func(m *engine.Message) (more bool, err error)
+	// unread takes a record that cannot be read.
+	unread func(mq engine.MessageQueue, offset int64, reason string) error
 	// pause is called when nothing more can be emitted for now.
 	pause  func() error
 	notice func(text string)
 	giveUp time.Duration // how long a queue may fail before run does, when it is to end by itself
 	now    func() time.Time
+
+	consumer *engine.PullConsumer
+	unreadN  int
 }
 
-// tailAnswer is what a queue's goroutine tells the merging one.
-type tailAnswer struct {
-	q        *tailQueue
-	messages []engine.Message
-	idle     bool  // at its end, or failing: it holds up nobody
-	done     bool  // nothing more will come
-	err      error // with done: why
-}
-
-// tailQueue is one queue. Its goroutine owns the upper fields, run the lower ones.
+// tailQueue is one queue.
 type tailQueue struct {
 	mq     engine.MessageQueue
 	next   int64
 	end    int64 // read up to before it; -1 is none
-	credit chan struct{}
+	buffer []engine.Message
 
-	buffer     []engine.Message // not yet emitted
-	asked      bool             // its goroutine has a credit that it has not answered
+	begun      bool // its start is known
+	paused     bool // in the consumer
 	idle, done bool
+	failing    bool
+}
+
+// tailStart is where a queue begins and ends, or why that is not known.
+type tailStart struct {
+	q         *tailQueue
+	next, end int64
+	err       error
 }
 
 // run reads until all queues are at their ends, emit wants no more, or ctx ends.
-func (t *tailer) run(ctx context.Context, crew *crew) error {
-	ctx, cancel := context.WithCancel(ctx)
-	answers := make(chan tailAnswer)
-	ended := make(chan struct{}, len(t.queues))
+func (t *tailer) run(parent context.Context, crew *crew) error {
+	ctx, cancel := context.WithCancel(parent)
+	o := engine.DefaultPullOptions()
+	o.Expression, o.PullBatchSize, o.BrokerSuspend, o.CallTimeout = t.expression, tailBatch, tailSuspend, t.timeout
+	o.PullThresholdForQueue = tailBatch
+	var err error
+	if t.consumer, err = engine.NewPullConsumer(o, engine.PullDeps{Client: t.client}); err != nil {
+		cancel()
+		return err
+	}
+	polled, started, ended := make(chan engine.Polled), make(chan tailStart), make(chan error, 1)
+	var starters, rest crewGroup
+	rest.start(crew, func() { ended <- t.consumer.Run(ctx) })
+	rest.start(crew, func() {
+		for {
+			p, err := t.consumer.Poll(ctx)
+			if err != nil {
+				return
+			}
+			select {
+			case polled <- p:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
 	defer func() {
 		cancel()
-		for range t.queues {
-			<-ended
-		}
+		starters.wait()
+		rest.wait()
 	}()
-	m := &tailMerge{}
-	for _, mq := range t.queues {
-		q := &tailQueue{mq: mq, end: -1, credit: make(chan struct{}, 1)}
+	m := &tailMerge{t: t}
+	begin := func(mq engine.MessageQueue) {
+		q := &tailQueue{mq: mq, end: -1}
 		m.queues = append(m.queues, q)
-		m.ask(q)
-		crew.start(func() {
-			defer func() { ended <- struct{}{} }()
-			t.read(ctx, q, answers)
+		starters.start(crew, func() {
+			s := t.findStart(ctx, q)
+			select {
+			case started <- s:
+			case <-ctx.Done():
+			}
 		})
+	}
+	for _, mq := range t.queues {
+		begin(mq)
+	}
+	if t.grows {
+		t.consumer.Watch(t.topic, t.queues)
+	}
+	var overdue <-chan time.Time
+	if u := t.until; u != nil && u.kind == posTime {
+		timer := time.NewTimer(u.time.Sub(t.now()) + time.Millisecond)
+		defer timer.Stop()
+		overdue = timer.C
 	}
 	patience := time.NewTimer(tailPatience)
 	defer patience.Stop()
 	for {
+		m.count()
 		more, err := t.drain(m)
 		if err != nil || !more || m.finished() {
-			return err
+			return errors.Join(err, t.unreadError())
 		}
 		var late <-chan time.Time
 		if m.ready.Len() > 0 { // something waits for a queue that has not answered
@@ -108,17 +135,49 @@ func (t *tailer) run(ctx context.Context, crew *crew) error {
 			late = patience.C
 		}
 		select {
-		case a := <-answers:
-			if a.err != nil {
-				return a.err
+		case s := <-started:
+			if s.err != nil {
+				return s.err
 			}
-			m.take(a)
+			s.q.begun, s.q.next, s.q.end = true, s.next, s.end
+			if s.q.done = s.end >= 0 && s.next >= s.end; !s.q.done {
+				t.consumer.AssignAt(s.q.mq, s.next)
+			}
+		case p := <-polled:
+			if p.Topic != "" {
+				for _, mq := range p.Added {
+					t.notice(fmt.Sprintf("%v was added to the topic: reading it too", mq))
+					begin(mq)
+				}
+				break
+			}
+			if err := t.take(m, p); err != nil {
+				return err
+			}
 		case <-late:
 			m.passOver()
-		case <-ctx.Done():
-			return nil
+		case <-overdue:
+			for _, q := range m.queues {
+				t.consumer.Recheck(q.mq) // a pull that is held knows nothing of --until
+			}
+		case err := <-ended:
+			if p, ok := errors.AsType[*engine.PanicError](err); ok {
+				return &panicError{p.Value, p.Stack}
+			}
+			return t.unreadError() // ctx has ended
 		}
 	}
+}
+
+// unreadError says how much could not be read.
+func (t *tailer) unreadError() error {
+	switch t.unreadN {
+	case 0:
+		return nil
+	case 1:
+		return errors.New("1 record could not be read, see above")
+	}
+	return fmt.Errorf("%d records could not be read, see above", t.unreadN)
 }
 
 // drain emits what may be emitted now.
@@ -130,4 +189,91 @@ func (t *tailer) drain(m *tailMerge) (more bool, err error) {
 		}
 	}
 	return true, t.pause()
+}
+
+// take puts in what was polled of a queue.
+func (t *tailer) take(m *tailMerge, p engine.Polled) error {
+	q := m.queue(p.Queue)
+	if q == nil || q.done {
+		return nil
+	}
+	switch {
+	case p.Err != nil:
+		q.idle = true // it holds up nobody
+		return t.failed(q, p.Err, p.Since)
+	case p.Event != nil:
+		q.next = p.Next
+		if err := t.tell(q, p.Event); err != nil {
+			return err
+		}
+	}
+	messages := t.sort(q, p.Messages)
+	q.next = p.Next
+	q.idle = p.AtEnd
+	if q.end >= 0 && (q.next >= q.end || p.AtEnd) || p.AtEnd && t.overdue() {
+		q.done = true
+	}
+	if q.done {
+		t.consumer.Unassign(q.mq)
+	}
+	m.put(q, messages)
+	return nil
+}
+
+// tell says what a queue's reading met.
+func (t *tailer) tell(q *tailQueue, e engine.Event) error {
+	switch e := e.(type) {
+	case engine.OffsetIllegal:
+		if e.Requested != e.Corrected {
+			t.notice(fmt.Sprintf("%v: offset %d is not there, the queue has %d to %d; going on at %d",
+				q.mq, e.Requested, e.MinOffset, e.MaxOffset, e.Corrected))
+		}
+	case engine.MessagesExpired:
+		t.notice(fmt.Sprintf("%v: messages expired up to offset %d: %d to %d are gone", q.mq, e.To, e.From, e.To-1))
+	case engine.PullRegressed:
+		t.notice(fmt.Sprintf("%v: asked for offset %d, the broker goes on at %d", q.mq, e.Previous, e.Next))
+	case engine.PullRecovered:
+		if q.failing {
+			t.notice(fmt.Sprintf("%v can be read again", q.mq))
+		}
+		q.failing = false
+	case engine.MessageUndecodable:
+		t.unreadN++
+		t.notice(fmt.Sprintf("%v: the record at offset %d cannot be read: %s; going on behind it", q.mq, e.Offset, e.Error))
+		return t.unread(q.mq, e.Offset, e.Error)
+	}
+	return nil
+}
+
+// failed ends the run when an error cannot pass by itself, or when the run is to
+// end by itself and it has not passed for giveUp.
+func (t *tailer) failed(q *tailQueue, err error, since time.Time) error {
+	if !remoting.Retryable(err) || t.until != nil && t.now().Sub(since) >= t.giveUp {
+		return err
+	}
+	if !q.failing {
+		q.failing = true
+		t.notice(reasonText(err) + "; trying again")
+	}
+	return nil
+}
+
+// overdue reports whether --until is a time that has passed.
+func (t *tailer) overdue() bool {
+	return t.until != nil && t.until.kind == posTime && t.now().After(t.until.time)
+}
+
+// crewGroup are some of a crew's goroutines, to be waited for alone.
+type crewGroup struct{ done []<-chan struct{} }
+
+func (g *crewGroup) start(c *crew, f func()) {
+	done := make(chan struct{})
+	g.done = append(g.done, done)
+	c.start(func() { defer close(done); f() })
+}
+
+func (g *crewGroup) wait() {
+	for _, done := range g.done {
+		<-done
+	}
 }

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"net/netip"
+	"io"
+	"net"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -20,6 +22,7 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -38,11 +41,11 @@ func TestTailReadsWithoutCommitting(t *testing.T) {
 	}
 	for q := range int32(4) {
 		mq := engine.MessageQueue{Topic: "orders", BrokerName: "broker-a", QueueID: q}
-		if committed, found, _, _ := sb.Offsets(tailGroup, mq); found {
+		if committed, found, _, _ := sb.Offsets(engine.ToolsGroup, mq); found {
 			t.Errorf("an offset was committed for %v: %d", mq, committed)
 		}
 	}
-	if m := sb.Members(tailGroup); len(m) != 0 {
+	if m := sb.Members(engine.ToolsGroup); len(m) != 0 {
 		t.Errorf("members = %v, want none", m)
 	}
 }
@@ -174,108 +177,63 @@ func TestTailClosedPipe(t *testing.T) {
 		want(t, statusFailed, "eyeq tail: standard output was closed")
 }
 
-// fakeQueues is a queueReader over lists of store times, in seconds.
-type fakeQueues struct {
-	stored  map[int32][]int64
-	nearest bool // search as 4.9 does
-	fail    map[int32]error
-	hang    map[int32]chan struct{}
-	pulls   atomic.Int64
-}
-
-func (f *fakeQueues) bounds(_ context.Context, mq engine.MessageQueue) (lo, hi int64, err error) {
-	return 0, int64(len(f.stored[mq.QueueID])), nil
-}
-
-func (f *fakeQueues) at(_ context.Context, mq engine.MessageQueue, t time.Time) (int64, error) {
-	list := f.stored[mq.QueueID]
-	last := int64(0)
-	for i, s := range list {
-		if s >= t.Unix() && !f.nearest {
-			return int64(i), nil
-		}
-		if s <= t.Unix() {
-			last = int64(i) // 4.9: the last of those with that time
-		}
-	}
-	if f.nearest {
-		return last, nil
-	}
-	return int64(len(list)), nil
-}
-
-func (f *fakeQueues) pull(ctx context.Context, mq engine.MessageQueue, offset int64, _ string, hold time.Duration) (remoting.PullResult, error) {
-	f.pulls.Add(1)
-	if err := f.fail[mq.QueueID]; err != nil {
-		return remoting.PullResult{}, err
-	}
-	if c := f.hang[mq.QueueID]; c != nil {
-		select {
-		case <-c:
-		case <-ctx.Done():
-			return remoting.PullResult{}, ctx.Err()
-		}
-	}
-	list := f.stored[mq.QueueID]
-	r := remoting.PullResult{Status: remoting.PullFound}
-	r.MaxOffset = int64(len(list))
-	for r.NextBeginOffset = offset; r.NextBeginOffset < int64(len(list)) && r.NextBeginOffset < offset+tailBatch; r.NextBeginOffset++ {
-		var err error
-		r.Body, err = protocol.AppendRecord(r.Body, &protocol.Record{
-			Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: r.NextBeginOffset, Stored: time.Unix(list[r.NextBeginOffset], 0), Born: time.Unix(1, 0),
-			BornHost: netip.MustParseAddrPort("1.1.1.1:1"), StoreHost: netip.MustParseAddrPort("1.1.1.1:1"),
-		})
-		if err != nil {
-			return r, err
-		}
-	}
-	if len(r.Body) == 0 {
-		r.Status = remoting.PullNoNewMessage
-		if hold > 0 {
-			t := time.NewTimer(hold)
-			defer t.Stop()
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				return r, ctx.Err()
-			}
-		}
-	}
-	return r, nil
-}
-
-// fakeTailer reads n queues of f; got collects "queue@time".
-func fakeTailer(f *fakeQueues, n int32, from position, until *position) (t *tailer, got *[]string) {
+// sandboxTailer reads the queues of "t" in a sandbox; got collects "queue@second",
+// the time its messages were stored.
+func sandboxTailer(t *testing.T, sb *sandbox.Sandbox, n int32, from position, until *position) (tl *tailer, got *[]string) {
+	t.Helper()
 	got = new([]string)
-	t = &tailer{
-		reader: f, expression: "*", from: from, until: until, giveUp: 3 * time.Second, now: time.Now,
+	tl = &tailer{
+		client: sandboxtest.Client(t, sb, nil), timeout: 3 * time.Second, topic: "t",
+		expression: "*", from: from, until: until, giveUp: 3 * time.Second, now: time.Now,
 		keep:  func(*engine.Message) bool { return true },
 		pause: func() error { return nil }, notice: func(string) {},
+		unread: func(engine.MessageQueue, int64, string) error { return nil },
 		emit: func(m *engine.Message) (bool, error) {
-			*got = append(*got, fmt.Sprintf("%d@%d", m.QueueID(), m.Stored().Unix()))
+			*got = append(*got, fmt.Sprintf("%d@%d", m.QueueID(), m.Stored().Unix()-epoch))
 			return true, nil
 		},
 	}
-	for q := range n {
-		t.queues = append(t.queues, engine.MessageQueue{Topic: "t", BrokerName: "b", QueueID: q})
+	route, err := tl.client.Route(t.Context(), "t") // as topicRoute does
+	if err != nil {
+		t.Fatal(err)
 	}
-	return t, got
+	tl.queues = route.Queues
+	if len(tl.queues) != int(n) {
+		t.Fatalf("%d queues, want %d", len(tl.queues), n)
+	}
+	return tl, got
+}
+
+// epoch is when the clock of a bubble begins.
+const epoch = 946684800
+
+// storeAt stores one message a second of a bubble's clock, or as many as are
+// named for it: stored[s] are the queues.
+func storeAt(t *testing.T, sb *sandbox.Sandbox, stored map[int64][]int32, until int64) {
+	t.Helper()
+	for s := time.Now().Unix() - epoch; s <= until; s++ {
+		for _, q := range stored[s] {
+			if sb.Put(sandbox.Message{Topic: "t", QueueID: q, Body: []byte("x")}) < 0 {
+				t.Error("a message was not stored")
+			}
+		}
+		time.Sleep(time.Second)
+	}
 }
 
 func TestTailMergesInStoreOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeQueues{stored: map[int32][]int64{0: {1, 4, 7}, 1: {2, 5, 5}, 2: {}, 3: {3}}}
-		for i := range int64(100) {
-			f.stored[0] = append(f.stored[0], 10+3*i)
-			f.stored[1] = append(f.stored[1], 11+3*i)
-		}
-		tl, got := fakeTailer(f, 4, position{kind: posEarliest}, &position{kind: posLatest})
-		if err := tl.run(t.Context(), &crew{}); err != nil {
-			t.Fatal(err)
-		}
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
+		stored := map[int64][]int32{1: {0}, 2: {1}, 3: {3}, 4: {0}, 5: {1, 1}, 7: {0}}
 		want := []string{"0@1", "1@2", "3@3", "0@4", "1@5", "1@5", "0@7"}
 		for i := range int64(100) {
+			stored[10+3*i], stored[11+3*i] = []int32{0}, []int32{1}
 			want = append(want, fmt.Sprintf("0@%d", 10+3*i), fmt.Sprintf("1@%d", 11+3*i))
+		}
+		storeAt(t, sb, stored, 320)
+		tl, got := sandboxTailer(t, sb, 4, position{kind: posEarliest}, &position{kind: posLatest})
+		if err := tl.run(t.Context(), &crew{}); err != nil {
+			t.Fatal(err)
 		}
 		if diff := cmp.Diff(*got, want); diff != "" {
 			t.Errorf("order (-got +want):\n%s", diff)
@@ -286,50 +244,60 @@ func TestTailMergesInStoreOrder(t *testing.T) {
 // TestTailTimeSearch holds that the first message stored at the time is read on
 // both broker lines, also when a batch shares its time.
 func TestTailTimeSearch(t *testing.T) {
-	stored := []int64{1, 2}
-	for range 40 {
-		stored = append(stored, 5)
-	}
-	stored = append(stored, 9)
-	for _, nearest := range []bool{false, true} {
-		for _, tt := range []struct{ from, until, want int64 }{{5, 99, 41}, {3, 99, 41}, {9, 99, 1}, {10, 99, 0}, {0, 99, 43}, {5, 5, 40}, {3, 4, 0}, {0, 8, 42}} {
-			synctest.Test(t, func(t *testing.T) {
-				tl, got := fakeTailer(&fakeQueues{stored: map[int32][]int64{0: stored}, nearest: nearest}, 1,
-					position{kind: posTime, time: time.Unix(tt.from, 0)}, &position{kind: posTime, time: time.Unix(tt.until, 0)})
+	for _, line := range []string{"4", "5"} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1), sandboxtest.Line(line))
+			storeAt(t, sb, map[int64][]int32{1: {0}, 2: {0}, 5: make([]int32, 40), 9: {0}}, 20)
+			for _, tt := range []struct {
+				from, until int64
+				want        int
+			}{{5, 99, 41}, {3, 99, 41}, {9, 99, 1}, {10, 99, 0}, {0, 99, 43}, {5, 5, 40}, {3, 4, 0}, {0, 8, 42}} {
+				until := position{kind: posTime, time: time.Unix(epoch+tt.until, 0)}
+				if tt.until == 99 {
+					until = position{kind: posLatest}
+				}
+				tl, got := sandboxTailer(t, sb, 1, position{kind: posTime, time: time.Unix(epoch+tt.from, 0)}, &until)
 				if err := tl.run(t.Context(), &crew{}); err != nil {
 					t.Fatal(err)
 				}
-				if n := int64(len(*got)); n != tt.want {
-					t.Errorf("nearest %v: from %d until %d: %d messages, want %d", nearest, tt.from, tt.until, n, tt.want)
+				if len(*got) != tt.want {
+					t.Errorf("line %s: from %d until %d: %d messages, want %d", line, tt.from, tt.until, len(*got), tt.want)
 				}
-			})
-		}
+			}
+		})
 	}
 }
 
 func TestTailUntilATimeToComeEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 2))
 		began := time.Now()
-		tl, _ := fakeTailer(&fakeQueues{}, 2, position{kind: posLatest}, &position{kind: posTime, time: began.Add(40 * time.Second)})
+		tl, got := sandboxTailer(t, sb, 2, position{kind: posLatest}, &position{kind: posTime, time: began.Add(40 * time.Second)})
+		go storeAt(t, sb, map[int64][]int32{30: {0}, 39: {1}, 41: {0}}, 42)
 		if err := tl.run(t.Context(), &crew{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < 40*time.Second || took > 42*time.Second {
 			t.Errorf("took %v, want 40 s", took)
 		}
+		if diff := cmp.Diff(*got, []string{"0@30", "1@39"}); diff != "" {
+			t.Errorf("messages (-got +want):\n%s", diff)
+		}
+		time.Sleep(5 * time.Second)
 	})
 }
 
 func TestTailSlowQueueHoldsUpForAWhileOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hang := make(chan struct{})
-		f := &fakeQueues{stored: map[int32][]int64{0: {5, 6}, 1: {1}}, hang: map[int32]chan struct{}{1: hang}}
-		tl, got := fakeTailer(f, 2, position{kind: posEarliest}, &position{kind: posLatest})
-		go func() {
-			time.Sleep(tailPatience + time.Second)
-			synctest.Wait()
-			close(hang)
-		}()
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 2))
+		storeAt(t, sb, map[int64][]int32{1: {1}, 5: {0}, 6: {0}}, 7)
+		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+			if h := pullOf(r); h != nil && h.QueueID == 1 {
+				f.Delay = tailPatience + time.Second
+			}
+			return f
+		})
+		tl, got := sandboxTailer(t, sb, 2, position{kind: posEarliest}, &position{kind: posLatest})
 		if err := tl.run(t.Context(), &crew{}); err != nil {
 			t.Fatal(err)
 		}
@@ -339,28 +307,99 @@ func TestTailSlowQueueHoldsUpForAWhileOnly(t *testing.T) {
 	})
 }
 
-func TestTailFailingQueue(t *testing.T) {
-	refused := &remoting.NoBrokerError{BrokerName: "b"}
-	denied := &remoting.CodeError{Code: protocol.NoPermission}
-	if !remoting.Retryable(refused) {
-		refused = nil
+// pullOf is the header of a pull; nil of another request.
+func pullOf(r sandbox.Request) *protocol.PullMessageRequestHeader {
+	var h protocol.PullMessageRequestHeader
+	if protocol.RequestCode(r.Command.Code) != protocol.PullMessage || h.Parse(r.Command.ExtFields) != nil {
+		return nil
 	}
-	synctest.Test(t, func(t *testing.T) {
-		f := &fakeQueues{stored: map[int32][]int64{0: {1}}, fail: map[int32]error{0: denied}}
-		tl, _ := fakeTailer(f, 1, position{kind: posEarliest}, nil)
-		if err := tl.run(t.Context(), &crew{}); !errors.Is(err, denied) || f.pulls.Load() != 1 {
-			t.Errorf("run = %v after %d pulls, want the refusal at once", err, f.pulls.Load())
-		}
+	return &h
+}
+
+func TestTailFailingQueue(t *testing.T) {
+	refuse := func(sb *sandbox.Sandbox, code protocol.ResponseCode) *atomic.Int32 {
+		var pulls atomic.Int32
+		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+			if pullOf(r) != nil {
+				pulls.Add(1)
+				f.Code = code
+			}
+			return f
+		})
+		return &pulls
+	}
+	t.Run("for good", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+			tl, _ := sandboxTailer(t, sb, 1, position{kind: posEarliest}, nil)
+			pulls := refuse(sb, protocol.NoPermission)
+			err := tl.run(t.Context(), &crew{})
+			if ce, ok := errors.AsType[*remoting.CodeError](err); !ok || ce.Code != protocol.NoPermission || pulls.Load() != 1 {
+				t.Errorf("run = %v after %d pulls, want the refusal at once", err, pulls.Load())
+			}
+		})
 	})
+	t.Run("for too long", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+			tl, _ := sandboxTailer(t, sb, 1, position{kind: posEarliest}, &position{kind: posTime, time: time.Now().Add(time.Hour)})
+			refuse(sb, protocol.SystemBusy)
+			began := time.Now()
+			err := tl.run(t.Context(), &crew{})
+			if ce, ok := errors.AsType[*remoting.CodeError](err); !ok || ce.Code != protocol.SystemBusy {
+				t.Errorf("run = %v, want the error after giving up", err)
+			}
+			if took := time.Since(began); took < 3*time.Second || took > 10*time.Second {
+				t.Errorf("gave up after %v, want some 3 s", took)
+			}
+		})
+	})
+	t.Run("for a while", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+			storeAt(t, sb, map[int64][]int32{1: {0}}, 2)
+			tl, got := sandboxTailer(t, sb, 1, position{kind: posEarliest}, &position{kind: posLatest})
+			var notices []string
+			tl.notice = func(s string) { notices = append(notices, s) }
+			refuse(sb, protocol.SystemBusy)
+			go func() {
+				time.Sleep(1500 * time.Millisecond)
+				sb.SetFault(nil)
+			}()
+			if err := tl.run(t.Context(), &crew{}); err != nil || len(*got) != 1 {
+				t.Errorf("run = %v, %v, want one message", err, *got)
+			}
+			if len(notices) != 2 || !strings.HasSuffix(notices[0], "; trying again") || notices[1] != "t broker-a/0 can be read again" {
+				t.Errorf("notices = %q", notices)
+			}
+		})
+	})
+}
+
+// A tail that follows reads the queues that its topic gets later, from their
+// beginning; one of named queues does not.
+func TestTailFollowsNewQueues(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := &fakeQueues{stored: map[int32][]int64{0: {1}}, fail: map[int32]error{0: remoting.ErrClosed}}
-		tl, _ := fakeTailer(f, 1, position{kind: posEarliest}, &position{kind: posLatest})
-		began := time.Now()
-		if err := tl.run(t.Context(), &crew{}); !errors.Is(err, remoting.ErrClosed) {
-			t.Errorf("run = %v, want the error after giving up", err)
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		tl, got := sandboxTailer(t, sb, 1, position{kind: posLatest}, nil)
+		tl.grows = true
+		var notices []string
+		tl.notice = func(s string) { notices = append(notices, s) }
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			storeAt(t, sb, map[int64][]int32{1: {0}}, 4)
+			sb.CreateTopic("t", 3)
+			storeAt(t, sb, map[int64][]int32{6: {1, 2}, 45: {2}}, 60)
+			cancel()
+		}()
+		if err := tl.run(ctx, &crew{}); err != nil {
+			t.Fatal(err)
 		}
-		if took := time.Since(began); took < 3*time.Second || took > 10*time.Second {
-			t.Errorf("gave up after %v, want some 3 s", took)
+		if diff := cmp.Diff(*got, []string{"0@1", "1@6", "2@6", "2@45"}); diff != "" {
+			t.Errorf("messages (-got +want):\n%s", diff)
+		}
+		if len(notices) != 2 || notices[1] != "t broker-a/2 was added to the topic: reading it too" {
+			t.Errorf("notices = %q", notices)
 		}
 	})
 }
@@ -414,4 +453,69 @@ func TestTailThatFollowsSaysHowItEnds(t *testing.T) {
 	p.err.await(t, "eyeq: reading 4 queues of t from latest; ctrl-c ends\n")
 	p.signals <- os.Interrupt
 	p.wait(t).want(t, 130, "")
+}
+
+// breakingConn breaks the record whose body is "BROKEN" in each frame that is read.
+type breakingConn struct {
+	net.Conn
+	out []byte
+}
+
+func (c *breakingConn) Read(p []byte) (int, error) {
+	for len(c.out) == 0 {
+		var length [4]byte
+		if _, err := io.ReadFull(c.Conn, length[:]); err != nil {
+			return 0, err
+		}
+		frame := append(length[:], make([]byte, binary.BigEndian.Uint32(length[:]))...)
+		if _, err := io.ReadFull(c.Conn, frame[4:]); err != nil {
+			return 0, err
+		}
+		if at := bytes.Index(frame, []byte("BROKEN")); at > 0 {
+			frame[at-88+4] ^= 0xff // the magic of its record
+		}
+		c.out = frame
+	}
+	n := copy(p, c.out)
+	c.out = c.out[n:]
+	return n, nil
+}
+
+// A record that cannot be read is told, in JSON as a row of its own; the reading
+// goes on behind it, and the run has failed in the end.
+func TestTailGoesOnBehindAnUnreadableRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		for _, body := range []string{"one", "BROKEN", "three"} {
+			sb.Put(sandbox.Message{Topic: "t", Body: []byte(body)})
+		}
+		tl, _ := sandboxTailer(t, sb, 1, position{kind: posEarliest}, &position{kind: posLatest})
+		client, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			c, err := sb.Dial(ctx, network, addr)
+			return &breakingConn{Conn: c}, err
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		if _, err := client.Route(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		var b bytes.Buffer
+		out := &tailOutput{format: "json", w: bufio.NewWriter(&b), location: time.UTC}
+		tl.client, tl.emit, tl.pause, tl.unread = client, out.emit, out.flush, out.unread
+		var notices []string
+		tl.notice = func(s string) { notices = append(notices, s) }
+		if err := tl.run(t.Context(), &crew{}); err == nil || err.Error() != "1 record could not be read, see above" || exitStatus(err, nil) != statusFailed {
+			t.Errorf("run = %v, want a failure that counts the record", err)
+		}
+		lines := strings.Split(strings.TrimSpace(b.String()), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[0], `"body":"one"`) || !strings.Contains(lines[2], `"body":"three"`) ||
+			!strings.HasPrefix(lines[1], `{"kind":"unreadable","topic":"t","broker":"broker-a","queue":0,"offset":1,"error":"message at byte 0 of`) {
+			t.Errorf("output = %q", lines)
+		}
+		if len(notices) != 1 || !strings.HasPrefix(notices[0], "t broker-a/0: the record at offset 1 cannot be read: ") {
+			t.Errorf("notices = %q", notices)
+		}
+	})
 }

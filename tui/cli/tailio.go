@@ -2,15 +2,12 @@ package cli
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"eyeq/engine"
-	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -54,61 +51,6 @@ func queueList(queues []engine.MessageQueue) string {
 	return strings.Join(parts, ", ")
 }
 
-// clientReader reads queues through a client.
-type clientReader struct {
-	client  *remoting.Client
-	timeout time.Duration
-
-	mu        sync.Mutex                    // guards suggested
-	suggested map[engine.MessageQueue]int64 // broker ids to pull from
-}
-
-func (r *clientReader) bounds(ctx context.Context, mq engine.MessageQueue) (lo, hi int64, err error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	if lo, err = r.client.MinOffset(ctx, mq); err != nil {
-		return 0, 0, err
-	}
-	hi, err = r.client.MaxOffset(ctx, mq)
-	return lo, hi, err
-}
-
-func (r *clientReader) at(ctx context.Context, mq engine.MessageQueue, t time.Time) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	return r.client.SearchOffset(ctx, mq, t)
-}
-
-func (r *clientReader) pull(ctx context.Context, mq engine.MessageQueue, offset int64, expression string, hold time.Duration) (remoting.PullResult, error) {
-	h := &protocol.PullMessageRequestHeader{
-		ConsumerGroup: tailGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: tailBatch,
-		SysFlag: protocol.PullSubscription, Subscription: expression, ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
-	}
-	if hold > 0 {
-		h.SysFlag |= protocol.PullSuspend
-		h.SuspendTimeout = hold
-	}
-	r.mu.Lock()
-	id := r.suggested[mq]
-	r.mu.Unlock()
-	addr, _, ok := r.client.PullAddr(mq.BrokerName, id)
-	if !ok {
-		if _, _, err := r.client.RefreshRoute(ctx, mq.Topic); err != nil {
-			return remoting.PullResult{}, err
-		}
-		return remoting.PullResult{}, &remoting.NoBrokerError{BrokerName: mq.BrokerName}
-	}
-	ctx, cancel := context.WithTimeout(ctx, r.timeout+hold) // brokers look at held pulls every few seconds only
-	defer cancel()
-	res, err := r.client.Pull(ctx, addr, h)
-	if err == nil {
-		r.mu.Lock()
-		r.suggested[mq] = res.SuggestWhichBrokerID
-		r.mu.Unlock()
-	}
-	return res, err
-}
-
 // tailOutput prints messages in the format asked for.
 type tailOutput struct {
 	format   string
@@ -144,6 +86,29 @@ func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
 		return o.left > 0, nil
 	}
 	return true, nil
+}
+
+// unread implements tailer.unread: a row of its own in JSON; in the other formats
+// the notice on standard error has to do.
+func (o *tailOutput) unread(mq engine.MessageQueue, offset int64, reason string) error {
+	if o.format != "json" {
+		return nil
+	}
+	line, err := marshal(struct {
+		Kind   string `json:"kind"`
+		Topic  string `json:"topic"`
+		Broker string `json:"broker"`
+		Queue  int32  `json:"queue"`
+		Offset int64  `json:"offset"`
+		Error  string `json:"error"`
+	}{"unreadable", mq.Topic, mq.BrokerName, mq.QueueID, offset, reason})
+	if err == nil {
+		_, err = o.w.Write(line)
+	}
+	if err != nil {
+		return &outputError{err}
+	}
+	return nil
 }
 
 // flush implements tailer.pause.

@@ -10,6 +10,7 @@ import (
 
 // tailMerge merges the queues' buffers by the time their messages were stored.
 type tailMerge struct {
+	t       *tailer
 	queues  []*tailQueue
 	ready   tailHeap // queues with messages
 	waiting int      // queues that have none, but may have one that is earlier
@@ -19,13 +20,13 @@ type tailMerge struct {
 // blocks reports whether a queue holds up the others.
 func (q *tailQueue) blocks() bool { return len(q.buffer) == 0 && !q.idle && !q.done }
 
-// ask gives a queue's goroutine leave to read on.
-func (m *tailMerge) ask(q *tailQueue) {
-	if !q.asked && !q.done {
-		q.asked = true
-		q.credit <- struct{}{} // has room: one credit at a time
+func (m *tailMerge) queue(mq engine.MessageQueue) *tailQueue {
+	for _, q := range m.queues {
+		if q.mq == mq {
+			return q
+		}
 	}
-	m.count()
+	return nil
 }
 
 func (m *tailMerge) count() {
@@ -40,21 +41,18 @@ func (m *tailMerge) count() {
 	}
 }
 
-// take puts in an answer.
-func (m *tailMerge) take(a tailAnswer) {
-	q := a.q
-	q.asked = false
-	q.idle, q.done = a.idle, a.done
-	if had := len(q.buffer); len(a.messages) > 0 {
-		q.buffer = append(q.buffer, a.messages...)
+// put adds messages to a queue; of one that has enough no more is pulled.
+func (m *tailMerge) put(q *tailQueue, messages []engine.Message) {
+	if had := len(q.buffer); len(messages) > 0 {
+		q.buffer = append(q.buffer, messages...)
 		if had == 0 {
 			heap.Push(&m.ready, q)
 		}
 	}
-	if len(q.buffer) < tailBatch {
-		m.ask(q)
+	if len(q.buffer) >= tailBatch && !q.paused && !q.done {
+		q.paused = true
+		m.t.consumer.Pause(q.mq)
 	}
-	m.count()
 }
 
 // pop takes the message that was stored first.
@@ -70,9 +68,9 @@ func (m *tailMerge) pop() *engine.Message {
 	} else {
 		heap.Fix(&m.ready, 0)
 	}
-	if len(q.buffer) < tailBatch && !q.asked && !q.done {
-		q.asked = true
-		q.credit <- struct{}{}
+	if q.paused && len(q.buffer) < tailBatch {
+		q.paused = false
+		m.t.consumer.Resume(q.mq)
 	}
 	return first
 }
