@@ -114,10 +114,15 @@ func TestRunningInfoOfConcurrentQueue(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("with all threads in the listener (-want +got):\n%s", diff)
 		}
+		tg.Sandbox.Put(sandbox.Message{Topic: topic, Body: make([]byte, 3<<20+1)})
+		m.until("a large one", func() bool { return snapOf(m, mq).CachedCount == 51 })
+		if got := runningInfo(t, tg, m, group, false).MQTable[mq].CachedMsgSizeInMiB; got != 3 {
+			t.Errorf("cached %d MiB, want 3", got)
+		}
 		close(hang)
-		m.until("all settled", func() bool { return snapOf(m, mq).CommittedOffset == 50 })
+		m.until("all settled", func() bool { return snapOf(m, mq).CommittedOffset == 51 })
 		got = runningInfo(t, tg, m, group, false).MQTable[mq]
-		if age := time.Since(time.UnixMilli(got.LastConsumeTimestamp)); got.CommitOffset != 50 || got.CachedMsgCount != 0 || age > 5*time.Second {
+		if age := time.Since(time.UnixMilli(got.LastConsumeTimestamp)); got.CommitOffset != 51 || got.CachedMsgCount != 0 || age > 5*time.Second {
 			t.Errorf("when all is consumed: %+v, last consumption %v ago", got, age)
 		}
 	})
@@ -199,7 +204,18 @@ func TestRunningInfoOfMember(t *testing.T) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
 		m := join(t, tg, group, topic, nil, func(o *engine.Options) { o.ConsumeThreadMin, o.ConsumeThreadMax, o.PullThresholdForTopic = 3, 7, 900 })
 		awaitHeld(m, topic, 1)
+		awaitHeld(m, protocol.RetryTopic(group), 1)
+		var asked atomic.Int32
+		onFault(tg, func(code protocol.RequestCode, id string) (f sandbox.Fault) {
+			if id == m.ClientID() && code == protocol.QueryConsumerOffset {
+				asked.Add(1)
+			}
+			return f
+		})
 		info := runningInfo(t, tg, m, group, true)
+		if asked.Load() != 0 {
+			t.Errorf("%d offsets were asked for (trap T37)", asked.Load())
+		}
 		for name, want := range map[string]string{
 			"PROP_CONSUME_TYPE": "CONSUME_PASSIVELY", "PROP_CLIENT_VERSION": "V4_9_3", "PROP_CONSUMEORDERLY": "false", "PROP_THREADPOOL_CORE_SIZE": "3",
 			"PROP_NAMESERVER_ADDR": tg.Namesrv[0] + ";", "consumeThreadMax": "7", "pullThresholdForTopic": "900", "consumerGroup": group, "language": "GO",
@@ -553,6 +569,45 @@ func TestPushedReset(t *testing.T) {
 		if got, _, _, _ := tg.Sandbox.Offsets(group, paused); got != 10 {
 			t.Errorf("the paused queue is left at %d, want 10", got)
 		}
+	})
+}
+
+// A pushed reset of an orderly queue keeps its lock (trap T16), is written at
+// once and not undone by a call that ends after it (trap T15); until that call
+// ends nothing else is handed out.
+func TestPushedResetOfOrderlyQueue(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 20)
+		release := make(chan struct{})
+		m := join(t, tg, group, topic, func(ctx context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+			if msgs[0].QueueOffset() == 12 {
+				select {
+				case <-release:
+				case <-ctx.Done():
+				}
+			}
+			return engine.ConsumeSuccess, nil
+		}, orderly, func(o *engine.Options) { o.PersistInterval = 100 * time.Millisecond })
+		mq := queueOf(m, topic, 0)
+		m.until("a call that hangs", func() bool { return len(m.order[mq]) == 13 && snapOf(m, mq).CommittedOffset == 12 })
+		began := time.Now()
+		push(t, tg, m, protocol.ResetOffsetRequestHeader{Topic: topic, Group: group}, protocol.EncodeResetOffset(protocol.OffsetTable{mq: 5}))
+		end := untilEvent[engine.ResetEnd](m, "the reset", nil)
+		if took := end.Time.Sub(began); !end.Verified || took > 4*time.Second {
+			t.Errorf("reset_end %+v after %v, want verified after the 3 s that a call is given", end, took)
+		}
+		time.Sleep(time.Minute)
+		if got, _, _, _ := tg.Sandbox.Offsets(group, mq); got != 5 || len(m.order[mq]) != 13 {
+			t.Errorf("offset %d, %d messages; want 5 and nothing handed out beside the call that hangs", got, len(m.order[mq]))
+		}
+		close(release)
+		m.until("all from there on", func() bool { return len(m.order[mq]) == 13+15 })
+		if got := m.order[mq][13]; got != 5 || tg.Sandbox.LockOwner(group, mq) != m.ClientID() {
+			t.Errorf("first offset %d, lock of %q", got, tg.Sandbox.LockOwner(group, mq))
+		}
+		m.leave()
+		checkCommitted(t, tg, group, topic)
 	})
 }
 

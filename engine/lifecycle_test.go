@@ -86,7 +86,14 @@ func goroutines() (n int, stacks string) {
 	return n, stacks
 }
 
-// members of a group at a broker; none when it does not know the group.
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// membersAt counts the members of a group at a broker; none when it does not know the group.
 func membersAt(ctx context.Context, c *remoting.Client, addr, group string) (int, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
 	answer, err := c.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerConnectionList), ExtFields: h.Fields()})
@@ -118,7 +125,15 @@ func TestStartAndStopLeavesNothing(t *testing.T) {
 		}
 		settle()
 		before, _ := goroutines()
+		heap := uint64(0)
 		for i := range 100 {
+			if tg.Sandbox == nil && (i == 20 || i == 99) { // the sandbox keeps what a broker does
+				if now := heapInUse(); i == 20 {
+					heap = now
+				} else if now > heap+2<<20 {
+					t.Errorf("80 lives have left %d KiB", (now-heap)>>10)
+				}
+			}
 			l := begin(t, tg, group, topic, func(o *engine.Options) { o.Orderly = i%2 == 0 })
 			if i%3 != 0 {
 				select {
