@@ -43,8 +43,6 @@ type coordinator struct {
 	subSeq uint64
 	told   map[string]uint64
 
-	heartbeating  bool
-	heartbeatSoon bool
 	nextHeartbeat time.Time
 	locking       map[string]bool // broker names whose lock request is under way
 	nextRenewal   time.Time
@@ -52,6 +50,7 @@ type coordinator struct {
 	lockTries     int
 	sampler       sampler
 	lastRefresh   time.Time
+	nextRoutes    time.Time
 
 	away map[string]*givingAway // by broker name
 
@@ -124,7 +123,7 @@ func (c *coordinator) drainInbox(ctx context.Context) {
 
 func (c *coordinator) nextDue() time.Time {
 	next := c.nextHeartbeat
-	for _, t := range []time.Time{c.rebalanceDue(), c.sampler.next[core.Minute], c.lockDue(), c.resumeDue()} {
+	for _, t := range []time.Time{c.rebalanceDue(), c.sampler.next[core.Minute], c.lockDue(), c.resumeDue(), c.beatDue(), c.nextRoutes} {
 		if !t.IsZero() && t.Before(next) {
 			next = t
 		}
@@ -159,6 +158,11 @@ func (c *coordinator) resumeDue() (due time.Time) {
 func (c *coordinator) due(ctx context.Context, now time.Time) {
 	if !now.Before(c.nextHeartbeat) {
 		c.heartbeat(ctx, nil)
+	}
+	c.beatAgain(ctx, now)
+	if !now.Before(c.nextRoutes) {
+		c.nextRoutes = now.Add(remoting.RouteMaxAge)
+		c.refreshRoutes(ctx)
 	}
 	if t := c.rebalanceDue(); !t.IsZero() && !now.Before(t) {
 		trigger := c.wanted
@@ -417,9 +421,9 @@ func (b brokerTrouble) apply(ctx context.Context, c *coordinator) {
 	now := time.Now()
 	if b.err != nil && b.addr != "" {
 		c.brokerDown(b.mq.BrokerName, b.addr, b.err)
+		c.sweepBrokers()
 	}
 	if b.heartbeat {
-		c.heartbeatSoon = true
 		c.nextHeartbeat = earlier(c.nextHeartbeat, now.Add(100*time.Millisecond))
 	}
 	if b.refresh && now.Sub(c.lastRefresh) >= refreshPause {

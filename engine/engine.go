@@ -63,6 +63,8 @@ type Engine struct {
 	observed     atomic.Pointer[observed]
 	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
 	lastPersist  atomic.Int64
+	beats        chan struct{}                   // a place for each heartbeat under way
+	down         atomic.Pointer[map[string]bool] // addresses that do not answer
 
 	statsMu sync.Mutex             // guards stats
 	stats   map[string]*topicStats // by topic; none is ever removed
@@ -99,7 +101,7 @@ func New(o Options, d Deps) (*Engine, error) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}, starts: map[string][]*computedStart{}}
+	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), beats: make(chan struct{}, heartbeatsAtOnce), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}, starts: map[string][]*computedStart{}}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}
@@ -287,6 +289,7 @@ func (c *coordinator) begin(ctx context.Context) {
 	c.nextHeartbeat = now.Add(c.e.o.HeartbeatInterval)
 	c.nextRebalance = now.Add(c.e.o.RebalanceInterval)
 	c.nextRenewal = now.Add(core.LockFirst)
+	c.nextRoutes = now.Add(remoting.RouteMaxAge)
 	c.sampler.begin(now)
 	c.publish()
 	e := c.e

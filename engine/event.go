@@ -250,6 +250,14 @@ type (
 		Errors     int64 `json:"errors"`
 		DurationMS int64 `json:"duration_ms"`
 	}
+	// PullMoved: a queue is pulled from another broker id than before.
+	PullMoved struct {
+		At
+		From    int64  `json:"from_id"`
+		To      int64  `json:"to_id"`
+		Address string `json:"address"`
+		Cause   string `json:"cause"` // suggested, instead (of one that does not serve), back
+	}
 	// PullRegressed: a broker answered with offsets below the one it was asked for.
 	PullRegressed struct {
 		At
@@ -499,6 +507,7 @@ func (LockLost) EventName() string            { return "lock_lost" }
 func (LockRequestFailed) EventName() string   { return "lock_request_failed" }
 func (PullError) EventName() string           { return "pull_error" }
 func (PullRecovered) EventName() string       { return "pull_recovered" }
+func (PullMoved) EventName() string           { return "pull_moved" }
 func (PullRegressed) EventName() string       { return "pull_regressed" }
 func (PullSuspended) EventName() string       { return "pull_suspended" }
 func (MessagesExpired) EventName() string     { return "messages_expired" }

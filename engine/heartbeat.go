@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -12,58 +11,113 @@ import (
 type brokerState struct {
 	BrokerSnapshot
 	failing bool
+	beating bool      // a heartbeat is under way
+	again   bool      // another one was wanted meanwhile (trap T33)
+	next    time.Time // of an address that does not answer; else zero
 }
 
-// heartbeatRetry is the period of heartbeats while some broker does not answer.
-const heartbeatRetry = time.Second
+const (
+	// heartbeatRetry is the period of heartbeats to an address that does not answer.
+	heartbeatRetry = time.Second
+	// heartbeatsAtOnce bounds the heartbeats under way: with hundreds of brokers one
+	// after the other takes longer than a period, all at once makes as many dials.
+	heartbeatsAtOnce = 64
+	// heartbeatPatience is how long a start waits for slow brokers.
+	heartbeatPatience = time.Second
+)
 
-// heartbeat announces this client to every known address. done, when not nil,
-// is put into the inbox after the last answer. One round runs at a time; one
-// asked for meanwhile follows (trap T33).
+// round is one heartbeat to every known address. done is applied after the last
+// answer, or when the round has taken heartbeatPatience.
+type round struct {
+	left int
+	done command
+}
+
+// heartbeat announces this client to every known address, masters and slaves. An
+// address whose last heartbeat is still under way gets another one after it: a
+// slow broker delays none of the others, nor what they have to be told.
 func (c *coordinator) heartbeat(ctx context.Context, done command) {
-	if c.heartbeating {
-		c.heartbeatSoon = true
-		c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
-		c.e.events.publish(HeartbeatSkipped{At{Time: time.Now()}, "busy"})
-		if done != nil {
-			c.e.inbox.put(done)
-		}
-		return
-	}
-	c.heartbeating, c.heartbeatSoon = true, false
 	c.nextHeartbeat = time.Now().Add(c.e.o.HeartbeatInterval)
+	r := &round{done: done}
+	cause := "no_broker"
+	for name, addrs := range c.e.d.Client.Brokers() {
+		for id, addr := range addrs {
+			cause = "busy"
+			if c.beat(ctx, name, id, addr, r) {
+				r.left++
+			}
+		}
+	}
+	if r.left == 0 {
+		c.e.events.publish(HeartbeatSkipped{At{Time: time.Now()}, cause})
+	}
+	c.sweepBrokers()
+	switch {
+	case done == nil:
+	case r.left == 0:
+		c.e.inbox.put(roundOver{r})
+	default:
+		e := c.e
+		e.start(func() {
+			if sleep(ctx, heartbeatPatience) {
+				e.inbox.put(roundOver{r})
+			}
+		})
+	}
+}
+
+// beatAgain sends heartbeats to the addresses that do not answer.
+func (c *coordinator) beatAgain(ctx context.Context, now time.Time) {
+	for _, s := range c.brokers {
+		if !s.next.IsZero() && !now.Before(s.next) {
+			c.beat(ctx, s.Name, s.ID, s.Address, nil)
+		}
+	}
+}
+
+// beatDue is when beatAgain has to be called next.
+func (c *coordinator) beatDue() (due time.Time) {
+	for _, s := range c.brokers {
+		if !s.next.IsZero() {
+			due = earlier(due, s.next)
+		}
+	}
+	return due
+}
+
+// beat sends one heartbeat, or has one follow the one under way; then it reports
+// false.
+func (c *coordinator) beat(ctx context.Context, name string, id int64, addr string, r *round) bool {
+	s := c.brokerAt(name, id, addr)
+	s.next = time.Time{}
+	if s.beating {
+		s.again = true
+		return false
+	}
+	s.beating, s.again = true, false
+	if s.Waiting.IsZero() {
+		s.Waiting = time.Now()
+	}
 	e := c.e
 	data, seq := e.heartbeatData(), c.subSeq
-	brokers := e.d.Client.Brokers()
-	if len(brokers) == 0 {
-		e.events.publish(HeartbeatSkipped{At{Time: time.Now()}, "no_broker"})
-	}
 	c.requests.Add(1)
 	e.start(func() {
 		defer c.requests.Done()
-		beats := heartbeatsAnswered{done: done}
-		var wg sync.WaitGroup
-		var mu sync.Mutex // guards beats
-		for name, addrs := range brokers {
-			for id, addr := range addrs {
-				e.guard(&wg, func() {
-					b := beat{BrokerSnapshot: BrokerSnapshot{Name: name, ID: id, Address: addr}, at: time.Now()}
-					hctx, cancel := context.WithTimeout(ctx, callTimeout)
-					b.Version, b.err = e.d.Client.Heartbeat(hctx, addr, data)
-					cancel()
-					b.RTT = time.Since(b.at)
-					if b.err == nil {
-						e.inbox.put(subTold{name, seq}) // not after the slowest of them
-					}
-					mu.Lock()
-					beats.beats = append(beats.beats, b)
-					mu.Unlock()
-				})
-			}
+		b := beat{BrokerSnapshot: BrokerSnapshot{Name: name, ID: id, Address: addr}, subSeq: seq, round: r}
+		select {
+		case e.beats <- struct{}{}:
+			b.at = time.Now()
+			hctx, cancel := context.WithTimeout(ctx, callTimeout)
+			b.Version, b.err = e.d.Client.Heartbeat(hctx, addr, data)
+			cancel()
+			b.RTT = time.Since(b.at)
+			<-e.beats
+		case <-ctx.Done():
+			b.err = context.Cause(ctx)
 		}
-		wg.Wait()
-		e.inbox.put(beats)
+		e.inbox.put(b)
 	})
+	return true
 }
 
 func (e *Engine) heartbeatData() *protocol.HeartbeatData {
@@ -77,92 +131,56 @@ func (e *Engine) heartbeatData() *protocol.HeartbeatData {
 	}
 }
 
+// beat is one heartbeat that was answered or has failed.
 type beat struct {
 	BrokerSnapshot
-	at  time.Time
-	err error
+	at     time.Time
+	err    error
+	subSeq uint64 // the change of subscriptions that it has told
+	round  *round // may be nil
 }
 
-// heartbeatsAnswered ends a round of heartbeats.
-type heartbeatsAnswered struct {
-	beats []beat
-	done  command
-}
-
-func (h heartbeatsAnswered) apply(ctx context.Context, c *coordinator) {
-	c.heartbeating = false
+func (b beat) apply(ctx context.Context, c *coordinator) {
 	now := time.Now()
-	known := map[string]bool{}
-	failing := false
-	for _, b := range h.beats {
-		known[b.Address] = true
-		ev := HeartbeatSent{At: At{Time: now}, Address: b.Address, RTTMS: ms(b.RTT)}
-		if b.err != nil {
-			ev.Error = b.err.Error()
-			failing = true
-			c.brokerDown(b.Name, b.Address, b.err)
-			c.brokers[b.Address].ID = b.ID
-		} else {
-			c.brokerUp(b)
-		}
-		c.e.events.publish(ev)
-	}
-	for addr := range c.brokers {
-		if !known[addr] {
-			delete(c.brokers, addr) // in no route any more
-		}
-	}
-	if failing {
-		c.nextHeartbeat = earlier(c.nextHeartbeat, now.Add(heartbeatRetry))
-	}
-	if c.heartbeatSoon {
-		c.nextHeartbeat = now
-	}
-	if h.done != nil {
-		h.done.apply(ctx, c)
-	}
-}
-
-func (c *coordinator) brokerUp(b beat) {
 	s := c.brokers[b.Address]
-	if s == nil {
-		s = &brokerState{}
-		c.brokers[b.Address] = s
-		c.e.events.publish(BrokerOnline{At{Time: time.Now()}, b.Name, b.Address, 0})
-	} else if s.failing {
-		c.e.events.publish(BrokerOnline{At{Time: time.Now()}, b.Name, b.Address, time.Since(s.ErrorSince).Milliseconds()})
-		// A broker that was away has forgotten its members and locks.
-		c.wake("members", 0)
-		c.nextRenewal, c.nextLock = time.Now(), time.Now()
-		for mq, q := range c.queues {
-			if mq.BrokerName == b.Name {
-				q.unsure.Store(true)
-				c.doubt(q)
-			}
-		}
-	}
-	*s = brokerState{BrokerSnapshot: b.BrokerSnapshot}
-	s.Connected, s.LastHeartbeat = true, b.at.Add(b.RTT)
-}
-
-// brokerDown notes that an address does not answer, and tells it once.
-func (c *coordinator) brokerDown(name, addr string, err error) {
-	s := c.brokers[addr]
-	if s == nil {
-		s = &brokerState{BrokerSnapshot: BrokerSnapshot{Name: name, Address: addr}}
-		c.brokers[addr] = s
-	}
-	s.Connected, s.Error = false, err.Error()
-	if s.failing {
+	if s == nil { // it has moved, and answers at its new address
+		b.over(ctx, c)
 		return
 	}
-	s.failing, s.ErrorSince = true, time.Now()
-	for mq, q := range c.queues {
-		if mq.BrokerName == name {
-			q.elsewhere.Store(q.clustering)
-		}
+	s.beating, s.Waiting = false, time.Time{}
+	ev := HeartbeatSent{At: At{Time: now}, Address: b.Address, RTTMS: ms(b.RTT)}
+	if b.err != nil {
+		ev.Error = b.err.Error()
+		c.brokerDown(b.Name, b.Address, b.err)
+		s.next = now.Add(heartbeatRetry)
+	} else {
+		subTold{b.Name, b.subSeq}.apply(ctx, c)
+		c.brokerUp(b)
 	}
-	c.e.events.publish(BrokerOffline{At{Time: s.ErrorSince}, name, addr, err.Error()})
-	c.note("broker " + name + " at " + addr + ": " + err.Error())
-	c.nextHeartbeat = earlier(c.nextHeartbeat, s.ErrorSince.Add(heartbeatRetry))
+	c.e.events.publish(ev)
+	if s.again {
+		c.beat(ctx, b.Name, b.ID, b.Address, nil)
+	}
+	c.sweepBrokers()
+	b.over(ctx, c)
+}
+
+// over ends the round of a heartbeat that was its last.
+func (b beat) over(ctx context.Context, c *coordinator) {
+	if b.round == nil {
+		return
+	}
+	if b.round.left--; b.round.left == 0 {
+		roundOver{b.round}.apply(ctx, c)
+	}
+}
+
+// roundOver ends a round, once.
+type roundOver struct{ r *round }
+
+func (o roundOver) apply(ctx context.Context, c *coordinator) {
+	if done := o.r.done; done != nil {
+		o.r.done = nil
+		done.apply(ctx, c)
+	}
 }

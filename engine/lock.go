@@ -119,8 +119,9 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	if l.err != nil {
 		// Nothing changes until the lock expires on this side.
 		c.e.events.publish(LockRequestFailed{At{Time: time.Now()}, l.broker, len(l.qs), l.err.Error()})
+		why := c.lockError(l.broker, l.err)
 		for _, q := range l.qs {
-			q.inbox.put(lockAnswer{at: l.asked, err: l.err})
+			q.inbox.put(lockAnswer{at: l.asked, err: why})
 		}
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -19,6 +20,7 @@ type observedQueue struct {
 	committed int64
 	consumed  time.Time // store time of the last committed message
 	at        time.Time
+	from      int64 // the broker id that said it
 }
 
 // The observer asks only while somebody looks: a headless consumer costs the
@@ -45,7 +47,7 @@ func (e *Engine) observer(ctx context.Context) {
 	}
 }
 
-// observe asks each master for each topic's offsets, side by side. A broker that
+// observe asks each master, or where there is none a slave, for each topic's offsets, side by side. A broker that
 // does not answer costs only its own queues' freshness.
 func (e *Engine) observe(ctx context.Context) {
 	b := e.base.Load()
@@ -61,7 +63,7 @@ func (e *Engine) observe(ctx context.Context) {
 	}
 	for _, t := range b.topics {
 		for _, broker := range t.Brokers {
-			addr, ok := e.d.Client.BrokerAddr(broker, 0)
+			addr, id, ok := e.pullFrom(MessageQueue{BrokerName: broker}, remoting.MasterID, "")
 			if !ok {
 				continue
 			}
@@ -75,7 +77,7 @@ func (e *Engine) observe(ctx context.Context) {
 				mu.Lock()
 				defer mu.Unlock()
 				for mq, s := range stats {
-					o := observedQueue{min: s.MinOffset, max: s.MaxOffset, committed: Unknown, at: now}
+					o := observedQueue{min: s.MinOffset, max: s.MaxOffset, committed: Unknown, at: now, from: id}
 					if w, ok := commits.OffsetTable[mq]; ok && cerr == nil && e.o.MessageModel == protocol.Clustering {
 						o.committed = w.ConsumerOffset
 						if w.LastTimestamp > 0 {

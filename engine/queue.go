@@ -86,7 +86,8 @@ type queue struct {
 	commit      int64 // the committed offset in memory; -1: none
 	min, max    int64
 	offsetsAt   time.Time
-	known       bool // the start offset was read (again) since the lock was gained
+	offsetsFrom int64 // the broker id that told min and max
+	known       bool  // the start offset was read (again) since the lock was gained
 	reading     bool
 	readSeq     uint64
 	readAgainAt time.Time
@@ -99,6 +100,9 @@ type queue struct {
 	connAddr  string
 	brokerID  int64
 	suggested int64
+	moved     bool   // the routes have changed since the last dial
+	avoid     string // an address to keep away from until avoidTill
+	avoidTill time.Time
 	dialing   bool
 	enc       *protocol.PullRequestEncoder
 	encode    func(dst []byte, opaque int32) ([]byte, error)

@@ -91,11 +91,11 @@ func isDone(c *remoting.Conn) bool {
 // dial gets the connection to pull from, on a goroutine of its own.
 func (q *queue) dial(ctx context.Context) {
 	q.dialing = true
-	suggested, mq, e := q.suggested, q.mq, q.e
+	suggested, avoid, mq, e := q.suggested, q.avoided(time.Now()), q.mq, q.e
 	e.start(func() {
 		d := dialed{}
 		var ok bool
-		if d.addr, d.brokerID, ok = e.d.Client.PullAddr(mq.BrokerName, suggested); !ok {
+		if d.addr, d.brokerID, ok = e.pullFrom(mq, suggested, avoid); !ok {
 			d.addr, d.err = e.d.Client.MasterOf(ctx, mq)
 		}
 		if d.err == nil {
@@ -116,10 +116,11 @@ type dialed struct {
 func (d dialed) applyTo(ctx context.Context, q *queue) {
 	q.dialing = false
 	if d.err != nil {
+		q.connAddr = d.addr
 		q.pullFailed(ctx, d.err)
 		return
 	}
-	q.conn, q.connAddr, q.brokerID = d.conn, d.addr, d.brokerID
+	q.arrive(d)
 	if q.phase == phaseActive && q.resetting == nil && !q.inFlight {
 		q.nextPull = time.Now()
 	}
@@ -137,9 +138,12 @@ func (q *queue) pullTimedOut(ctx context.Context) {
 	conn, silent := q.conn, q.conn.LastRead().Before(q.pullStart)
 	q.cancelPull()
 	err := fmt.Errorf("no answer from %s within %v", q.connAddr, pullTimeout)
-	if silent {
-		conn.CloseAsync(err) // half open: every call on it would wait in vain
+	if !silent { // this one answer was lost, the broker is well
+		q.noteError(q.nextOffset, fmt.Errorf("pull %v at %d: %w", q.mq, q.nextOffset, err), 0)
+		q.nextPull = time.Now()
+		return
 	}
+	conn.CloseAsync(err) // half open: every call on it would wait in vain
 	q.pullFailed(ctx, err)
 }
 
@@ -189,6 +193,11 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	switch {
 	case a.Cause == core.FlowBroker:
 		q.hit(now, core.FlowBroker, 0, 0)
+	case a.Illegal && q.atSlave() && res.NextBeginOffset < q.asked:
+		// It is behind its master, which is to judge: the group must not go back.
+		q.noteError(q.asked, fmt.Errorf("pull %v at %d: the slave at %s ends at %d", q.mq, q.asked, q.connAddr, res.NextBeginOffset), core.PullDelayException)
+		q.refuseSlave(now)
+		a = core.PullAction{After: core.PullDelayException}
 	case a.Illegal:
 		q.heard(&res, r.At)
 		q.illegal(ctx, res)
@@ -201,6 +210,9 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		if p.broken || p.unreadable && p.news {
 			conn.CloseAsync(err)
 			q.conn = nil
+		}
+		if !p.broken && !p.unreadable && q.atSlave() {
+			q.refuseSlave(now)
 		}
 		if a.Heartbeat || a.RefreshRoute {
 			q.e.inbox.put(brokerTrouble{q.mq, q.connAddr, nil, a.Heartbeat, a.RefreshRoute})
@@ -253,7 +265,7 @@ func (q *queue) read(r *remoting.Reply) pullRead {
 		return pullRead{err: err, last: -1, broken: !refused}
 	}
 	q.status = res.Status.String()
-	q.suggest(res.SuggestWhichBrokerID)
+	q.suggest(res.SuggestWhichBrokerID, r.At)
 	p := q.reader.read(res, q.asked, q.connAddr)
 	if p.unreadable {
 		good := p.msgs
@@ -278,16 +290,13 @@ func (q *queue) read(r *remoting.Reply) pullRead {
 
 // heard notes the queue's bounds as an answer tells them.
 func (q *queue) heard(res *remoting.PullResult, at time.Time) {
-	q.min, q.max, q.offsetsAt = res.MinOffset, res.MaxOffset, at
+	q.min, q.max, q.offsetsAt, q.offsetsFrom = res.MinOffset, res.MaxOffset, at, q.brokerID
 }
 
 // suggest follows the broker's word on where to pull next.
-func (q *queue) suggest(id int64) {
-	if id == q.suggested {
-		return
-	}
+func (q *queue) suggest(id int64, now time.Time) {
 	q.suggested = id
-	q.conn = nil // the next pull dials the suggested one
+	q.wander(now)
 }
 
 // filter drops messages whose tag is not subscribed (the broker compared only

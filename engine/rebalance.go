@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"eyeq/engine/core"
@@ -250,8 +251,9 @@ func (c *coordinator) takeRoute(t *topicState, g topicGathered, now time.Time) {
 	}
 	t.route = g.route
 	c.e.events.publish(RouteChanged{At{Time: now}, t.sub.Topic, brokerNames(g.route), len(g.route.Queues), old})
-	// A new broker wants to know this client before it is asked for messages.
-	c.nextHeartbeat = now
+	if c.strangers() { // a new broker wants to know this client before it is asked for messages
+		c.nextHeartbeat = now
+	}
 }
 
 func brokerNames(r *remoting.TopicRoute) (names []string) {
@@ -307,7 +309,7 @@ func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([
 	members := slices.Compact(slices.Clone(named))
 	if len(members) == 0 || !t.view.Believe(members, c.e.clientID) {
 		// A broker that has just restarted does not know its members yet (trap T40).
-		c.heartbeatSoon, c.nextHeartbeat = true, now
+		c.nextHeartbeat = now
 		t.membersErr = "this client is not in the broker's member list (yet)"
 		return nil, skipError{"self missing", fmt.Errorf("%s names %d members without this client", g.from, len(members))}
 	}
@@ -358,7 +360,9 @@ func (t *topicState) setMembers(members []string, allocation map[string][]Messag
 	return joined, left
 }
 
-// refreshRoutes asks the name servers for all topics, and rebalances when something changed.
+// refreshRoutes asks the name servers for all topics side by side, and rebalances
+// when something changed. It runs beside everything else: no save, heartbeat or
+// member list delays it.
 func (c *coordinator) refreshRoutes(ctx context.Context) {
 	e := c.e
 	topics := make([]string, len(c.topics))
@@ -366,17 +370,33 @@ func (c *coordinator) refreshRoutes(ctx context.Context) {
 		topics[i] = t.sub.Topic
 	}
 	e.start(func() {
-		any := false
+		var changed atomic.Bool
+		var wg sync.WaitGroup
 		for _, t := range topics {
-			rctx, cancel := context.WithTimeout(ctx, callTimeout)
-			_, changed, err := e.d.Client.RefreshRoute(rctx, t)
-			cancel()
-			any = any || err == nil && changed
+			e.guard(&wg, func() {
+				rctx, cancel := context.WithTimeout(ctx, callTimeout)
+				defer cancel()
+				if _, other, err := e.d.Client.RefreshRoute(rctx, t); err == nil && other {
+					changed.Store(true)
+				}
+			})
 		}
-		if any {
-			e.inbox.put(wakeUp{"route"})
+		wg.Wait()
+		if changed.Load() {
+			e.inbox.put(routesChanged{})
 		}
 	})
+}
+
+// routesChanged says that queues or addresses of brokers are not what they were.
+type routesChanged struct{}
+
+func (routesChanged) apply(_ context.Context, c *coordinator) {
+	c.sweepBrokers()
+	for _, q := range c.queues {
+		q.inbox.put(routeMoved{})
+	}
+	c.wake("route", 0)
 }
 
 // wakeUp asks for a rebalance at once.

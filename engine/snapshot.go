@@ -144,6 +144,8 @@ type BrokerSnapshot struct {
 	RTT           time.Duration
 	Error         string // of the last try; "" when it was answered
 	ErrorSince    time.Time
+	Waiting       time.Time // since when an answer is awaited; zero: none is
+	Gone          bool      // no route names it any more
 }
 
 // PauseState is a pause in force.
@@ -194,6 +196,7 @@ type QueueSnapshot struct {
 
 	MinOffset, MaxOffset int64 // the broker's, as last heard
 	OffsetsAt            time.Time
+	OffsetsFrom          int64 // the broker id that said them
 	// CommittedOffset is for our own queues the value in memory, for others the broker's.
 	CommittedOffset int64
 	PersistedOffset int64

@@ -149,7 +149,7 @@ func (e *Engine) Snapshot() *Snapshot {
 				row.PersistedAt = time.Unix(0, at)
 			}
 			if seen && o.at.After(row.OffsetsAt) {
-				row.MinOffset, row.MaxOffset, row.OffsetsAt = o.min, max(o.max, row.MaxOffset), o.at
+				row.MinOffset, row.MaxOffset, row.OffsetsAt, row.OffsetsFrom = o.min, max(o.max, row.MaxOffset), o.at, o.from
 			}
 		} else {
 			*row = QueueSnapshot{MessageQueue: mq, State: QueueOther, MinOffset: Unknown, MaxOffset: Unknown, CommittedOffset: Unknown,
@@ -157,7 +157,7 @@ func (e *Engine) Snapshot() *Snapshot {
 				HeldFirst: Unknown, HeldLast: Unknown}
 			if seen {
 				row.MinOffset, row.MaxOffset, row.CommittedOffset, row.PersistedOffset = o.min, o.max, o.committed, o.committed
-				row.OffsetsAt, row.LastConsumedStored = o.at, o.consumed
+				row.OffsetsAt, row.OffsetsFrom, row.LastConsumedStored = o.at, o.from, o.consumed
 			}
 		}
 		if row.State == QueueError || now.Sub(row.OffsetsAt) > offsetsMaxAge {
@@ -211,7 +211,7 @@ func (q *queue) publish(now time.Time) {
 	st := q.cacheStats()
 	s := &QueueSnapshot{
 		MessageQueue: q.mq, Retry: q.retry, Own: true,
-		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt,
+		MinOffset: q.min, MaxOffset: q.max, OffsetsAt: q.offsetsAt, OffsetsFrom: q.offsetsFrom,
 		CommittedOffset: q.commit, PersistedOffset: q.persisted.Load(), NextOffset: q.nextOffset,
 		CachedMin: st.Min, CachedMax: st.Max, CachedCount: st.Count, CachedDone: st.Done,
 		CachedBytes: st.PinnedBytes, BodyBytes: st.BodyBytes, Span: st.Span, LocalRetry: q.retriesWaiting(), Held: int64(len(q.held)),

@@ -168,6 +168,12 @@ func (c *Client) BrokerAddr(brokerName string, brokerID int64) (addr string, ok 
 	return addr, addr != ""
 }
 
+// BrokerAddrs are the addresses of a broker name by broker id, from the routes
+// known so far.
+func (c *Client) BrokerAddrs(brokerName string) map[int64]string {
+	return maps.Clone(c.routes.addrs(brokerName))
+}
+
 // PullAddr chooses where to pull from: the suggested id, else the next one, else
 // any (spec/consumer.md 4.5).
 func (c *Client) PullAddr(brokerName string, suggested int64) (addr string, brokerID int64, ok bool) {

@@ -280,6 +280,8 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 		return r.say("PULL", "error", failure, true, "offset %s: %s · again in %s", offset(e.Offset), r.reason, span(ms(e.DelayMS)))
 	case engine.PullRecovered:
 		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
+	case engine.PullMoved:
+		return r.say("PULL", "moved", notice, true, "from %s to %s at %s: %s", role(e.From), role(e.To), e.Address, e.Cause)
 	case engine.PullRegressed:
 		return r.say("PULL", "regressed", warning, true, "asked for offset %s, the broker goes on at %s%s", offset(e.Previous), offset(e.Next),
 			listed(", first offset ", textIf(e.First != engine.Unknown, offset(e.First))))

@@ -122,12 +122,13 @@ func (a *app) drawHeader(c *canvas) {
 		now = now.UTC()
 	}
 	if !wide {
-		c.spread(left, []segment{{th.bold, now.Format("15:04:05") + " "}})
+		c.spread(left, append(brokersText(th, s), segment{th.bold, now.Format("15:04:05") + " "}))
 		return
 	}
 	right := []segment{}
 	if s != nil {
 		left = append(left, segment{th.dim, gap + a.subscriptionText(s)})
+		right = append(right, brokersText(th, s)...)
 		right = append(right, a.namesrvText(s)...)
 	}
 	c.spread(left, append(right, segment{th.bold, "   " + now.Format("15:04:05 -07:00") + " "}))
@@ -167,6 +168,23 @@ func (a *app) subscriptionText(s *scene) string {
 		return model + "·" + kind + "·all tags"
 	}
 	return model + "·" + kind + "·tag " + table.Cut(expression, 30)
+}
+
+// brokersText counts the brokers that do not answer; nothing while all do.
+func brokersText(th *theme, s *scene) []segment {
+	if s == nil {
+		return nil
+	}
+	n := 0
+	for i := range s.Brokers {
+		if s.Brokers[i].Error != "" {
+			n++
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	return []segment{{th.bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))}, {style{}, "  "}}
 }
 
 // namesrvText is the name server that answered last and its place in the list.

@@ -23,7 +23,7 @@ func allEvents(a engine.At) []engine.Event {
 		engine.BrokerOffline{At: a}, engine.BrokerOnline{At: a}, engine.HeartbeatSent{At: a}, engine.MembersChanged{At: a}, engine.RebalanceBegin{At: a},
 		engine.RebalanceEnd{At: a}, engine.RebalanceTopic{At: a}, engine.RebalanceSkipped{At: a}, engine.QueueAdded{At: a}, engine.QueueAddFailed{At: a},
 		engine.QueueDropped{At: a}, engine.QueueRemoved{At: a}, engine.LockGained{At: a}, engine.LockLost{At: a}, engine.LockRequestFailed{At: a},
-		engine.PullError{At: a}, engine.PullRecovered{At: a}, engine.PullRegressed{At: a}, engine.PullSuspended{At: a}, engine.MessagesExpired{At: a}, engine.TagsCorrected{At: a}, engine.FlowBegin{At: a, Cause: core.FlowCount}, engine.FlowEnd{At: a, Cause: core.FlowBroker}, engine.OffsetIllegal{At: a},
+		engine.PullError{At: a}, engine.PullRecovered{At: a}, engine.PullMoved{At: a}, engine.PullRegressed{At: a}, engine.PullSuspended{At: a}, engine.MessagesExpired{At: a}, engine.TagsCorrected{At: a}, engine.FlowBegin{At: a, Cause: core.FlowCount}, engine.FlowEnd{At: a, Cause: core.FlowBroker}, engine.OffsetIllegal{At: a},
 		engine.ConsumeDiscarded{At: a}, engine.ConsumeFailed{At: a}, engine.SentBack{At: a}, engine.SendBackFailed{At: a}, engine.RetryLocal{At: a},
 		engine.ConsumeBegin{At: a}, engine.ConsumeEnd{At: a}, engine.OrderlyUncommitted{At: a, Cause: core.FlowCount}, engine.RetrySuspend{At: a}, engine.MessageExpired{At: a}, engine.MessageUndecodable{At: a}, engine.OffsetPersistFailed{At: a}, engine.Pause{At: a},
 		engine.Resume{At: a}, engine.ResetBegin{At: a}, engine.ResetEnd{At: a}, engine.AdminRequest{At: a}, engine.ConsumedDirectly{At: a}, engine.ShutdownStep{At: a},

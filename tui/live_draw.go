@@ -295,7 +295,10 @@ func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style)
 			st = th.text
 		}
 		if v.pic.scene.Orderly && q.Locked {
-			return word + " locked " + since(q.LockedAt, v.pic.now), st
+			word += " locked " + since(q.LockedAt, v.pic.now)
+		}
+		if q.BrokerID != 0 {
+			word += " from " + role(q.BrokerID)
 		}
 		return word, st
 	case engine.QueueFlow:

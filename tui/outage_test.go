@@ -122,3 +122,20 @@ func TestOneBrokersPullErrorsAreOneLine(t *testing.T) {
 	}
 	d.see("error    broker-a    4 queues: connection refused · again in 1.0s").see("×12 in 2s").see("broker-b/0  offset 7: SYSTEM_BUSY (code 2) · again in 1.0s")
 }
+
+// The first line says how many brokers are away, whatever the status line tells.
+func TestHeaderCountsBrokersThatAreAway(t *testing.T) {
+	for _, size := range sizes {
+		withSnapshot(t, size[0], size[1], outage(true)).see("brokers ✗ down 1/2")
+		withSnapshot(t, size[0], size[1], fixture(0)).miss("brokers ✗")
+	}
+}
+
+func TestQueueViewSaysWhoServes(t *testing.T) {
+	s := fixture(0)
+	for i := range s.Queues {
+		s.Queues[i].BrokerID, s.Queues[i].OffsetsFrom = 1, 1
+	}
+	d := withSnapshot(t, 120, 36, s)
+	d.keys("enter").see("slave 1 has").see("from slave 1,")
+}

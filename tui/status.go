@@ -87,7 +87,7 @@ func (a *app) health() segment {
 	if old, stale := a.stale(); stale {
 		return segment{th.bad, " ! figures are " + age(old) + " old: the engine does not answer"}
 	}
-	beat := time.Time{}
+	beat, slow := time.Time{}, segment{}
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		if b.Error != "" {
@@ -95,11 +95,24 @@ func (a *app) health() segment {
 			if s.pullsFail(b.Name) {
 				trying = ", trying each second"
 			}
-			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying)}
+			gone := ""
+			if b.Gone && !strings.Contains(b.Error, "names it any more") {
+				gone = ", in no route any more"
+			}
+			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone)}
+		}
+		if b.LastHeartbeat.IsZero() {
+			if waits := a.env.now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
+				slow = segment{th.warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits))}
+			}
+			continue
 		}
 		if beat.IsZero() || b.LastHeartbeat.Before(beat) {
 			beat = b.LastHeartbeat
 		}
+	}
+	if slow.text != "" {
+		return slow
 	}
 	for i := range s.Topics {
 		switch t := &s.Topics[i]; {
@@ -117,6 +130,9 @@ func (a *app) health() segment {
 	}
 	return segment{th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now))}
 }
+
+// slowBeat is when a heartbeat that is not answered yet is worth a word.
+const slowBeat = time.Second
 
 func resumeText(p *engine.PauseState, now time.Time) string {
 	if p.ResumeAt.IsZero() {

@@ -26,6 +26,13 @@ func TestTheStatusLineTellsTheWorst(t *testing.T) {
 		"broker": {func(s *engine.Snapshot) {
 			s.Brokers[1].Error, s.Brokers[1].ErrorSince = "refused", fixtureNow.Add(-9*time.Second)
 		}, "✗ broker-b 10.0.4.2:10911: refused, since 9s"},
+		"a broker that the name servers forgot": {func(s *engine.Snapshot) {
+			b := &s.Brokers[1]
+			b.Gone, b.Error, b.ErrorSince = true, "connect to 10.0.4.2:10911: connection refused", fixtureNow.Add(-9*time.Second)
+		}, "✗ broker-b 10.0.4.2:10911: connection refused, since 9s, in no route any more"},
+		"a broker that is slow at the start": {func(s *engine.Snapshot) {
+			s.Brokers[1] = engine.BrokerSnapshot{Name: "broker-b", Address: "10.0.4.2:10911", Waiting: fixtureNow.Add(-2 * time.Second)}
+		}, "! broker-b 10.0.4.2:10911 has not answered the first heartbeat for 2s"},
 		"the oldest beat": {func(s *engine.Snapshot) { s.Brokers[1].LastHeartbeat = fixtureNow.Add(-28 * time.Second) }, "heartbeat 28s ago"},
 		"no route":        {func(s *engine.Snapshot) { s.Topics[0].Missing = "no route" }, "! topic orders-paid: no route"},
 		"members unknown": {func(s *engine.Snapshot) { s.Topics[0].MembersError = "timeout" }, "! members of orders-paid ?: timeout"},
@@ -81,7 +88,7 @@ func TestAllocationSaysWhatIsNotKnown(t *testing.T) {
 			s.Model = 2
 			s.Topics[0].Members = s.Topics[0].Members[:1]
 		}, []string{"broadcast·concurrent", "broadcasting: each member has all 16 queues"}},
-		"a slave is pulled from": {func(s *engine.Snapshot) { s.Queues[3].BrokerID = 1 }, nil},
+		"a slave is pulled from": {func(s *engine.Snapshot) { s.Queues[5].BrokerID = 1 }, []string{"run from slave 1"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

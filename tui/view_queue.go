@@ -115,11 +115,15 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if n, ok := lagOf(q); ok {
 		lag = grouped(n)
 	}
+	has := "broker has"
+	if q.OffsetsFrom != 0 {
+		has = role(q.OffsetsFrom) + " has" // it may be behind its master
+	}
 	facts := []fact{
 		{"state", words(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)},
 		{"owner", v.ownerText(s, q)},
 		{"lag", fmt.Sprintf("%s = max %s − committed %s", lag, offset(q.MaxOffset), offset(q.CommittedOffset))},
-		{"broker has", fmt.Sprintf("%s … %s, heard %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
+		{has, fmt.Sprintf("%s … %s, heard %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
 	}
 	if !q.Own {
 		stored := "last committed message stored " + unknown
@@ -229,12 +233,16 @@ func (v *queueView) pullText(q *engine.QueueSnapshot) string {
 	if q.PullRTT > 0 {
 		rtt = span(q.PullRTT)
 	}
-	role := "master"
-	if q.BrokerID != 0 {
-		role = fmt.Sprintf("slave %d", q.BrokerID)
-	}
 	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", offset(q.NextOffset), ago(q.LastPull, v.pic.now),
-		role, orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)), q.Generation)
+		role(q.BrokerID), orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)), q.Generation)
+}
+
+// role is what a broker id means.
+func role(id int64) string {
+	if id == 0 {
+		return "master"
+	}
+	return fmt.Sprintf("slave %d", id)
 }
 
 func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {

@@ -217,6 +217,10 @@ func (a *PullAnswer) moved() PullAction {
 		if a.Unfiltered && a.Next > a.Requested {
 			m.ExpiredTo = a.Next // nothing else leaves out what matches everything
 		}
+		if a.Next <= a.Requested {
+			// A slave that is behind says so; the reference asks it again without a pause.
+			m.After = PullDelayException
+		}
 		m.Correct = a.CacheEmpty
 	default:
 		m.Correct = a.CacheEmpty

@@ -113,7 +113,7 @@ func TestApplyPull(t *testing.T) {
 		"20 without a filter: expired": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 900, CacheEmpty: true, Unfiltered: true},
 			PullAction{Next: 900, Correct: true, ExpiredTo: 900}},
 		"20 from a slave that may not correct": {PullAnswer{Code: protocol.PullRetryImmediately, Next: 100, Unfiltered: true},
-			PullAction{Next: 100}},
+			PullAction{Next: 100, After: PullDelayException}},
 		"21 offset moved up": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5000, CacheEmpty: true},
 			PullAction{Next: 5000, Illegal: true}},
 		"21 offset moved down": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 5},
