@@ -3,7 +3,10 @@ package engine
 import (
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
@@ -122,6 +125,14 @@ func (e *ConfigError) Error() string {
 
 var legalName = regexp.MustCompile(`^[%|a-zA-Z0-9_-]+$`)
 
+// goodClientID refuses what other tools, logs and the folder of a broadcasting
+// member's offsets cannot have in a name; "" is one that is to be made.
+func goodClientID(id string) bool {
+	return len(id) <= 255 && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' || r == '\\'
+	})
+}
+
 // Validate applies the checks of spec/consumer.md 2.4, in its order, and those
 // that the reference forgets (topic names, timeouts). The first violation is
 // returned as a *ConfigError.
@@ -144,6 +155,8 @@ func (o *Options) Validate() error {
 		return bad("consumerGroup", o.Group, "may hold only letters, digits, %, |, - and _")
 	case o.Group == "DEFAULT_CONSUMER":
 		return bad("consumerGroup", o.Group, "is reserved, choose another")
+	case !goodClientID(o.ClientID):
+		return bad("clientId", o.ClientID, `must be at most 255 bytes without blanks, control characters, / and \`)
 	case o.MessageModel != protocol.Clustering && o.MessageModel != protocol.Broadcasting:
 		return bad("messageModel", o.MessageModel, "must be CLUSTERING or BROADCASTING")
 	case o.ConsumeFromWhere < protocol.ConsumeFromLastOffset || o.ConsumeFromWhere > protocol.ConsumeFromTimestamp:
