@@ -21,6 +21,14 @@ const (
 
 func (v viewID) scope() scope { return [...]scope{inLive, inQueue, inEvents, inLog}[v] }
 
+// scope is which keys work in the shown view.
+func (a *app) scope() scope {
+	if a.shown == viewQueue && a.env.o.Hold {
+		return inHeld
+	}
+	return a.shown.scope()
+}
+
 // app is the root model: it sizes, routes and stacks dialogs.
 type app struct {
 	env     *env
@@ -46,6 +54,7 @@ type app struct {
 	note    note
 	leave   leaving
 	poll    int    // number of the polling that is going on
+	tickets int    // of dialogs whose answers are told apart
 	writing string // a write that is on its way, in words
 	ended   bool   // the engines have ended
 	exit    error  // what Run returns
@@ -133,6 +142,8 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = a.toDialogs(msg)
 	case resetDoneMsg:
 		cmd = a.onResetDone(msg)
+	case settleDoneMsg:
+		cmd = a.onSettleDone(msg)
 	case leftMsg:
 		cmd = a.onLeft(msg)
 	case endedMsg:
@@ -327,7 +338,11 @@ func (a *app) readHeld() tea.Cmd {
 	if q == nil || !q.Own || a.frozen() || a.source().engine == nil {
 		return a.cmds.pollLater(a.poll) // it may become ours
 	}
-	return a.cmds.held(a.source().engine, a.queue.mq, a.poll)
+	n := heldMessages
+	if a.env.o.Hold {
+		n = heldToDecide
+	}
+	return a.cmds.held(a.source().engine, a.queue.mq, n, a.queue.held, a.poll)
 }
 
 func (a *app) readLog() tea.Cmd { return a.cmds.log(a.env.o.LogTail, a.poll) }

@@ -241,6 +241,9 @@ func (a *app) serve(r request) tea.Cmd {
 		return a.cmds.resume(e, r.ResumeRequest, "resumed "+a.what(r.Queues))
 	case previewRequest:
 		return a.cmds.previewReset(e, r.ResetRequest, r.ticket, a.env.o.Now)
+	case settleRequest:
+		a.writing = "a decision about " + plural(r.count, "held message")
+		return a.cmds.settle(e, r.SettleRequest, r.ticket)
 	case applyRequest:
 		a.writing = "a reset of " + plural(len(r.Queues), "queue")
 		return a.cmds.doReset(e, r.ResetRequest)

@@ -29,7 +29,7 @@ func (a *app) onKeys(msg tea.KeyMsg) tea.Cmd {
 // onKey routes one key: what works everywhere, the topmost dialog, the view.
 func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	key := msg.String()
-	b, ok := a.env.keys.find(a.shown.scope(), key)
+	b, ok := a.env.keys.find(a.scope(), key)
 	if ok && msg.Type != tea.KeyRunes { // these work while text is typed, too
 		switch b.name {
 		case "quit":
@@ -42,7 +42,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	}
 	if n := len(a.dialogs); n > 0 {
 		if _, open := a.dialogs[n-1].(helpDialog); key == "f1" && !open {
-			a.push(newHelpDialog(a.env, a.shown.scope()))
+			a.push(newHelpDialog(a.env, a.scope()))
 			return nil
 		}
 		d, r := a.dialogs[n-1].update(msg)
@@ -55,7 +55,10 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if b.write && a.env.readOnly() {
+	if b.hold && !a.env.o.Hold {
+		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.name))
+	}
+	if !a.env.usable(b) {
 		return a.refuse(fmt.Sprintf("%s %s: cluster %s is read-only, nothing sent", b.Help().Key, b.name, SafeText(a.env.o.Cluster)))
 	}
 	return a.act(b.name)
@@ -65,7 +68,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 func (a *app) act(name action) tea.Cmd {
 	switch name {
 	case "help":
-		a.push(newHelpDialog(a.env, a.shown.scope()))
+		a.push(newHelpDialog(a.env, a.scope()))
 	case "command":
 		a.push(newCommandBar(a.env, a.commands, a.complete))
 	case "filter":
@@ -105,6 +108,12 @@ func (a *app) act(name action) tea.Cmd {
 		return a.askPauseAll()
 	case "reset":
 		return a.openReset()
+	case "acknowledge":
+		return a.askSettle(engine.SettleAck)
+	case "refuse":
+		return a.askSettle(engine.SettleRefuse)
+	case "dead-letter":
+		return a.askSettle(engine.SettleDeadLetter)
 	default:
 		a.toView(actionMsg{name})
 	}
@@ -135,6 +144,10 @@ func (a *app) escape() tea.Cmd {
 	case viewEvents:
 		if !a.events[a.cur].escape() {
 			return a.goTo(viewLive)
+		}
+	case viewQueue:
+		if !a.queue.list.ClearMarks() {
+			return a.back()
 		}
 	default:
 		return a.back()

@@ -21,6 +21,7 @@ const (
 	pauseLimit   = 5 * time.Second
 	previewLimit = 20 * time.Second
 	resetLimit   = 60 * time.Second
+	settleLimit  = 60 * time.Second
 	leaveLimit   = 6 * time.Second // an engine leaves within 5 s
 )
 
@@ -93,10 +94,20 @@ func (c commands) waitEvents(source int, stream eventStream) tea.Cmd {
 	})
 }
 
-func (c commands) held(e Engine, mq engine.MessageQueue, poll int) tea.Cmd {
+// held reads the first n messages of a queue's cache. known are the rows of the
+// last reading: what does not change of a message is made once.
+func (c commands) held(e Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
 	return c.within(heldLimit, func(ctx context.Context) tea.Msg {
-		messages, err := e.Held(ctx, mq, heldMessages)
-		return heldMsg{mq, heldRows(messages), errorText(err), poll}
+		messages, err := e.Held(ctx, mq, n)
+		return heldMsg{mq, heldRows(messages, known), errorText(err), poll}
+	})
+}
+
+// settle carries out a decision about held messages.
+func (c commands) settle(e Engine, r engine.SettleRequest, ticket int) tea.Cmd {
+	return c.within(settleLimit, func(ctx context.Context) tea.Msg {
+		rows, err := e.Settle(ctx, r)
+		return settleDoneMsg{ticket, settledRows(rows), errorText(err)}
 	})
 }
 

@@ -42,6 +42,11 @@ type (
 		engine.ResetRequest
 	}
 	applyRequest struct{ engine.ResetRequest }
+	// settleRequest of the dialog about held messages.
+	settleRequest struct {
+		ticket, count int
+		engine.SettleRequest
+	}
 )
 
 // drawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
@@ -250,7 +255,7 @@ func (d helpDialog) rows() []*binding {
 		b := &d.env.keys.bindings[i]
 		text := strings.ToLower(b.Help().Key + " " + string(b.name) + " " + b.Help().Desc)
 		switch {
-		case b.where&d.where == 0, b.write && d.env.readOnly(), !strings.Contains(text, needle):
+		case b.where&d.where == 0, !d.env.usable(b), !strings.Contains(text, needle):
 		case b.where == everywhere:
 			general = append(general, b)
 		default:

@@ -21,6 +21,7 @@ type fakeEngine struct {
 	resume   func(r engine.ResumeRequest) error
 	preview  func(r engine.ResetRequest) ([]engine.ResetRow, error)
 	reset    func(r engine.ResetRequest) ([]engine.ResetRow, error)
+	settle   func(r engine.SettleRequest) ([]engine.SettleRow, error)
 	held     func(mq engine.MessageQueue, n int) ([]engine.HeldMessage, error)
 }
 
@@ -66,6 +67,13 @@ func (f *fakeEngine) Held(_ context.Context, mq engine.MessageQueue, n int) ([]e
 		return nil, nil
 	}
 	return f.held(mq, n)
+}
+
+func (f *fakeEngine) Settle(_ context.Context, r engine.SettleRequest) ([]engine.SettleRow, error) {
+	if f.settle == nil {
+		return nil, nil
+	}
+	return f.settle(r)
 }
 
 // driver runs the root model without a terminal: keys and messages go in, commands
@@ -179,7 +187,7 @@ var keyTypes = map[string]tea.KeyType{
 	"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab, "up": tea.KeyUp, "down": tea.KeyDown,
 	"left": tea.KeyLeft, "right": tea.KeyRight, "space": tea.KeySpace, " ": tea.KeySpace, "backspace": tea.KeyBackspace, "f1": tea.KeyF1,
 	"home": tea.KeyHome, "end": tea.KeyEnd, "pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown,
-	"ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB,
+	"ctrl+a": tea.KeyCtrlA, "ctrl+c": tea.KeyCtrlC, "ctrl+d": tea.KeyCtrlD, "ctrl+u": tea.KeyCtrlU, "ctrl+f": tea.KeyCtrlF, "ctrl+b": tea.KeyCtrlB,
 	"ctrl+l": tea.KeyCtrlL, "ctrl+n": tea.KeyCtrlN, "ctrl+p": tea.KeyCtrlP, "ctrl+r": tea.KeyCtrlR, "ctrl+t": tea.KeyCtrlT, "ctrl+z": tea.KeyCtrlZ,
 }
 

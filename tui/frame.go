@@ -117,6 +117,7 @@ func (a *app) drawHeader(c *canvas) {
 	if n := len(a.sources); n > 1 {
 		left = append(left, segment{th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)})
 	}
+	left = append(left, a.holdText(gap)...)
 	now := a.env.now.In(a.env.o.Location)
 	if a.env.mode == timeUTC {
 		now = now.UTC()
@@ -132,6 +133,27 @@ func (a *app) drawHeader(c *canvas) {
 		right = append(right, a.namesrvText(s)...)
 	}
 	c.spread(left, append(right, segment{th.bold, "   " + now.Format("15:04:05 -07:00") + " "}))
+}
+
+// holdText says how many messages wait for the operator.
+func (a *app) holdText(gap string) []segment {
+	s := a.picture().scene
+	if !a.env.o.Hold || s == nil {
+		return nil
+	}
+	n := s.held()
+	if n == 0 {
+		return []segment{{a.env.th.dim, gap + "holds nothing"}}
+	}
+	return []segment{{style{}, gap}, {a.env.th.warn, "HOLDS " + grouped(n)}}
+}
+
+// held counts the messages that wait for the operator.
+func (s *scene) held() (n int64) {
+	for i := range s.Queues {
+		n += s.Queues[i].Held
+	}
+	return n
 }
 
 func (a *app) picture() picture { return a.source().picture(a.env.now) }
@@ -258,7 +280,7 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command"}
+var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
@@ -269,7 +291,7 @@ func (a *app) drawHint(c *canvas) (mode string) {
 	var middle, end []hintPair
 	for i := range a.env.keys.bindings {
 		b := &a.env.keys.bindings[i]
-		if b.hint == "" || b.where&a.shown.scope() == 0 || b.write && a.env.readOnly() {
+		if b.hint == "" || b.where&a.scope() == 0 || !a.env.usable(b) {
 			continue
 		}
 		p := hintPair{b.name, a.env.keys.first(b.name), b.hint}

@@ -84,6 +84,15 @@ func TestGolden(t *testing.T) {
 			d.send(heldMsg{mq: d.a.queue.mq, rows: fixtureHeld()})
 			return d.keys("j")
 		},
+		"held":        func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil) },
+		"held-queue":  func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil).keys("enter", " ", "j", " ") },
+		"held-ack":    func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil).keys("enter", "a") },
+		"held-refuse": func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil).keys("enter", "ctrl+a", "x") },
+		"held-dead":   func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil).keys("v", "v", "D") },
+		"held-failed": func(t *testing.T, w, h int) *driver {
+			e := &fakeEngine{settle: func(r engine.SettleRequest) ([]engine.SettleRow, error) { return settleRows(r, 2), nil }}
+			return drivesHold(t, w, h, e).keys("enter", "ctrl+a", "x", "tab", "tab", "enter")
+		},
 		"pause": func(t *testing.T, w, h int) *driver {
 			return drive(t, w, h, defaultOptions(), nil).keys("p").typing("bad batch")
 		},

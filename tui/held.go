@@ -16,6 +16,7 @@ type heldRow struct {
 	stage        core.Stage
 	started      time.Time
 	retries      int
+	held         time.Time // since when the operator is to decide; zero: not
 	reconsumed   int32
 	id, tags     string
 	keys         string
@@ -25,32 +26,45 @@ type heldRow struct {
 	more         string // says that the body goes on
 }
 
-// heldRows lets messages in.
-func heldRows(messages []engine.HeldMessage) []heldRow {
+// heldRows lets messages in. known are rows of before: what a message never changes
+// is taken over from there.
+func heldRows(messages []engine.HeldMessage, known []heldRow) []heldRow {
+	before := make(map[int64]*heldRow, len(known))
+	for i := range known {
+		before[known[i].offset] = &known[i]
+	}
 	rows := make([]heldRow, 0, len(messages))
 	for _, h := range messages {
 		m := h.Message
 		if m == nil {
 			continue
 		}
-		r := heldRow{
-			offset: m.QueueOffset(), stage: h.Stage, started: h.Started, retries: h.Retries, reconsumed: m.ReconsumeTimes(),
-			id: SafeText(m.MessageID()), tags: SafeText(m.Tags()), keys: SafeText(strings.Join(m.Keys(), " ")),
-			born: m.Born(), stored: m.Stored(), bodySize: len(m.StoredBody()),
-		}
-		body, err := m.Body()
-		if err != nil {
-			r.body = "! body: " + SafeText(err.Error())
+		r := heldRow{id: SafeText(m.MessageID())}
+		if old := before[m.QueueOffset()]; old != nil && old.id == r.id && old.stored.Equal(m.Stored()) {
+			r = *old
 		} else {
-			r.bodySize = len(body)
-			whole := false
-			if r.body, whole = safeHead(body, bodyPreview); !whole {
-				r.more = ", the beginning:"
-			}
+			r.letIn(m)
 		}
+		r.stage, r.started, r.retries, r.held = h.Stage, h.Started, h.Retries, h.Held
 		rows = append(rows, r)
 	}
 	return rows
+}
+
+func (r *heldRow) letIn(m *engine.Message) {
+	r.offset, r.reconsumed = m.QueueOffset(), m.ReconsumeTimes()
+	r.tags, r.keys = SafeText(m.Tags()), SafeText(strings.Join(m.Keys(), " "))
+	r.born, r.stored, r.bodySize = m.Born(), m.Stored(), len(m.StoredBody())
+	body, err := m.Body()
+	if err != nil {
+		r.body = "! body: " + SafeText(err.Error())
+		return
+	}
+	r.bodySize = len(body)
+	whole := false
+	if r.body, whole = safeHead(body, bodyPreview); !whole {
+		r.more = ", the beginning:"
+	}
 }
 
 // stageWord names a stage as the screen does.
@@ -108,6 +122,10 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 	case core.StageDone:
 		st = th.dim
 	}
+	stage := stageWord(r.stage)
+	if !r.held.IsZero() {
+		stage, st, running = "held", th.accent, span(v.pic.now.Sub(r.held))
+	}
 	body := r.body
 	if r.keys != "" {
 		body = r.keys + " · " + body
@@ -120,11 +138,14 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 		}
 	}
 	cells := [...]table.Cell{
-		{Text: grouped(r.offset)}, {Text: stageWord(r.stage), Style: st}, {Text: running}, {Text: retry},
+		{Text: grouped(r.offset)}, {Text: stage, Style: st}, {Text: running}, {Text: retry},
 		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
 		{Text: r.id, Style: th.dim}, {Text: table.Tail(body, v.scroll)},
 	}
-	look := table.Look{Cursor: " ", Mark: " "}
+	look := table.Look{Cursor: " ", Mark: " ", Gutter: th.mark}
+	if v.list.IsMarked(r.offset) {
+		look.Mark = v.env.g.mark
+	}
 	if i == v.list.Cursor() {
 		look.Cursor, look.Row = v.env.g.cursor, th.cursor
 	}
@@ -143,9 +164,13 @@ func heldDetails(e *env, r *heldRow) textDialog {
 		}
 		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(t, e.now)
 	}
+	stage := stageWord(r.stage) + ", listener called " + when(r.started)
+	if !r.held.IsZero() {
+		stage = "held for the operator since " + when(r.held)
+	}
 	return textDialog{env: e, title: "Message at " + grouped(r.offset), lines: []string{
 		"id      " + orUnknown(r.id),
-		"stage   " + stageWord(r.stage) + ", listener called " + when(r.started),
+		"stage   " + stage,
 		"born    " + when(r.born),
 		"stored  " + when(r.stored),
 		fmt.Sprintf("retry   sent back %d times, retried here %d times", r.reconsumed, r.retries),

@@ -12,7 +12,7 @@ import (
 )
 
 // message makes a delivered message of a record.
-func message(t *testing.T, r protocol.Record) *engine.Message {
+func message(t testing.TB, r protocol.Record) *engine.Message {
 	t.Helper()
 	r.BornHost, r.StoreHost = netip.MustParseAddrPort("10.0.9.7:1234"), netip.MustParseAddrPort("10.0.4.1:10911")
 	raw, err := protocol.AppendRecord(nil, &r)
@@ -40,7 +40,7 @@ func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
 		{Message: message(t, long), Stage: core.StageCached},
 		{Message: message(t, broken), Stage: core.StageDone},
 		{},
-	})
+	}, nil)
 	if len(rows) != 3 {
 		t.Fatalf("%d rows", len(rows))
 	}

@@ -22,8 +22,10 @@ const (
 	inQueue
 	inEvents
 	inLog
-	everywhere = inLive | inQueue | inEvents | inLog
+	inHeld     // the queue view of a consumer that leaves messages to the operator
+	everywhere = inLive | inQueue | inEvents | inLog | inHeld
 	inTables   = inLive | inEvents
+	inQueues   = inQueue | inHeld
 )
 
 func (s scope) String() string {
@@ -31,7 +33,7 @@ func (s scope) String() string {
 		return "everywhere"
 	}
 	var names []string
-	for i, name := range []string{"Live", "Queue", "Events", "Log"} {
+	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -49,6 +51,9 @@ type binding struct {
 	fixed bool   // cannot be overridden: the way out must stay
 	// write bindings change a cluster: they are left out in read-only mode.
 	write bool
+	// hold bindings decide about held messages: there are none without
+	// Options.Hold, nor in read-only mode.
+	hold bool
 }
 
 func bind(name action, where scope, keys, hint, help string) binding {
@@ -75,12 +80,17 @@ func defaultKeys() []binding {
 		bind("far-left", everywhere, "0", "", "first columns"),
 		bind("far-right", everywhere, "$", "", "last columns"),
 
+		bind("acknowledge", inLive|inHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
+		bind("refuse", inLive|inHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
+		bind("dead-letter", inLive|inHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
 		bind("mark", inLive, "v", "mark", "mark the row, or take its mark away"),
-		bind("mark-range", inLive, "V", "", "mark from the last mark to here"),
-		bind("detail", inTables|inQueue, "enter", "detail", "details of the row"),
-		bind("pause", inLive|inQueue, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
-		bind("pause-all", inLive|inQueue, "P", "pause all", "pause or resume the whole consumer (asks first)"),
-		bind("reset", inLive|inQueue, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
+		bind("mark-message", inHeld, "space v", "mark", "mark the message, or take its mark away"),
+		bind("mark-range", inLive|inHeld, "V", "", "mark from the last mark to here"),
+		bind("mark-all", inHeld, "ctrl+a", "", "mark all held messages of the list"),
+		bind("detail", inTables|inQueues, "enter", "detail", "details of the row"),
+		bind("pause", inLive|inQueues, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
+		bind("pause-all", inLive|inQueues, "P", "pause all", "pause or resume the whole consumer (asks first)"),
+		bind("reset", inLive|inQueues, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
 		bind("sort", inLive, "s", "sort", "sort by the next column"),
 		bind("sort-reverse", inLive, "S", "", "reverse the order"),
 		bind("next-topic", inLive, "n", "topic", "next topic: all, each, the retry topic"),
@@ -91,7 +101,7 @@ func defaultKeys() []binding {
 		bind("previous-error", inEvents, "E", "", "previous failure"),
 		bind("next-pane", inLive, "tab", "", "next pane"),
 		bind("previous-pane", inLive, "shift+tab", "", "previous pane"),
-		bind("zoom", inLive|inQueue, "z", "", "give the whole screen to the pane, or the messages"),
+		bind("zoom", inLive|inQueues, "z", "", "give the whole screen to the pane, or the messages"),
 
 		bind("live", everywhere, "1", "live", "Live"),
 		bind("events", everywhere, "7", "events", "Events"),
@@ -115,6 +125,8 @@ func defaultKeys() []binding {
 			table[i].fixed = true
 		case "reset":
 			table[i].write = true
+		case "acknowledge", "refuse", "dead-letter", "mark-message", "mark-all":
+			table[i].hold = true
 		}
 	}
 	return table
@@ -195,6 +207,11 @@ func parseKeys(text string) ([]string, error) {
 }
 
 var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "insert", "delete", "backspace"}
+
+// usable reports whether a binding means anything on this screen.
+func (e *env) usable(b *binding) bool {
+	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold)
+}
 
 // find gives the action of a key in a view.
 func (m *keymap) find(s scope, key string) (*binding, bool) {

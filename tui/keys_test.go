@@ -45,13 +45,13 @@ func TestKeysCanBeChanged(t *testing.T) {
 		"exchanged":                  {map[string]string{"reset": "p", "pause": "R"}, ""},
 		"the same key in two views":  {map[string]string{"next-error": "p"}, ""},
 		"clash":                      {map[string]string{"reset": "p"}, "both pause and reset"},
-		"clash of two overrides":     {map[string]string{"reset": "x", "mark": "x"}, "both mark and reset"},
+		"clash of two overrides":     {map[string]string{"reset": "w", "mark": "w"}, "both mark and reset"},
 		"unknown name":               {map[string]string{"rest": "x"}, `"rest" is no key binding`},
 		"the way out":                {map[string]string{"quit": "x"}, "cannot be changed"},
 		"no key":                     {map[string]string{"reset": " "}, "both reset and freeze"},
 		"nothing":                    {map[string]string{"reset": ""}, "at least one key"},
 		"a word that is no key":      {map[string]string{"reset": "reset"}, "is no key"},
-		"space is a key with a name": {map[string]string{"reset": "space", "freeze": "F"}, ""},
+		"space is a key with a name": {map[string]string{"reset": "space", "freeze": "F", "mark-message": "v"}, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -72,7 +72,7 @@ func TestBindingsAreTheTable(t *testing.T) {
 		t.Errorf("%d bindings of %d", len(list), len(defaultKeys()))
 	}
 	for _, b := range list {
-		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue" || b.Help == "") {
+		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue, Held" || b.Help == "") {
 			t.Errorf("reset is described as %+v", b)
 		}
 	}

@@ -294,6 +294,9 @@ func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style)
 		if q.State == engine.QueueIdle {
 			st = th.text
 		}
+		if q.Held > 0 {
+			return heldText(word, q, width), th.accent
+		}
 		if v.pic.scene.Orderly && q.Locked {
 			word += " locked " + since(q.LockedAt, v.pic.now)
 		}
@@ -331,6 +334,15 @@ func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style)
 		return words(word, reason), th.bad
 	}
 	return words(word, q.Detail), th.bad
+}
+
+// heldText says how many messages wait for the operator, and what else goes on.
+func heldText(word string, q *engine.QueueSnapshot, width int) string {
+	text := grouped(q.Held) + " held"
+	if long := word + ", " + text; q.CachedCount > q.Held && table.Width(long) <= width {
+		return long
+	}
+	return text
 }
 
 // words joins a word and what follows, unless that begins with the word already.

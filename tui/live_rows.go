@@ -17,7 +17,7 @@ const holdRows = time.Second
 var sortable = []string{"lag", "queue", "own", "commit", "span", "msgs", "MiB", "idle", "state"}
 
 // filterColumns are those that `>column` compares.
-var filterColumns = []string{"lag", "commit", "max", "span", "msgs", "done", "MiB", "idle"}
+var filterColumns = []string{"lag", "commit", "max", "span", "msgs", "done", "held", "MiB", "idle"}
 
 // refresh takes the rows of a new picture and sorts them by what they show in it;
 // not while the cursor is being moved, unless asked or the queues are not the same.
@@ -112,6 +112,8 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 		return own(q.CachedCount)
 	case "done":
 		return own(q.CachedDone)
+	case "held":
+		return own(q.Held)
 	case "MiB":
 		return float64(q.CachedBytes) / (1 << 20), q.Own
 	case "idle":

@@ -47,6 +47,12 @@ type (
 		rows []engine.ResetRow
 		err  string
 	}
+	// settleDoneMsg is what became of held messages.
+	settleDoneMsg struct {
+		ticket int
+		rows   []settledRow
+		err    string
+	}
 	// logMsg are lines of the program's log.
 	logMsg struct {
 		lines []string

@@ -17,6 +17,7 @@ type Engine interface {
 	PreviewReset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error)
 	ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error)
 	Held(ctx context.Context, mq engine.MessageQueue, n int) ([]engine.HeldMessage, error)
+	Settle(ctx context.Context, r engine.SettleRequest) ([]engine.SettleRow, error)
 }
 
 // NamedEngine is one consumer to look at. Name is what `:live NAME` takes; "" means
@@ -39,8 +40,11 @@ type Options struct {
 	Mode string
 	// Member: a real group would lose a member by leaving. Then q asks once and
 	// ctrl-z is refused.
-	Member   bool
-	Operator string // who pauses and resets
+	Member bool
+	// Hold: the consumers leave their messages to the operator, who acknowledges,
+	// refuses or buries them here.
+	Hold     bool
+	Operator string // who pauses, resets and decides
 	Title    string // a word for line 1, e.g. "demo"
 
 	Refresh  time.Duration // between two snapshots; 0 means 250 ms

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eyeq/engine"
@@ -12,6 +13,7 @@ import (
 const (
 	// heldMessages are asked of the head of a cache.
 	heldMessages = 50
+	heldToDecide = 1000 // when an operator decides about them
 	heldLimit    = 2 * time.Second
 	bodyPreview  = 1000 // cells
 )
@@ -58,6 +60,13 @@ func (v queueView) update(msg any) queueView {
 			v.scroll += 16
 		case "far-left":
 			v.scroll = 0
+		case "mark-message":
+			v.list.ToggleMark()
+			v.list.Move(1)
+		case "mark-range":
+			v.list.MarkRange()
+		case "mark-all":
+			v.list.MarkAll(func(i int) bool { return !v.held[i].held.IsZero() })
 		case "zoom":
 			v.zoomed = !v.zoomed
 			v.layout()
@@ -87,6 +96,9 @@ func (v *queueView) facts() []string {
 		return []string{" this queue is not in the route any more: " + SafeText(v.mq.String())}
 	}
 	facts := v.queueFacts(s, q)
+	if v.env.o.Hold && q.Own {
+		facts = v.briefFacts(facts)
+	}
 	const leastRows = 4
 	if v.w < 100 || len(facts)+2+tableFrame+leastRows <= v.h {
 		lines := make([]string, 0, len(facts))
@@ -171,6 +183,19 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	return facts
 }
 
+// briefFacts are those that matter to a decision about held messages, where there
+// is no room for all and for two thirds of the height with messages.
+func (v *queueView) briefFacts(facts []fact) []fact {
+	room := max((v.h-2-tableFrame)/3, 2)
+	for _, name := range []string{"pull", "size", "owner", "broker has", "durable", "span", "consume", "flow", "lag", "pause", "taken", "lock", "cached", "last error", "head"} {
+		if len(facts) <= room {
+			break
+		}
+		facts = slices.DeleteFunc(facts, func(f fact) bool { return f.name == name })
+	}
+	return facts
+}
+
 // when is a time of day with its age.
 func (v *queueView) when(t time.Time) string {
 	if t.IsZero() {
@@ -215,7 +240,10 @@ func (v *queueView) headText(q *engine.QueueSnapshot) string {
 		return none
 	}
 	text := "waiting for a thread"
-	if !q.HeadStarted.IsZero() {
+	switch {
+	case !q.HeadHeld.IsZero():
+		text = "held for the operator for " + span(v.pic.now.Sub(q.HeadHeld))
+	case !q.HeadStarted.IsZero():
 		text = "in its listener for " + span(v.pic.now.Sub(q.HeadStarted))
 	}
 	return fmt.Sprintf("%s %s, stored %s, id %s", grouped(q.CachedMin), text, ago(q.HeadStored, v.pic.now), orUnknown(q.HeadMessageID))
@@ -284,7 +312,11 @@ func (v queueView) view(w, h int) string {
 	if q != nil && q.Own {
 		details = fmt.Sprintf("oldest first · %s cached", grouped(q.CachedCount))
 	}
-	c.top(thinBox, th.frame, th.bold, "Messages in the cache", details)
+	title := "Messages in the cache"
+	if v.env.o.Hold && q != nil && q.Own {
+		title, details = v.holdTitle(q)
+	}
+	c.top(thinBox, th.frame, th.bold, title, details)
 	layout := table.Fit(heldColumns, w-2, w, 0)
 	c.put(th.frame, thinBox.v)
 	c.b = layout.AppendHeader(c.b, heldColumns, table.Order{}, "", "", th.header)
@@ -301,6 +333,23 @@ func (v queueView) view(w, h int) string {
 	}
 	c.bottom(thinBox, th.frame)
 	return c.String()
+}
+
+// holdTitle is the list's upper edge where messages are held.
+func (v *queueView) holdTitle(q *engine.QueueSnapshot) (title, details string) {
+	first, end := v.list.Window()
+	title = "Held messages"
+	if v.list.Len() > 0 {
+		title = fmt.Sprintf("Held messages  %d-%d of %s", first+1, end, grouped(int64(v.list.Len())))
+	}
+	if n := v.list.MarkCount(); n > 0 {
+		details = fmt.Sprintf("%d marked · ", n)
+	}
+	details += fmt.Sprintf("%s held of %s cached", grouped(q.Held), grouped(q.CachedCount))
+	if int(q.CachedCount) > v.list.Len() && v.list.Len() >= heldToDecide {
+		details += ", the oldest are listed"
+	}
+	return title, details
 }
 
 // current is the message under the cursor.

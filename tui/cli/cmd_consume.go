@@ -24,8 +24,7 @@ type consumeFlags struct {
 	sql      string
 	clientID string
 	threads  string
-	listener string
-	exec     string
+	listener listenerFlags
 
 	batch, pullBatch                          int
 	pullThreshold, pullThresholdSize, maxSpan int64
@@ -87,8 +86,7 @@ All members of a group must divide its queues by the same --strategy:
 	fl.Int64Var(&f.pullThresholdSize, "pull-threshold-size", 0, "flow control: MiB cached in a queue")
 	fl.Int64Var(&f.maxSpan, "max-span", 0, "flow control: distance of cached offsets in a queue")
 	fl.Int32Var(&f.maxReconsume, "max-reconsume", 0, "retries before a message is a dead letter; -1 is the default")
-	fl.StringVar(&f.listener, "listener", "ack", "what happens to messages: ack or fail")
-	fl.StringVar(&f.exec, "exec", "", "command of the listener exec (not there yet)")
+	f.listener.add(cmd)
 	fl.Int64Var(&f.max, "max", 0, "leave after exactly so many messages; they are consumed one by one unless --threads says otherwise")
 	fl.DurationVar(&f.idleExit, "idle-exit", 0, "leave when no message came for so long")
 	fl.BoolVar(&f.headless, "headless", false, "print, also on a terminal; -o does that too")
@@ -96,9 +94,6 @@ All members of a group must divide its queues by the same --strategy:
 	fl.BoolVar(&f.calls, "call-events", false, "with --events: the begin and the end of each call of the listener too")
 	fl.BoolVar(&f.clean, "clean-expired", false, "send messages back whose listener takes longer than consume_timeout; they are then consumed twice")
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
-	for _, name := range []string{"exec"} { // known, so that they are refused with the reason
-		fl.Lookup(name).Hidden = true
-	}
 	f.changed = func(name string) bool { return fl.Changed(name) }
 	f.strategy.changed = f.changed
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runConsume(ctx, e, f) })
@@ -116,10 +111,6 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 		return o, usagef("which topic? -t TOPIC[:TAG1||TAG2]")
 	case f.changed("sql") && strings.TrimSpace(f.sql) == "":
 		return o, usagef("--sql: the expression is empty; leave --sql out to read all")
-	case f.listener == "hold" || f.listener == "exec" || f.exec != "":
-		return o, usagef("--listener hold and exec are not there yet: ack and fail are")
-	case f.listener != "ack" && f.listener != "fail":
-		return o, usagef("--listener %s: must be ack or fail", f.listener)
 	case f.max < 0:
 		return o, usagef("--max %d: must not be negative", f.max)
 	case f.idleExit < 0:
@@ -147,8 +138,10 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 			o.MessageModel = protocol.Broadcasting
 		}
 	}
-	if f.clientID != "" {
-		o.ClientID = f.clientID
+	if f.changed("client-id") {
+		if o.ClientID = f.clientID; f.clientID == "" {
+			return o, usagef(`--client-id "": leave it out for one that is made`)
+		}
 	}
 	switch f.from {
 	case "":
@@ -196,7 +189,7 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 
 // propertyFlags are the flags that set RocketMQ's properties.
 var propertyFlags = map[string]string{
-	"consumerGroup": "group", "topic": "topic", "subscription": "topic",
+	"consumerGroup": "group", "clientId": "client-id", "topic": "topic", "subscription": "topic",
 	"consumeFromWhere": "from", "consumeTimestamp": "from", "allocateMessageQueueStrategy": "strategy",
 	"messageModel": "broadcast", "consumeThreadMin": "threads", "consumeThreadMax": "threads",
 	"consumeMessageBatchMaxSize": "batch", "pullBatchSize": "pull-batch", "pullThresholdForQueue": "pull-threshold",
@@ -234,17 +227,6 @@ func setIf[T any](f *consumeFlags, name string, to *T, value T) {
 	}
 }
 
-// verdict is what the listener answers.
-func (f *consumeFlags) verdict(orderly bool) engine.Status {
-	switch {
-	case f.listener == "ack":
-		return engine.ConsumeSuccess
-	case orderly:
-		return engine.SuspendCurrentQueueAMoment
-	}
-	return engine.ReconsumeLater
-}
-
 func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	onScreen := !f.headless && !e.flags.plain && e.flags.output == "" && e.onTerminal()
 	formats := []string{"json", "text", "none"}
@@ -264,6 +246,10 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if err != nil {
 		return err
 	}
+	l, err := f.listener.resolve(f, c, onScreen)
+	if err != nil {
+		return err
+	}
 	t, err := e.target(c)
 	if err != nil {
 		return err
@@ -274,10 +260,10 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if text := retryLeftOut(&o); text != "" {
 		e.say("%s", text)
 	}
-	if !onScreen && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
+	if !onScreen && l.name != listenExec && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
 		o.AwaitTermination = printAwait
 	}
-	if !onScreen && f.max == 0 && f.listener == "ack" && !f.changed("batch") &&
+	if !onScreen && f.max == 0 && l.name == listenAck && !f.changed("batch") &&
 		c.originOf("consumer.consume_message_batch_max_size") == "default" {
 		o.ConsumeMessageBatchMaxSize = printBatch
 	}
@@ -294,7 +280,7 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if dir == "" {
 		dir = offsetDir()
 	}
-	r := &consumeRun{env: e, options: o, flags: f, format: format}
+	r := &consumeRun{env: e, options: o, flags: f, format: format, listening: l, namesrv: t.namesrv}
 	r.join = func(l engine.Listener) (*member, error) { return newMember(client, inbound, o, l, dir, e) }
 	if onScreen {
 		return r.onScreen(ctx, c, t)

@@ -25,6 +25,7 @@ type config struct {
 	consumer       engine.Options // of one consumer, without group and subscriptions
 	strategy       strategyChoice // of consumer; it takes its topics to make one
 	sql            string         // filters the topics of consume that have no tags
+	listen         listening
 	screen         screenConfig
 	keys           map[string]string
 }
@@ -93,6 +94,7 @@ func defaultConfig() *config {
 		origins:  map[string]origin{},
 		clusters: map[string]*clusterConfig{},
 		consumer: engine.DefaultOptions(),
+		listen:   listening{name: listenAck},
 		strategy: defaultStrategy(),
 		screen:   screenConfig{refresh: 250 * time.Millisecond, glyphs: "unicode"},
 		keys:     map[string]string{},

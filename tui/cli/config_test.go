@@ -128,7 +128,7 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"unknown top key":      {"x = 1\n", "c.toml:1: x: there is no such key"},
 		"unknown binding":      {"[keys]\nresett = \"R\"\n", "c.toml:2: keys.resett = \"R\": there is no such key"},
 		"clash of bindings":    {"[keys]\nreset = \"p\"\n", `c.toml:2: keys.reset = "p": "p" means both`},
-		"clash of two lines":   {"[keys]\npause = \"x\"\nreset = \"x\"\n", `c.toml:3: keys.reset = "x": "x" means both`},
+		"clash of two lines":   {"[keys]\npause = \"w\"\nreset = \"w\"\n", `c.toml:3: keys.reset = "w": "w" means both`},
 		"several clashes":      {"[keys]\nfilter = \"F\"\nreset = \"p\"\nsort = \"P\"\n", `c.toml:3: keys.reset = "p": `},
 		"key nobody sends":     {"[keys]\nreset = \"ctrl-shift-r\"\n", `c.toml:2: keys.reset = "ctrl-shift-r": "ctrl-shift-r" is a key that no terminal sends`},
 		"shifted letter":       {"[keys]\nreset = \"R shift-r\"\n", `"shift-r" is a key that no terminal sends`},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -15,27 +16,52 @@ type consumeRun struct {
 	options engine.Options
 	flags   *consumeFlags
 	format  string
+	listening
+	namesrv []string
 	join    func(engine.Listener) (*member, error)
+}
+
+// listener makes the listener; out and format print messages, nil prints nothing.
+// The command's output goes to output.
+func (r *consumeRun) listener(out *lineWriter, format func(*scratch, *engine.Message), output func(engine.MessageQueue, int64, string)) *printListener {
+	l := newPrintListener(out, format, r.verdict(r.options.Orderly))
+	l.max = r.flags.max
+	if r.name == listenExec {
+		env := []string{"EYEQ_GROUP=" + r.options.Group, "EYEQ_NAMESRV=" + strings.Join(r.namesrv, ";")}
+		l.decide = newExecListener(r.listening, r.options.ConsumeTimeout, env, output).consume
+	}
+	return l
 }
 
 // onScreen shows the live screen until the operator leaves.
 func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
-	l := newPrintListener(nil, nil, r.flags.verdict(r.options.Orderly))
-	l.max = r.flags.max
+	l := r.listener(nil, nil, func(mq engine.MessageQueue, offset int64, line string) {
+		r.env.log().Info("exec: "+line, "topic", mq.Topic, "broker", mq.BrokerName, "queue", mq.QueueID, "offset", offset)
+	})
 	m, err := r.join(l)
 	if err != nil {
 		return err
 	}
 	began := time.Now()
 	l.last.set(began)
-	err = r.env.consumeOnScreen(ctx, c, t, m, func(ctx context.Context) error {
+	err = r.env.consumeOnScreen(ctx, c, t, m, r.name == listenHold, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		l.stop = stop
 		r.watchIdle(ctx, m, l, stop)
 		return m.run(ctx)
 	})
-	r.env.say("%s", r.summary(l, m, began))
+	s := r.summary(l, m, began)
+	if r.name == listenHold {
+		// What the operator has decided about; what was taken and given back is not.
+		totals := m.engine.Snapshot().Totals
+		taken := s.Messages
+		s.Messages, s.Failed = int64(totals.Consumed+totals.Failed), int64(totals.Failed)
+		if left := taken - s.Messages; left > 0 {
+			r.env.say("%d messages were held and not decided about: not acknowledged, the group gets them again", left)
+		}
+	}
+	r.env.say("%s", s)
 	return err
 }
 
@@ -61,8 +87,10 @@ func (r *consumeRun) headless(parent context.Context) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
 	p := &printer{env: e, group: o.Group, format: r.format, out: newLineWriter(e.stdout)}
-	l := newPrintListener(p.out, p.message, f.verdict(o.Orderly))
-	l.max, l.stop = f.max, stop
+	l := r.listener(p.out, p.message, func(mq engine.MessageQueue, offset int64, line string) {
+		e.say("exec %s %s %d: %s", mq.Topic, mq.Short(), offset, line)
+	})
+	l.stop = stop
 	if r.format == "none" {
 		l.out = nil
 	}

@@ -19,8 +19,11 @@ type printListener struct {
 	out     *lineWriter // nil prints nothing
 	format  func(s *scratch, m *engine.Message)
 	verdict engine.Status
-	max     int64           // 0: no limit
-	stop    func(err error) // ends the run
+	// decide, when it is not nil, takes the place of verdict: it is asked after the
+	// messages are printed.
+	decide func(ctx context.Context, messages []engine.Message, cc *engine.ConsumeContext) (engine.Status, error)
+	max    int64           // 0: no limit
+	stop   func(err error) // ends the run
 
 	reserved                    atomic.Int64 // of max
 	printed, failed, duplicates atomic.Int64
@@ -60,14 +63,20 @@ func (p *printListener) Consume(ctx context.Context, messages []engine.Message, 
 			return engine.Abandon, nil
 		}
 	}
+	verdict, err := p.verdict, error(nil)
+	if p.decide != nil {
+		verdict, err = p.decide(ctx, messages, cc)
+	}
 	total := p.printed.Add(n)
-	if p.verdict != engine.ConsumeSuccess {
+	switch verdict {
+	case engine.ConsumeSuccess, engine.Hold, engine.Abandon:
+	default:
 		p.failed.Add(n)
 	}
 	if p.max > 0 && total >= p.max {
 		p.stop(errMaxReached)
 	}
-	return p.verdict, nil
+	return verdict, err
 }
 
 // print writes the messages' lines and returns when they are written.

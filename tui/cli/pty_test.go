@@ -19,6 +19,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/creack/pty"
 
+	"eyeq/engine"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -333,5 +334,45 @@ func TestProgramEndsInOrderAtSIGTERM(t *testing.T) {
 	out.await(t, `"kind":"summary"`)
 	if m := sb.Members("g"); len(m) != 0 {
 		t.Errorf("members after the leave: %v", m)
+	}
+}
+
+// An operator decides about held messages of a sandbox on a terminal: one is
+// acknowledged, two are refused, one is buried; what is left is not acknowledged.
+func TestHoldOnATerminal(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 6)
+	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first", "--listener", "hold")
+	s.out.await(t, "HOLDS 6")
+	s.press(t, "\r")
+	s.out.await(t, "Held messages")
+	s.out.await(t, "1-6 of 6")
+	s.press(t, "a")
+	s.out.await(t, "ACKNOWLEDGE 1 held message")
+	s.press(t, "\r")
+	s.out.await(t, "HOLDS 5")
+	s.out.await(t, "1-5 of 5")
+	s.press(t, "  x") // marks two
+	s.out.await(t, "REFUSE 2 held messages")
+	s.press(t, "\t\t\r")
+	s.out.await(t, "HOLDS 3")
+	s.out.await(t, "1-3 of 3")
+	s.press(t, "D")
+	s.out.await(t, "DEAD LETTER 1 held message")
+	s.press(t, "\t\r")
+	s.out.await(t, "HOLDS 2")
+	s.press(t, "\x03")
+	if got := s.wait(t, patience); got != 130 {
+		t.Errorf("status = %d, want 130", got)
+	}
+	s.restored(t)
+	s.out.await(t, "2 messages were held and not decided about")
+	s.out.await(t, "4 messages, 0 duplicates, 3 failed in")
+	if n, _, _, _ := sb.Offsets("g1", orders0); n != 4 {
+		t.Errorf("committed %d, want 4: what is held is not acknowledged", n)
+	}
+	if _, _, _, end := sb.Offsets("g1", engine.MessageQueue{Topic: "%DLQ%g1", BrokerName: "broker-a"}); end != 1 {
+		t.Errorf("%d dead letters, want 1", end)
 	}
 }

@@ -78,8 +78,9 @@ func asciiTerminal(getenv func(string) string) bool {
 }
 
 // consumeOnScreen shows the live screen of a member until the operator leaves.
-func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *member, run func(ctx context.Context) error) error {
+func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *member, hold bool, run func(ctx context.Context) error) error {
 	o := e.screenOptions(c)
+	o.Hold = hold
 	o.Engines = []tui.NamedEngine{{Engine: m.engine}}
 	o.Cluster, o.Color, o.Mode, o.Member = t.name, t.cluster.color, t.mode.String(), true
 	return e.screenRun(ctx, o, run)

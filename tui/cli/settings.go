@@ -199,6 +199,25 @@ var settings = []setting{
 	duration("await_termination_millis_when_shutdown", "how long leaving waits for running listeners, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.AwaitTermination }),
 	number("event_buffer", "events kept for a slow reader before some are dropped", func(o *engine.Options) *int { return &o.EventBuffer }),
 
+	choice("consumer", "listener", "what becomes of messages: ack, hold (decide on the screen), fail (all come again) or exec",
+		func(c *config, _ string) *string { return &c.listen.name }, listenerNames...),
+	text("consumer", "exec", "the command of the listener exec, run once a batch with JSON lines on its standard input",
+		func(c *config, _ string) *string { return &c.listen.command }),
+	{table: "consumer", key: "exec_timeout", doc: "how long a run of it may take before it is killed and the batch refused; \"0s\" is consume_timeout",
+		set: func(c *config, _ string, raw any) error {
+			s, ok := raw.(string)
+			if !ok {
+				return errors.New(`must be a text such as "30s"`)
+			}
+			d, err := time.ParseDuration(s)
+			if err != nil || d < 0 {
+				return errors.New(`must be a duration such as "30s", or "0s"`)
+			}
+			c.listen.timeout = d
+			return nil
+		},
+		show: func(c *config, _ string) string { return quoteTOML(c.listen.timeout.String()) }},
+
 	{table: "screen", key: "refresh", doc: "how often the screen takes a new picture, 100ms to 10s",
 		set: func(c *config, _ string, raw any) error {
 			s, ok := raw.(string)

@@ -137,6 +137,15 @@ func (s *State[K]) MarkRange() {
 	}
 }
 
+// MarkAll marks all rows that which chooses by their number.
+func (s *State[K]) MarkAll(which func(i int) bool) {
+	for i, k := range s.keys {
+		if which(i) {
+			s.mark(k)
+		}
+	}
+}
+
 func (s *State[K]) mark(key K) {
 	if s.marks == nil {
 		s.marks = make(map[K]struct{})

@@ -199,6 +199,11 @@ func TestMarks(t *testing.T) {
 	if s.MarkCount() != 1 {
 		t.Errorf("a range without a beginning marks %d rows, want 1", s.MarkCount())
 	}
+	s.ClearMarks()
+	s.MarkAll(func(i int) bool { return i != 1 })
+	if diff := cmp.Diff([]int{5, 9}, s.Marked()); diff != "" {
+		t.Errorf("all but the second (-want +got):\n%s", diff)
+	}
 }
 
 func TestNextOrderGoesRound(t *testing.T) {

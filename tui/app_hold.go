@@ -1,0 +1,176 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// sampleRows is how many of the messages a decision is about the dialog may list.
+const sampleRows = 20
+
+// askSettle opens the dialog about held messages: in the queue view about the
+// marked ones or the one under the cursor, in the live view about all that the
+// marked queues, or the one under the cursor, hold now. What comes later is not
+// meant: nobody has seen it.
+func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
+	s := a.source().scene
+	if s == nil || a.source().engine == nil {
+		return a.refuse("the engine has not shown anything yet")
+	}
+	if v != engine.SettleAck && isBroadcast(s) {
+		return a.refuse("a broadcasting consumer has no retry topic and no dead letters: acknowledge, or leave the messages")
+	}
+	d := settleDialog{env: a.env, verdict: v, orderly: s.Orderly, group: s.Group}
+	why := ""
+	if a.shown == viewQueue {
+		why = a.heldOfView(&d)
+	} else {
+		why = a.heldOfQueues(&d, s)
+	}
+	if d.count == 0 {
+		return a.refuse(why)
+	}
+	a.tickets++
+	d.ticket = a.tickets
+	a.push(newSettleDialog(d))
+	return nil
+}
+
+// heldOfView fills in the messages of the queue view.
+func (a *app) heldOfView(d *settleDialog) (why string) {
+	v := &a.queue
+	rows := v.markedRows()
+	if v.list.MarkCount() == 0 {
+		if r := v.current(); r != nil {
+			rows = []*heldRow{r}
+		}
+	}
+	notHeld := 0
+	for _, r := range rows {
+		if r.held.IsZero() {
+			notHeld++
+			continue
+		}
+		d.count++
+		d.ranges = append(d.ranges, engine.HeldRange{MessageQueue: v.mq, First: r.offset, Last: r.offset})
+		if len(d.sample) < sampleRows {
+			d.sample = append(d.sample, r.line())
+		}
+	}
+	if gone := v.list.MarkCount() - len(rows); v.list.MarkCount() > 0 && gone+notHeld > 0 {
+		d.left = plural(gone+notHeld, "marked message") + " left out: not held (any more)"
+	}
+	if d.count == 0 {
+		return "there is no held message under the cursor"
+	}
+	first, last := d.ranges[0].First, d.ranges[len(d.ranges)-1].Last
+	d.total = d.count
+	d.where = a.queueName(v.mq) + ", offset " + grouped(first)
+	if d.count > 1 {
+		d.where = a.queueName(v.mq) + ", " + plural(d.count, "offset") + " between " + grouped(first) + " and " + grouped(last)
+		if int64(d.count) == last-first+1 {
+			d.where = a.queueName(v.mq) + ", offsets " + grouped(first) + " … " + grouped(last)
+		}
+	}
+	return ""
+}
+
+// heldOfQueues fills in all that queues of the live view hold.
+func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
+	targets := a.targets()
+	var queues []engine.MessageQueue
+	for _, mq := range targets {
+		q := s.queue(mq)
+		if q == nil || q.Held == 0 {
+			continue
+		}
+		queues = append(queues, mq)
+		d.count += int(q.Held)
+		d.ranges = append(d.ranges, engine.HeldRange{MessageQueue: mq, First: q.HeldFirst, Last: q.HeldLast})
+		d.sample = append(d.sample, fmt.Sprintf("%s  %s held, offsets %s … %s", a.queueName(mq), grouped(q.Held), grouped(q.HeldFirst), grouped(q.HeldLast)))
+	}
+	switch {
+	case len(targets) == 0:
+		return "there is no queue to decide about"
+	case len(queues) == 0 && len(targets) == 1:
+		return "nothing is held of " + a.queueName(targets[0])
+	case len(queues) == 0:
+		return "nothing is held of the marked queues"
+	}
+	const later = "; what comes later is not meant"
+	d.where = "All that is held of " + a.queueNames(queues) + later
+	if d.total = len(queues); d.total == 1 {
+		r := d.ranges[0]
+		d.where = fmt.Sprintf("All that is held of %s, offsets %s … %s%s", a.queueNames(queues), grouped(r.First), grouped(r.Last), later)
+		d.sample, d.total = nil, 0
+	}
+	return ""
+}
+
+// onSettleDone tells what became of a decision and closes its dialog when there
+// is nothing in it to be read.
+func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
+	a.writing = ""
+	good := 0
+	became := ""
+	for _, r := range msg.rows {
+		if r.err == "" {
+			good++
+			became = r.became
+		}
+	}
+	if became == "dead letter" {
+		became = "sent to the dead letters"
+	}
+	text := plural(good, "message") + " " + became
+	a.note = note{text, notice, a.env.now}
+	if good < len(msg.rows) {
+		a.note = note{fmt.Sprintf("%d of %s done", good, plural(len(msg.rows), "message")), failure, a.env.now}
+	}
+	if msg.err != "" {
+		a.note = note{"nothing was decided: " + msg.err, failure, a.env.now}
+	}
+	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d dialog) bool {
+		s, ok := d.(settleDialog)
+		if ok {
+			s.answer(msg)
+		}
+		return ok && s.ticket == msg.ticket && s.finished()
+	})
+	cmds := []tea.Cmd{a.toDialogs(msg), a.cmds.readNow(a.engines)}
+	if a.shown == viewQueue {
+		if good > 0 {
+			a.queue.list.ClearMarks()
+		}
+		a.poll++
+		cmds = append(cmds, a.readHeld())
+	}
+	if a.leave.after {
+		cmds = append(cmds, a.beginLeave(a.leave.interrupted))
+	}
+	return tea.Batch(cmds...)
+}
+
+// markedRows are the marked messages of the list.
+func (v *queueView) markedRows() (rows []*heldRow) {
+	for i := range v.held {
+		if v.list.IsMarked(v.held[i].offset) {
+			rows = append(rows, &v.held[i])
+		}
+	}
+	return rows
+}
+
+// line is the message in one line.
+func (r *heldRow) line() string {
+	text := r.body
+	if r.keys != "" {
+		text = r.keys + " · " + text
+	}
+	return grouped(r.offset) + "  " + table.Cut(text, 200)
+}

@@ -1,0 +1,277 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/tui/table"
+)
+
+// settleFocus is a part of the dialog that takes keys.
+type settleFocus uint8
+
+const (
+	settleCancel settleFocus = iota
+	settleLevel              // refusing in a concurrent consumer only
+	settleApply
+)
+
+// maxLevel is the last delay level of a broker as it is shipped.
+const maxLevel = 18
+
+// settledRow is a SettleRow behind the door.
+type settledRow struct {
+	queue  string
+	offset int64
+	became string
+	err    string
+}
+
+func settledRows(rows []engine.SettleRow) []settledRow {
+	safe := make([]settledRow, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		safe[i] = settledRow{SafeText(r.Short()), r.Offset, SafeText(r.Became), errorText(r.Err)}
+	}
+	return safe
+}
+
+// settleDialog asks before held messages are acknowledged, refused or buried, and
+// shows what became of those for which it did not come true. About one message
+// that is acknowledged or refused it is a prompt, and enter applies; else the
+// focus starts on Cancel.
+type settleDialog struct {
+	env     *env
+	verdict engine.SettleVerdict
+	ranges  []engine.HeldRange
+	count   int
+	where   string   // the queues, safe
+	sample  []string // of the messages, or of the queues, safe
+	total   int      // of what sample is a part of
+	left    string   // what is not meant, and why
+	orderly bool
+	group   string // safe
+	level   field
+	focus   settleFocus
+	err     string
+
+	ticket  int
+	working bool
+	rows    []settledRow // the answer, when something did not come true
+	failed  int
+}
+
+func (d *settleDialog) hasLevel() bool { return d.verdict == engine.SettleRefuse && !d.orderly }
+
+// prompt reports whether enter applies at once.
+func (d *settleDialog) prompt() bool { return d.count == 1 && d.verdict != engine.SettleDeadLetter }
+
+func newSettleDialog(d settleDialog) settleDialog {
+	d.level = newField("0")
+	if d.prompt() {
+		d.focus = settleApply
+		if d.hasLevel() {
+			d.focus = settleLevel
+		}
+	}
+	return d
+}
+
+func (d settleDialog) update(msg tea.Msg) (dialog, request) {
+	switch msg := msg.(type) {
+	case settleDoneMsg:
+		d.answer(msg)
+	case tea.KeyMsg:
+		return d.key(msg)
+	}
+	return d, nil
+}
+
+// answer takes in what became of the messages.
+func (d *settleDialog) answer(msg settleDoneMsg) {
+	if msg.ticket != d.ticket || !d.working {
+		return
+	}
+	d.working, d.err, d.rows, d.failed = false, msg.err, nil, 0
+	for _, r := range msg.rows {
+		if r.err != "" {
+			d.rows = append(d.rows, r)
+			d.failed++
+		}
+	}
+}
+
+// finished reports whether there is nothing to show any more.
+func (d *settleDialog) finished() bool { return !d.working && d.err == "" && d.failed == 0 }
+
+func (d settleDialog) key(k tea.KeyMsg) (dialog, request) {
+	switch k.String() {
+	case "esc":
+		return d, closeRequest{}
+	case "tab", "right", "down":
+		d.move(1)
+	case "shift+tab", "left", "up":
+		d.move(-1)
+	case "enter":
+		return d.enter()
+	default:
+		if d.focus == settleLevel && !d.working && d.failed == 0 {
+			d.err = ""
+			d.level.key(k)
+		}
+	}
+	return d, nil
+}
+
+func (d *settleDialog) move(step int) {
+	const foci = int(settleApply) + 1
+	next := (int(d.focus) + step + foci) % foci
+	if settleFocus(next) == settleLevel && !d.hasLevel() {
+		next = (next + step + foci) % foci
+	}
+	d.focus = settleFocus(next)
+}
+
+func (d settleDialog) enter() (dialog, request) {
+	switch {
+	case d.working:
+		return d, nil
+	case d.failed > 0, d.focus == settleCancel:
+		return d, closeRequest{}
+	case d.focus == settleLevel && !d.prompt():
+		d.focus = settleApply
+		return d, nil
+	}
+	r := engine.SettleRequest{Messages: d.ranges, Verdict: d.verdict, By: d.env.o.Operator}
+	if d.hasLevel() {
+		n, err := strconv.Atoi(strings.TrimSpace(d.level.value()))
+		if err != nil || n < 0 || n > maxLevel {
+			d.err, d.focus = fmt.Sprintf("delay level %q: must be 0 to %d", SafeText(d.level.value()), maxLevel), settleLevel
+			return d, nil
+		}
+		r.DelayLevel = int32(n)
+	}
+	d.working, d.err = true, ""
+	return d, settleRequest{d.ticket, d.count, r}
+}
+
+// settleWords are the words for a verdict: what is done, the button, what was done.
+func settleWords(v engine.SettleVerdict) (title, button, done string) {
+	switch v {
+	case engine.SettleRefuse:
+		return "REFUSE", "Refuse", "refused"
+	case engine.SettleDeadLetter:
+		return "DEAD LETTER", "To the dead letters", "sent to the dead letters"
+	}
+	return "ACKNOWLEDGE", "Acknowledge", "acknowledged"
+}
+
+// effect says what will happen.
+func (d *settleDialog) effect() string {
+	one := d.count == 1
+	words := func(single, several string) string {
+		if one {
+			return single
+		}
+		return several
+	}
+	const last = ", and one more retry is counted. A message whose retries are used up goes to the dead letters."
+	switch {
+	case d.verdict == engine.SettleAck:
+		return words("It counts as consumed. The committed offset moves over it as soon as nothing before it is unfinished.",
+			"They count as consumed. The committed offset moves over them as soon as nothing before them is unfinished.")
+	case d.verdict == engine.SettleDeadLetter:
+		return words("It goes to ", "They go to ") + "%DLQ%" + d.group + words(" and counts as finished: no member gets it again by itself.",
+			" and count as finished: no member gets them again by themselves.")
+	case d.orderly:
+		return "The queue waits a moment, then its listener gets what is left of its held batch again, in order" + last
+	}
+	return "The broker delivers " + words("it", "them") + " again from %RETRY%" + d.group + " after the delay" + last
+}
+
+func (d settleDialog) view(w, h int) string {
+	title, button, _ := settleWords(d.verdict)
+	th := d.env.th
+	title += " " + plural(d.count, "held message")
+	if d.failed > 0 {
+		return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), d.failures(h-2), 0)
+	}
+	wrap := func(st style, text string) (lines [][]segment) {
+		for _, l := range wrapText(text, max(w-4, 10)) {
+			lines = append(lines, line(segment{st, " " + l}))
+		}
+		return lines
+	}
+	lines := wrap(th.bold, d.where)
+	tail := wrap(th.text, d.effect())
+	if d.hasLevel() {
+		tail = append(tail, line(d.env.plain(" Delay level ["+d.level.text(&d.env.g, 4, d.focus == settleLevel && !d.working)+"]"),
+			segment{th.dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h"}))
+	}
+	if d.left != "" {
+		tail = append(tail, line(segment{th.warn, " ! " + d.left}))
+	}
+	if d.err != "" {
+		tail = append(tail, line(segment{th.bad, " " + failure.sign() + " " + d.err}))
+	}
+	if d.working {
+		tail = append(tail, line(segment{th.warn, " being carried out …"}))
+	} else {
+		tail = append(tail, line(d.env.plain(" "), d.env.button("Cancel", d.focus == settleCancel, true), d.env.plain("  "),
+			d.env.button(button, d.focus == settleApply, true)))
+	}
+	lines = append(lines, d.samples(w, h-2-len(lines)-len(tail))...)
+	lines = append(lines, tail...)
+	return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), lines, len(lines)-1)
+}
+
+// samples lists what the decision is about, in at most room lines.
+func (d *settleDialog) samples(w, room int) (lines [][]segment) {
+	if d.total == 0 || room <= 0 {
+		return nil
+	}
+	n := min(len(d.sample), room)
+	if n < d.total {
+		n = min(n, room-1) // the last line counts the rest
+	}
+	for _, s := range d.sample[:n] {
+		lines = append(lines, line(d.env.plain("   "+table.Cut(s, max(w-6, 10)))))
+	}
+	if n < d.total {
+		lines = append(lines, line(segment{d.env.th.dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n)))}))
+	}
+	return lines
+}
+
+// failures lists the messages for which it did not come true.
+func (d *settleDialog) failures(room int) [][]segment {
+	th := d.env.th
+	_, _, done := settleWords(d.verdict)
+	lines := [][]segment{line(segment{th.bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)})}
+	for i, r := range d.rows {
+		if len(lines) >= room-1 && i < len(d.rows)-1 {
+			lines = append(lines, line(segment{th.dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i)))}))
+			break
+		}
+		lines = append(lines, line(d.env.plain("   "+r.queue+"  "+offset(r.offset)+"  "), segment{th.text, r.err}))
+	}
+	return lines
+}
+
+func (d settleDialog) hint(c *canvas) string {
+	switch {
+	case d.failed > 0:
+		d.env.hints(c, "esc", "close")
+	case d.working:
+		d.env.hints(c, "esc", "close; it goes on")
+	case d.hasLevel():
+		d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave it")
+	default:
+		d.env.hints(c, "tab", "other button", d.env.enter(), "press", "esc", "leave it")
+	}
+	return "DIALOG"
+}
