@@ -123,7 +123,7 @@ func TestFlowControlEndsWithItsCause(t *testing.T) {
 				}
 			}
 			return engine.ConsumeSuccess
-		}), func(o *engine.Options) { o.ConsumeConcurrentlyMaxSpan = 1000 })
+		}), func(o *engine.Options) { o.ConsumeConcurrentlyMaxSpan, o.PullThresholdForQueue = 1000, 10_000 })
 		mq := queueOf(m, topic, 0)
 		begin := untilEvent[engine.FlowBegin](m, "it opens", nil)
 		time.Sleep(20 * time.Second)
