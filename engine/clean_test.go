@@ -80,7 +80,7 @@ func TestCleaningGoesHeadByHead(t *testing.T) {
 		m.until("all settled", func() bool { return snapOf(m, mq).CommittedOffset == 6 })
 		m.leave()
 		var expired []int64
-		for _, e := range m.events {
+		for _, e := range m.told() {
 			switch e := e.(type) {
 			case engine.MessageExpired:
 				if e.SentBack {

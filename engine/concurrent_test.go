@@ -89,7 +89,7 @@ func TestAckIndex(t *testing.T) {
 				}
 				m.leave()
 				var back []int64
-				for _, e := range m.events {
+				for _, e := range m.told() {
 					if x, ok := e.(engine.SentBack); ok {
 						back = append(back, x.Offset)
 					}
@@ -206,7 +206,7 @@ func TestMaxReconsumeTimes(t *testing.T) {
 			t.Errorf("%d dead letters with %d keys, want %d", len(letters), len(keys), n)
 		}
 		attempts := map[int32]int{}
-		for _, e := range m.events {
+		for _, e := range m.told() {
 			if x, ok := e.(engine.SentBack); ok {
 				attempts[x.ReconsumeTimes]++
 				if x.Target == "retry" && x.DueMS != 1000 {
@@ -391,7 +391,7 @@ func TestRetryTopicWithoutWritePermission(t *testing.T) {
 		tg.Produce(t, topic, 5)
 		m.until("all again", func() bool { return m.distinct() == 10 })
 		m.leave()
-		for _, e := range m.events {
+		for _, e := range m.told() {
 			if x, ok := e.(engine.SentBack); ok && x.Target != "fallback" {
 				t.Errorf("sendback_ok = %+v, want the fallback", x)
 			}

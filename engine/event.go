@@ -335,11 +335,12 @@ type (
 		RTMS       float64 `json:"rt_ms"`
 		AckIndex   int     `json:"ack_index"`
 	}
-	// ConsumeDiscarded: messages were processed (or not) after the queue was dropped,
-	// so they are neither acknowledged nor sent back.
+	// ConsumeDiscarded: messages were processed when the queue was no longer ours, so
+	// they are neither acknowledged nor sent back and come again. Those that were cached
+	// and not handed out are counted by QueueDropped.
 	ConsumeDiscarded struct {
 		At
-		Phase string `json:"phase"` // before, after
+		Phase string `json:"phase"` // after (the listener)
 		Count int    `json:"count"`
 		First int64  `json:"first_offset"`
 		Last  int64  `json:"last_offset"`

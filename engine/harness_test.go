@@ -47,6 +47,8 @@ type member struct {
 	stop   context.CancelCauseFunc
 	done   chan error
 
+	collected chan struct{} // closed when events is complete
+
 	mu     sync.Mutex // guards what follows
 	seen   map[at]int
 	order  map[engine.MessageQueue][]int64
@@ -103,9 +105,9 @@ func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen
 	m.stop = stop
 	leaveCtx := context.WithoutCancel(t.Context())
 	go func() { m.done <- e.Run(ctx, leaveCtx) }()
-	collected := make(chan struct{})
+	m.collected = make(chan struct{})
 	go func() {
-		defer close(collected)
+		defer close(m.collected)
 		for {
 			events, dropped, err := sub.Next(leaveCtx)
 			if err != nil {
@@ -122,7 +124,7 @@ func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen
 	}()
 	t.Cleanup(func() {
 		m.leave()
-		<-collected
+		<-m.collected
 	})
 	return m
 }
@@ -217,6 +219,18 @@ func untilEvent[E engine.Event](m *member, what string, ok func(E) bool) (found 
 		return false
 	})
 	return found
+}
+
+// told are all events of a member that has left.
+func (m *member) told() []engine.Event {
+	m.t.Helper()
+	select {
+	case <-m.collected:
+		return m.events
+	case <-time.After(time.Minute):
+		m.t.Fatal("the events do not end")
+		return nil
+	}
 }
 
 // count counts the events of type E for which ok holds.

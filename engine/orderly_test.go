@@ -364,7 +364,7 @@ func TestCallEndsAfterLockLoss(t *testing.T) {
 				}
 				wantOffset(t, tg, group, mq, 10)
 				n := 0
-				for _, e := range m.events {
+				for _, e := range m.told() {
 					if x, ok := e.(engine.ConsumeDiscarded); ok {
 						if n += x.Count; x.First != 3 || x.Phase != "after" {
 							t.Errorf("consume_discarded = %+v", x)

@@ -137,7 +137,7 @@ func TestDroppedQueueWaitsForItsListeners(t *testing.T) {
 					t.Errorf("the next owner began at %d, want %d", added.NextOffset, d.committed)
 				}
 				n := 0
-				for _, e := range a.events {
+				for _, e := range a.told() {
 					if x, ok := e.(engine.ConsumeDiscarded); ok {
 						n += x.Count
 						if x.Phase != "after" || x.First != 3 {
