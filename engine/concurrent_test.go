@@ -518,3 +518,29 @@ func TestCallEvents(t *testing.T) {
 		})
 	}
 }
+
+// A group without retry queues retries nothing: the brokers take what is sent back
+// and throw it away, and say that all is well (spec/consumer-concurrent.md 5.2).
+func TestGroupWithoutRetryQueues(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		c := tg.Client(t, nil)
+		for _, addr := range tg.Masters(t) {
+			body := fmt.Appendf(nil, `{"groupName":%q,"consumeEnable":true,"consumeFromMinEnable":true,"consumeBroadcastEnable":true,"retryQueueNums":0,"retryMaxTimes":16}`, group)
+			if _, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: 200, Body: body}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tg.Produce(t, topic, 1)
+		m := join(t, tg, group, topic, listen(func(_ *engine.Message, cc *engine.ConsumeContext) engine.Status {
+			cc.DelayLevelWhenNextConsume = -1
+			return engine.ReconsumeLater
+		}))
+		mq := queueOf(m, topic, 0)
+		m.until("the offset moves on", func() bool { return snapOf(m, mq).CommittedOffset == 1 })
+		untilEvent(m, "it is told as sent", func(e engine.SentBack) bool { return e.Target == "dlq" })
+		if _, err := c.Route(t.Context(), protocol.DLQTopic(group)); err == nil {
+			t.Error("there are dead letters")
+		}
+	})
+}
