@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -302,12 +303,15 @@ func TestConsumeEndsInTimeAlthoughItsReaderIsStuck(t *testing.T) {
 // closingPipe takes some lines, then fails as a closed pipe does.
 type closingPipe struct{ left int }
 
-func (w *closingPipe) Write(p []byte) (int, error) {
-	if w.left == 0 {
-		return 0, syscall.EPIPE
+func (w *closingPipe) Write(p []byte) (n int, err error) {
+	for line := range bytes.Lines(p) { // one write may carry many
+		if w.left == 0 {
+			return n, syscall.EPIPE
+		}
+		w.left--
+		n += len(line)
 	}
-	w.left--
-	return len(p), nil
+	return n, nil
 }
 
 func TestConsumeLeavesWhenThePipeIsClosed(t *testing.T) {
