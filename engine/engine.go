@@ -65,6 +65,7 @@ type Engine struct {
 	lastPersist  atomic.Int64
 	beats        chan struct{}                   // a place for each heartbeat under way
 	down         atomic.Pointer[map[string]bool] // addresses that do not answer
+	notSaved     atomic.Pointer[string]          // why offsets could not be written the last time that happened
 
 	statsMu sync.Mutex             // guards stats
 	stats   map[string]*topicStats // by topic; none is ever removed

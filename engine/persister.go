@@ -77,14 +77,16 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				continue
 			}
 			if qerr := cmp.Or(err, failed[q.mq]); qerr != nil {
-				if !q.notDurable.Swap(true) { // told once, until a write succeeds
-					e.events.publish(OffsetPersistFailed{q.at(), o, qerr.Error()})
+				text := qerr.Error()
+				e.notSaved.Store(&text)
+				if q.notDurable.CompareAndSwap(0, time.Now().UnixNano()) { // told once, until a write succeeds
+					e.events.publish(OffsetPersistFailed{q.at(), o, text})
 				}
 				first.set(fmt.Errorf("commit %d of %v: %w", o, q.mq, qerr))
 				continue
 			}
 			q.unsure.Store(false)
-			q.notDurable.Store(false)
+			q.notDurable.Store(0)
 			q.notePersisted(o)
 		}
 	})

@@ -59,8 +59,9 @@ type queue struct {
 	// last (we were cut off, or have given it away): a lower value must not be put
 	// over its progress.
 	elsewhere atomic.Bool
-	// notDurable: the last write of the offset failed, and was told.
-	notDurable atomic.Bool
+	// notDurable: since when writes of the offset fail, which was told; unix
+	// nanoseconds, 0: the last one did not.
+	notDurable atomic.Int64
 	pulledAt   atomic.Int64 // the last pull attempt, unix nanoseconds
 	// dropping and drained are the coordinator's: it has told the queue to end, and
 	// the queue has.

@@ -66,6 +66,10 @@ type Snapshot struct {
 	NextRebalance time.Time
 	LastPersist   time.Time
 	PersistEvery  time.Duration
+	// PersistError says why committed offsets of own queues cannot be made durable
+	// since PersistErrorSince; "" when they can.
+	PersistError      string
+	PersistErrorSince time.Time
 
 	// Queues are all queues of the subscribed topics, ours and others', sorted.
 	Queues []QueueSnapshot

@@ -148,6 +148,9 @@ func (e *Engine) Snapshot() *Snapshot {
 			if at := q.persistedAt.Load(); at != 0 {
 				row.PersistedAt = time.Unix(0, at)
 			}
+			if at := q.notDurable.Load(); at != 0 {
+				s.PersistError, s.PersistErrorSince = *e.notSaved.Load(), earlier(s.PersistErrorSince, time.Unix(0, at))
+			}
 			if seen && o.at.After(row.OffsetsAt) {
 				row.MinOffset, row.MaxOffset, row.OffsetsAt, row.OffsetsFrom = o.min, max(o.max, row.MaxOffset), o.at, o.from
 			}

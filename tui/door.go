@@ -111,7 +111,7 @@ func letter(n int) string {
 // snapshotIsSafe reports whether cleaning would change nothing.
 func snapshotIsSafe(s *engine.Snapshot) bool {
 	safe := isSafe(s.StateCause) && isSafe(s.Group) && isSafe(s.ClientID) && isSafe(s.Strategy) &&
-		isSafe(s.NamesrvCurrent) && isSafe(s.NamesrvError) && isSafe(s.LastOperator) && isSafe(s.LastError) &&
+		isSafe(s.NamesrvCurrent) && isSafe(s.NamesrvError) && isSafe(s.PersistError) && isSafe(s.LastOperator) && isSafe(s.LastError) &&
 		allSafe(s.Namesrv) && pauseIsSafe(s.Pause)
 	for i := 0; safe && i < len(s.Brokers); i++ {
 		b := &s.Brokers[i]
@@ -147,7 +147,7 @@ func allSafe(texts []string) bool {
 // cleanSnapshot copies a snapshot with every text made safe.
 func cleanSnapshot(raw *engine.Snapshot) *engine.Snapshot {
 	s := *raw
-	clean(&s.StateCause, &s.Group, &s.ClientID, &s.Strategy, &s.NamesrvCurrent, &s.NamesrvError, &s.LastOperator, &s.LastError)
+	clean(&s.StateCause, &s.Group, &s.ClientID, &s.Strategy, &s.NamesrvCurrent, &s.NamesrvError, &s.PersistError, &s.LastOperator, &s.LastError)
 	s.Namesrv = cleanAll(s.Namesrv)
 	s.Pause = cleanPause(s.Pause)
 	s.Brokers = slices.Clone(s.Brokers)

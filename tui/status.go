@@ -122,6 +122,9 @@ func (a *app) health() segment {
 			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
 		}
 	}
+	if s.PersistError != "" {
+		return segment{th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError)}
+	}
 	if s.Pause != nil {
 		return segment{th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now))}
 	}

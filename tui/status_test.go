@@ -39,6 +39,9 @@ func TestTheStatusLineTellsTheWorst(t *testing.T) {
 		"old figures":     {func(s *engine.Snapshot) { s.At = fixtureNow.Add(-41 * time.Second) }, "! figures are 41s old: the engine does not answer"},
 		"a recent error":  {func(s *engine.Snapshot) { s.LastError, s.LastErrorAt = "pull: busy", fixtureNow.Add(-3*time.Second) }, "✗ 3s ago: pull: busy"},
 		"an old error":    {func(s *engine.Snapshot) { s.LastError, s.LastErrorAt = "pull: busy", fixtureNow.Add(-time.Hour) }, "3 members, told"},
+		"not saved": {func(s *engine.Snapshot) {
+			s.PersistError, s.PersistErrorSince = "write offsets.json: permission denied", fixtureNow.Add(-12*time.Second)
+		}, "✗ offsets are not saved since 12s: write offsets.json: permission denied"},
 		"an operator's act": {func(s *engine.Snapshot) {
 			s.LastOperator, s.LastOperatorAt = "resumed by its time: broker-a/4", fixtureNow.Add(-2*time.Second)
 		}, "2s ago: resumed by its time: broker-a/4"},
