@@ -98,6 +98,9 @@ func New(o Options, d Deps) (*Engine, error) {
 		return nil, errors.New("an engine needs a client, its inbound handler and an offset store")
 	}
 	now := time.Now()
+	if o.ConsumeTimestamp.IsZero() {
+		o.ConsumeTimestamp = now.Add(-30 * time.Minute)
+	}
 	seed := o.Seed
 	if seed == 0 {
 		seed = rand.Uint64()

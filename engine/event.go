@@ -34,6 +34,19 @@ type (
 		To    string `json:"to"`
 		Cause string `json:"cause,omitempty"`
 	}
+	// ConfigRejected: a setting was refused, and nothing was sent for it.
+	ConfigRejected struct {
+		At
+		Property string `json:"property"`
+		Value    string `json:"value"`
+		Rule     string `json:"rule"`
+	}
+	// ClientInstance: the member has its client. An engine never shares one.
+	ClientInstance struct {
+		At
+		ClientID string `json:"client_id"`
+		Reused   bool   `json:"reused"`
+	}
 	// RouteChanged: queues or brokers of a topic are not what they were.
 	RouteChanged struct {
 		At
@@ -468,7 +481,8 @@ type (
 	// ShutdownStep is one step of the orderly leave.
 	ShutdownStep struct {
 		At
-		Step       string  `json:"step"` // stop_workers, persist, unlock, unregister
+		Number     int     `json:"number"` // from 1
+		Step       string  `json:"step"`   // stop_workers, persist, unlock, unregister
 		DurationMS float64 `json:"duration_ms"`
 		Error      string  `json:"error,omitempty"`
 	}
@@ -476,6 +490,8 @@ type (
 
 // EventName of each event.
 func (ConsumerState) EventName() string       { return "consumer_state" }
+func (ConfigRejected) EventName() string      { return "config_rejected" }
+func (ClientInstance) EventName() string      { return "client_instance" }
 func (RouteChanged) EventName() string        { return "route_changed" }
 func (RouteMissing) EventName() string        { return "route_missing" }
 func (NamesrvUnreachable) EventName() string  { return "namesrv_unreachable" }

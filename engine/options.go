@@ -2,7 +2,9 @@ package engine
 
 import (
 	"fmt"
+	"math"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -31,7 +33,8 @@ type Options struct {
 	Subscriptions    []Subscription
 	MessageModel     MessageModel
 	ConsumeFromWhere ConsumeFromWhere
-	// ConsumeTimestamp is the start for ConsumeFromTimestamp.
+	// ConsumeTimestamp is the start for ConsumeFromTimestamp; zero is half an hour
+	// before New, as in Java.
 	ConsumeTimestamp time.Time
 	// Orderly consumes each queue in order, under the three locks.
 	Orderly bool
@@ -128,7 +131,7 @@ var legalName = regexp.MustCompile(`^[%|a-zA-Z0-9_-]+$`)
 // goodClientID refuses what other tools, logs and the folder of a broadcasting
 // member's offsets cannot have in a name; "" is one that is to be made.
 func goodClientID(id string) bool {
-	return len(id) <= 255 && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool {
+	return len(id) <= 255 && id != "." && id != ".." && utf8.ValidString(id) && !strings.ContainsFunc(id, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || r == '/' || r == '\\'
 	})
 }
@@ -140,66 +143,42 @@ func (o *Options) Validate() error {
 	bad := func(property string, value any, rule string) error {
 		return &ConfigError{property, value, rule}
 	}
-	between := func(property string, value, lo, hi int64) error {
-		if value < lo || value > hi {
-			return bad(property, value, fmt.Sprintf("must be %d to %d", lo, hi))
-		}
-		return nil
-	}
 	switch {
-	case o.Group == "":
-		return bad("consumerGroup", `""`, "must be given")
+	case strings.TrimSpace(o.Group) == "":
+		return bad("consumerGroup", strconv.Quote(o.Group), "must be given")
 	case len(o.Group) > 255:
 		return bad("consumerGroup", o.Group, "must be at most 255 characters")
 	case !legalName.MatchString(o.Group):
 		return bad("consumerGroup", o.Group, "may hold only letters, digits, %, |, - and _")
 	case o.Group == "DEFAULT_CONSUMER":
 		return bad("consumerGroup", o.Group, "is reserved, choose another")
-	case !goodClientID(o.ClientID):
-		return bad("clientId", o.ClientID, `must be at most 255 bytes without blanks, control characters, / and \`)
 	case o.MessageModel != protocol.Clustering && o.MessageModel != protocol.Broadcasting:
 		return bad("messageModel", o.MessageModel, "must be CLUSTERING or BROADCASTING")
 	case o.ConsumeFromWhere < protocol.ConsumeFromLastOffset || o.ConsumeFromWhere > protocol.ConsumeFromTimestamp:
 		return bad("consumeFromWhere", o.ConsumeFromWhere, "must be last, first or a time")
-	case o.ConsumeFromWhere == protocol.ConsumeFromTimestamp && o.ConsumeTimestamp.IsZero():
-		return bad("consumeTimestamp", "none", "must be given to start from a time")
+	case !o.ConsumeTimestamp.IsZero() && o.ConsumeTimestamp.UnixMilli() < 0:
+		return bad("consumeTimestamp", o.ConsumeTimestamp.Format(time.RFC3339), "must not lie before 1970")
 	case o.Strategy == nil:
 		return bad("allocateMessageQueueStrategy", "none", "must be given")
-	case len(o.Subscriptions) == 0:
-		return bad("subscription", "none", "needs at least one topic")
 	}
-	for _, c := range []struct {
-		property      string
-		value, lo, hi int64
-		minusOne      bool
-	}{
-		{"consumeThreadMin", int64(o.ConsumeThreadMin), 1, 1000, false},
-		{"consumeThreadMax", int64(o.ConsumeThreadMax), 1, 1000, false},
-		{"consumeConcurrentlyMaxSpan", o.ConsumeConcurrentlyMaxSpan, 1, 65535, false},
-		{"pullThresholdForQueue", o.PullThresholdForQueue, 1, 65535, false},
-		{"pullThresholdForTopic", o.PullThresholdForTopic, 1, 6553500, true},
-		{"pullThresholdSizeForQueue", o.PullThresholdSizeForQueue, 1, 1024, false},
-		{"pullThresholdSizeForTopic", o.PullThresholdSizeForTopic, 1, 102400, true},
-		{"pullInterval", o.PullInterval.Milliseconds(), 0, 65535, false},
-		{"consumeMessageBatchMaxSize", int64(o.ConsumeMessageBatchMaxSize), 1, 1024, false},
-		{"pullBatchSize", int64(o.PullBatchSize), 1, 1024, false},
-		{"maxReconsumeTimes", int64(o.MaxReconsumeTimes), 0, 1<<31 - 1, true},
-		{"suspendCurrentQueueTimeMillis", o.SuspendCurrentQueueTime.Milliseconds(), 10, 30000, false},
-		{"consumeTimeout", int64(o.ConsumeTimeout / time.Minute), 1, 10080, false},
-		{"persistConsumerOffsetInterval", o.PersistInterval.Milliseconds(), 100, 3600000, false},
-		{"heartbeatBrokerInterval", o.HeartbeatInterval.Milliseconds(), 1000, 100000, false},
-		{"rebalanceInterval", o.RebalanceInterval.Milliseconds(), 1000, 3600000, false},
-		{"awaitTerminationMillisWhenShutdown", o.AwaitTermination.Milliseconds(), 0, 3600000, false},
-		{"eventBuffer", int64(o.EventBuffer), 16, 1 << 20, false},
-	} {
-		if c.minusOne && c.value == -1 {
+	for _, b := range o.bounds() {
+		if b.minusOne && b.value == -1 {
 			continue
 		}
-		if err := between(c.property, c.value, c.lo, c.hi); err != nil {
-			return err
+		if b.value < b.lo || b.value > b.hi {
+			rule := fmt.Sprintf("must be %d to %d", b.lo, b.hi)
+			if b.minusOne {
+				rule = fmt.Sprintf("must be -1, or %d to %d", b.lo, b.hi)
+			}
+			return bad(b.property, b.value, rule)
 		}
-		if c.property == "consumeThreadMax" && o.ConsumeThreadMin > o.ConsumeThreadMax {
+		if b.property == "consumeThreadMax" && o.ConsumeThreadMin > o.ConsumeThreadMax {
 			return bad("consumeThreadMin", o.ConsumeThreadMin, fmt.Sprintf("must not be above consumeThreadMax (%d)", o.ConsumeThreadMax))
+		}
+	}
+	for _, name := range []struct{ property, value string }{{"clientId", o.ClientID}, {"instanceName", o.InstanceName}} {
+		if !goodClientID(name.value) {
+			return bad(name.property, name.value, `must be at most 255 bytes without blanks, control characters, / and \, and not . or ..`)
 		}
 	}
 	for _, h := range o.ConsumeHooks {
@@ -214,6 +193,9 @@ func (o *Options) Validate() error {
 	}
 	seen := map[string]bool{}
 	for _, s := range o.Subscriptions {
+		if s.Topic == protocol.RetryTopic(o.Group) && o.MessageModel == protocol.Clustering {
+			return bad("topic", s.Topic, "is the group's retry topic, which every member reads")
+		}
 		if err := s.validate(); err != nil {
 			return err
 		}
@@ -237,4 +219,49 @@ func (s *Subscription) validate() error {
 		return &ConfigError{"subscription", s.Topic + ":" + s.Expression, err.Error()}
 	}
 	return nil
+}
+
+// bound is a property that has a smallest and a largest value, in the unit of its
+// name. minusOne: -1 is allowed too.
+type bound struct {
+	property      string
+	value, lo, hi int64
+	minusOne      bool
+}
+
+// bounds are the numbers that Validate checks, in the reference's order.
+func (o *Options) bounds() []bound {
+	return []bound{
+		{"consumeThreadMin", int64(o.ConsumeThreadMin), 1, 1000, false},
+		{"consumeThreadMax", int64(o.ConsumeThreadMax), 1, 1000, false},
+		{"consumeConcurrentlyMaxSpan", o.ConsumeConcurrentlyMaxSpan, 1, 65535, false},
+		{"pullThresholdForQueue", o.PullThresholdForQueue, 1, 65535, false},
+		{"pullThresholdForTopic", o.PullThresholdForTopic, 1, 6553500, true},
+		{"pullThresholdSizeForQueue", o.PullThresholdSizeForQueue, 1, 1024, false},
+		{"pullThresholdSizeForTopic", o.PullThresholdSizeForTopic, 1, 102400, true},
+		inUnits("pullInterval", o.PullInterval, time.Millisecond, 0, 65535),
+		{"consumeMessageBatchMaxSize", int64(o.ConsumeMessageBatchMaxSize), 1, 1024, false},
+		{"pullBatchSize", int64(o.PullBatchSize), 1, 1024, false},
+		// The reference checks none of these. consumeTimeout 0 would break its start.
+		{"maxReconsumeTimes", int64(o.MaxReconsumeTimes), 0, math.MaxInt32, true},
+		inUnits("suspendCurrentQueueTimeMillis", o.SuspendCurrentQueueTime, time.Millisecond, 10, 30000),
+		inUnits("consumeTimeout", o.ConsumeTimeout, time.Minute, 1, 10080),
+		inUnits("persistConsumerOffsetInterval", o.PersistInterval, time.Millisecond, 100, 3600000),
+		// A broker forgets a member that it has not heard of for 120 s.
+		inUnits("heartbeatBrokerInterval", o.HeartbeatInterval, time.Millisecond, 1000, 100000),
+		inUnits("rebalanceInterval", o.RebalanceInterval, time.Millisecond, 1000, 3600000),
+		inUnits("awaitTerminationMillisWhenShutdown", o.AwaitTermination, time.Millisecond, 0, 3600000),
+		{"eventBuffer", int64(o.EventBuffer), 16, 1 << 20, false},
+	}
+}
+
+// inUnits is a bound in whole units; a part of one beyond a limit is beyond it.
+func inUnits(property string, d, unit time.Duration, lo, hi int64) bound {
+	value := int64(d / unit)
+	if part := d % unit; part < 0 {
+		value--
+	} else if part > 0 && value == hi {
+		value++
+	}
+	return bound{property, value, lo, hi, false}
 }

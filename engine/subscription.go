@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -93,6 +94,9 @@ func (s setSubscription) applyTo(_ context.Context, q *queue) {
 // expression is a *ConfigError.
 func (e *Engine) SubscribeTopic(ctx context.Context, s Subscription) error {
 	if err := s.validate(); err != nil {
+		if ce, ok := errors.AsType[*ConfigError](err); ok {
+			e.events.publish(ConfigRejected{At{Time: time.Now()}, ce.Property, fmt.Sprint(ce.Value), ce.Rule})
+		}
 		return err
 	}
 	sub, err := newSubscription(s, time.Now())

@@ -143,6 +143,10 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 	switch e := e.(type) {
 	case engine.ConsumerState:
 		return r.say("STATE", e.To, notice, true, "%s → %s%s", e.From, e.To, because(e.Cause))
+	case engine.ConfigRejected:
+		return r.say("CONFIG", "refused", failure, true, "%s = %s: %s", e.Property, e.Value, e.Rule)
+	case engine.ClientInstance:
+		return r.say("CLIENT", "made", info, false, "%s", e.ClientID)
 	case engine.RouteChanged:
 		r.topic = e.Topic
 		return r.say("ROUTE", "changed", notice, true, "%s: %d → %s on %s", e.Topic, e.OldQueues, plural(e.ReadQueues, "queue"), strings.Join(e.Brokers, ", "))

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -207,18 +208,45 @@ func (f *consumeFlags) explain(err error, c *config) error {
 	if strings.Contains(rule, "consumeThreadMax") { // the one rule between two properties
 		rule = "min must not be above max"
 	}
+	say := func(format string, args ...any) error {
+		return &usageError{Err: &rejectedError{fmt.Sprintf(format, args...), ce}}
+	}
 	flag := propertyFlags[ce.Property]
 	switch {
 	case flag == "threads" && f.changed(flag):
-		return usagef("--threads %s: %s (%s)", f.threads, rule, ce.Property)
+		return say("--threads %s: %s (%s)", f.threads, rule, ce.Property)
 	case flag != "" && f.changed(flag):
-		return usagef("--%s %v: %s (%s)", flag, ce.Value, rule, ce.Property)
+		return say("--%s %v: %s (%s)", flag, ce.Value, rule, ce.Property)
 	}
 	key := "consumer." + snake(ce.Property)
 	if line, ok := strings.CutPrefix(string(c.originOf(key)), "file:"); ok {
-		return usagef("%s:%s: %s = %v: %s (%s)", c.path, line, key, ce.Value, rule, ce.Property)
+		return say("%s:%s: %s = %v: %s (%s)", c.path, line, key, ce.Value, rule, ce.Property)
 	}
 	return err
+}
+
+// rejectedError is a refused setting in the words of who gave it.
+type rejectedError struct {
+	text string
+	*engine.ConfigError
+}
+
+func (e *rejectedError) Error() string { return e.text }
+func (e *rejectedError) Unwrap() error { return e.ConfigError }
+
+// tellRejected prints a refused setting as an event for who reads events: there is
+// no engine yet that could tell it.
+func (e *env) tellRejected(err error, format, group string) {
+	ev := engine.ConfigRejected{At: engine.At{Time: e.now()}}
+	if ce, ok := errors.AsType[*engine.ConfigError](err); ok {
+		ev.Property, ev.Value, ev.Rule = ce.Property, fmt.Sprint(ce.Value), ce.Rule
+	} else if ce, ok := errors.AsType[*configError](err); ok && ce.Key != "" {
+		ev.Property, ev.Value, ev.Rule = ce.Key, fmt.Sprint(ce.Value), ce.Rule
+	} else {
+		return
+	}
+	p := &printer{env: e, group: group, format: format}
+	_, _ = e.stdout.Write(p.event(nil, ev)) // the error is told on standard error too
 }
 
 func setIf[T any](f *consumeFlags, name string, to *T, value T) {
@@ -238,12 +266,16 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if err != nil {
 		return err
 	}
+	events := f.events && !onScreen && format != "none"
 	c, err := e.loadConfig()
-	if err != nil {
-		return err
+	var o engine.Options
+	if err == nil {
+		o, err = f.options(e, c)
 	}
-	o, err := f.options(e, c)
 	if err != nil {
+		if events {
+			e.tellRejected(err, format, f.group)
+		}
 		return err
 	}
 	l, err := f.listener.resolve(f, c, onScreen)

@@ -159,7 +159,7 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"virtual nodes":        {"[consumer]\nvirtual_node_cnt = 0\n", "c.toml:2: consumer.virtual_node_cnt = 0: must be 1 to 1000"},
 		"refresh":              {"[screen]\nrefresh = \"1h\"\n", `c.toml:2: screen.refresh = "1h": must be 100ms to 10s`},
 		"timestamp":            {"[consumer]\nconsume_timestamp = \"now\"\n", `c.toml:2: consumer.consume_timestamp = "now": must be such as`},
-		"timestamp missing":    {"[consumer]\nconsume_from_where = \"CONSUME_FROM_TIMESTAMP\"\n", "must be given to start from a time"},
+		"timestamp too early":  {"[consumer]\nconsume_timestamp = \"1969-12-31T00:00:00Z\"\n", `c.toml:2: consumer.consume_timestamp = "1969-12-31T00:00:00Z": must not lie before 1970`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

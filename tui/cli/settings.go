@@ -103,7 +103,7 @@ var settings = []setting{
 		show: func(c *config, _ string) string {
 			return quoteTOML(fromWhereNames[c.consumer.ConsumeFromWhere-1])
 		}},
-	{table: "consumer", key: "consume_timestamp", doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is none",
+	{table: "consumer", key: "consume_timestamp", doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is half an hour ago",
 		set: func(c *config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
