@@ -60,6 +60,7 @@ type coordinator struct {
 	requests sync.WaitGroup // heartbeats and lock requests under way
 	leaving  bool
 	drained  chan struct{} // closed when the last queue has drained while leaving
+	steps    int           // of the leave
 	operator string
 	operAt   time.Time
 	lastErr  string

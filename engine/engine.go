@@ -132,7 +132,6 @@ func New(o Options, d Deps) (*Engine, error) {
 	}
 	e.pool = newPool(e, o.ConsumeThreadMin)
 	e.base.Store(&base{state: CreateJust, topics: nil})
-	d.Inbound.engine.Store(e)
 	return e, nil
 }
 
@@ -192,15 +191,12 @@ func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
 // bounds the leaving; when it ends first, what is left undone is returned. Run
 // returns nil after an orderly leave, a *StillRunningError (in the chain) when a
 // listener did not return although it was interrupted, a *PanicError after a panic,
-// a *FilterRefusedError when a broker does not take an expression, and an error
-// naming the state when it is called a second time.
+// a *FilterRefusedError when a broker does not take an expression, a *TakenError
+// when its client serves another engine, and an error naming the state when it is
+// called a second time.
 func (e *Engine) Run(ctx, leaveCtx context.Context) error {
-	e.runMu.Lock()
-	again := e.started
-	e.started = true
-	e.runMu.Unlock()
-	if again {
-		return fmt.Errorf("the consumer of group %s was started before (state %v)", e.o.Group, e.base.Load().state)
+	if err := e.begin(); err != nil {
+		return err
 	}
 	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
@@ -217,6 +213,7 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	e.start(func() { e.observer(own) })
 	e.start(func() { e.answerer(own) })
 
+	e.events.publish(ClientInstance{At{Time: time.Now()}, e.clientID, false})
 	c.setState(Running, "")
 	c.begin(own)
 	c.loop(own, ctx)
@@ -262,6 +259,32 @@ func (e *Engine) awaitCalls() {
 	case <-returned:
 	case <-limit.C:
 	}
+}
+
+// TakenError refuses to run an engine on a client whose requests from the brokers
+// go to another one. The engine stays in the state CREATE_JUST.
+type TakenError struct{ Group, By string }
+
+func (e *TakenError) Error() string {
+	return fmt.Sprintf("the consumer of group %s cannot start: its client serves group %s already; give each a client of its own", e.Group, e.By)
+}
+
+// begin claims the client's inbound requests and the one run that an engine has.
+func (e *Engine) begin() error {
+	e.runMu.Lock()
+	defer e.runMu.Unlock()
+	if e.started {
+		return fmt.Errorf("the consumer of group %s was started before (state %v)", e.o.Group, e.base.Load().state)
+	}
+	if !e.d.Inbound.engine.CompareAndSwap(nil, e) {
+		taken := &TakenError{Group: e.o.Group}
+		if other := e.d.Inbound.engine.Load(); other != nil {
+			taken.By = other.o.Group
+		}
+		return taken
+	}
+	e.started = true
+	return nil
 }
 
 // boundBy is a context that ends with either of two.

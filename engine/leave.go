@@ -58,7 +58,8 @@ func (c *coordinator) leave(ctx context.Context) error {
 }
 
 func (c *coordinator) step(name string, began time.Time, err error) {
-	s := ShutdownStep{At: At{Time: time.Now()}, Step: name, DurationMS: ms(time.Since(began))}
+	c.steps++
+	s := ShutdownStep{At: At{Time: time.Now()}, Number: c.steps, Step: name, DurationMS: ms(time.Since(began))}
 	if err != nil {
 		s.Error = err.Error()
 	}
