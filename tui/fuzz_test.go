@@ -26,7 +26,7 @@ func allEvents(a engine.At) []engine.Event {
 		engine.PullError{At: a}, engine.PullRecovered{At: a}, engine.PullMoved{At: a}, engine.PullRegressed{At: a}, engine.PullSuspended{At: a}, engine.MessagesExpired{At: a}, engine.TagsCorrected{At: a}, engine.FlowBegin{At: a, Cause: core.FlowCount}, engine.FlowEnd{At: a, Cause: core.FlowBroker}, engine.OffsetIllegal{At: a},
 		engine.ConsumeDiscarded{At: a}, engine.ConsumeFailed{At: a}, engine.SentBack{At: a}, engine.SendBackFailed{At: a}, engine.RetryLocal{At: a},
 		engine.ConsumeBegin{At: a}, engine.ConsumeEnd{At: a}, engine.OrderlyUncommitted{At: a, Cause: core.FlowCount}, engine.RetrySuspend{At: a}, engine.MessageExpired{At: a}, engine.MessageUndecodable{At: a}, engine.OffsetPersistFailed{At: a}, engine.Pause{At: a},
-		engine.Resume{At: a}, engine.ResetBegin{At: a}, engine.ResetEnd{At: a}, engine.AdminRequest{At: a}, engine.ConsumedDirectly{At: a}, engine.ShutdownStep{At: a},
+		engine.Resume{At: a}, engine.ResetBegin{At: a}, engine.ResetEnd{At: a}, engine.AdminRequest{At: a}, engine.ConsumedDirectly{At: a}, engine.ShutdownStep{At: a}, engine.HoldSettled{At: a},
 		engine.HeartbeatSkipped{At: a}, engine.AssignmentChanged{At: a}, engine.ClientIDShared{At: a}, engine.ClientIDAlone{At: a}, engine.StartAtFirst{At: a},
 		engine.QueueRemovalDelayed{At: a}, engine.OffsetForgotten{At: a}, engine.LockRenewed{At: a}, engine.LockExpired{At: a}, engine.UnlockSent{At: a}, engine.OffsetFixed{At: a},
 	}
