@@ -46,8 +46,13 @@ func (c *coordinator) brokerUp(b beat) {
 		for mq, q := range c.queues {
 			if mq.BrokerName == b.Name {
 				q.unsure.Store(true)
-				c.doubt(q)
 			}
+		}
+	}
+	for mq, q := range c.queues {
+		if mq.BrokerName == b.Name && q.doubted {
+			c.wake("members", 0) // the pass ends the doubt
+			break
 		}
 	}
 	if before != nil && before != s {
@@ -89,9 +94,23 @@ func (c *coordinator) brokerDown(name, addr string, err error) {
 			q.elsewhere.Store(q.clustering)
 		}
 	}
+	if !c.reachable(name, s) {
+		c.doubt(name)
+	}
 	c.e.events.publish(BrokerOffline{At{Time: s.ErrorSince}, name, addr, err.Error()})
 	c.note("broker " + name + " at " + addr + ": " + err.Error())
 	c.tellDown()
+}
+
+// reachable reports whether some address of a broker answers, besides one: its
+// master and its slaves all know the group's members.
+func (c *coordinator) reachable(name string, besides *brokerState) bool {
+	for _, s := range c.brokers {
+		if s != besides && s.Name == name && s.Connected && !s.failing {
+			return true
+		}
+	}
+	return false
 }
 
 var errNotRouted = errors.New("no name server names it any more")

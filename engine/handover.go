@@ -184,16 +184,21 @@ func (m memberMute) apply(_ context.Context, c *coordinator) {
 	}
 }
 
-// doubt stops the pulls of a queue whose broker was out of reach: it may have
-// given the queue to others meanwhile, which give it back now. The next pass
-// reassures it. An orderly queue has its lock for that, and a member that is alone
-// nobody to doubt.
-func (c *coordinator) doubt(q *queue) {
-	if q.orderly || !q.clustering || q.dropping || !c.e.shared.Load() {
+// doubt stops the pulls of a broker's queues when it is out of reach: the broker
+// takes a member whose connection has ended out of the group, so others may have
+// the queues, and give them back when this member is back. The first pass after that
+// reassures them. An orderly queue has its lock for that, and a member that is
+// alone nobody to doubt.
+func (c *coordinator) doubt(broker string) {
+	if !c.e.shared.Load() {
 		return
 	}
-	q.doubted = true
-	q.inbox.put(doubted{})
+	for mq, q := range c.queues {
+		if mq.BrokerName == broker && q.clustering && !q.orderly && !q.dropping {
+			q.doubted = true
+			q.inbox.put(doubted{})
+		}
+	}
 }
 
 // reassure lets those of the kept queues that are in doubt compare their progress
@@ -201,7 +206,7 @@ func (c *coordinator) doubt(q *queue) {
 func (c *coordinator) reassure(ctx context.Context, t *topicState, kept []MessageQueue) {
 	var mqs []MessageQueue
 	for _, mq := range kept {
-		if q := c.queues[mq]; q.doubted {
+		if q := c.queues[mq]; q.doubted && c.reachable(mq.BrokerName, nil) {
 			q.doubted = false
 			mqs = append(mqs, mq)
 		}
@@ -235,6 +240,10 @@ const (
 	doubtReads       // what is committed
 )
 
+// doubtLimit is how long reading what is committed may fail before a queue in
+// doubt goes on from where it is.
+const doubtLimit = 10 * time.Second
+
 // doubted stops a queue's pulls until it has been reassured and has read.
 type doubted struct{}
 
@@ -252,7 +261,7 @@ type reassured struct{ asking bool }
 func (r reassured) applyTo(_ context.Context, q *queue) {
 	if q.doubt == doubtWaits {
 		q.doubt, q.asking, q.released, q.rested = doubtReads, r.asking, false, false
-		q.readAgainAt = time.Time{}
+		q.readAgainAt, q.doubtUntil = time.Time{}, time.Now().Add(doubtLimit)
 	}
 }
 

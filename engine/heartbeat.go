@@ -13,7 +13,9 @@ type brokerState struct {
 	failing bool
 	beating bool      // a heartbeat is under way
 	again   bool      // another one was wanted meanwhile (trap T33)
-	next    time.Time // of an address that does not answer; else zero
+	next    time.Time // of an address that does not answer, or has to be greeted; else zero
+	began   time.Time // the last heartbeat
+	greet   time.Time // when a connection was made while a heartbeat was under way
 }
 
 const (
@@ -94,7 +96,7 @@ func (c *coordinator) beat(ctx context.Context, name string, id int64, addr stri
 		s.again = true
 		return false
 	}
-	s.beating, s.again = true, false
+	s.beating, s.again, s.began = true, false, time.Now()
 	if s.Waiting.IsZero() {
 		s.Waiting = time.Now()
 	}
@@ -156,13 +158,59 @@ func (b beat) apply(ctx context.Context, c *coordinator) {
 	} else {
 		subTold{b.Name, b.subSeq}.apply(ctx, c)
 		c.brokerUp(b)
+		s.again = s.again || b.at.Add(b.RTT).Before(s.greet) // it was answered on the connection before
 	}
+	s.greet = time.Time{}
 	c.e.events.publish(ev)
 	if s.again {
 		c.beat(ctx, b.Name, b.ID, b.Address, nil)
 	}
 	c.sweepBrokers()
 	b.over(ctx, c)
+}
+
+// connected says that a connection to an address was made. A broker knows a member
+// by its connection: on a new one it has to be greeted by a heartbeat, or the
+// member is none until the next period (spec/consumer.md 4.3).
+type connected struct {
+	addr string
+	at   time.Time
+}
+
+func (n connected) apply(_ context.Context, c *coordinator) {
+	if s := c.brokers[n.addr]; s != nil && !c.leaving {
+		s.greetAt(n.at)
+	}
+}
+
+// disconnected says that a connection to an address has ended: the broker takes the
+// member out of the group.
+type disconnected struct{ addr string }
+
+func (n disconnected) apply(_ context.Context, c *coordinator) {
+	s := c.brokers[n.addr]
+	if s == nil || c.leaving {
+		return
+	}
+	s.greetAt(time.Now())
+	if !c.reachable(s.Name, s) {
+		c.doubt(s.Name)
+	}
+}
+
+// greetAt brings the next heartbeat forward, but not into a storm where a broker
+// closes each connection at once. One under way may be what the connection was
+// made for.
+func (s *brokerState) greetAt(now time.Time) {
+	if s.beating {
+		s.greet = now
+		return
+	}
+	at := now
+	if quiet := s.began.Add(heartbeatRetry); at.Before(quiet) {
+		at = quiet
+	}
+	s.next = earlier(s.next, at)
 }
 
 // over ends the round of a heartbeat that was its last.

@@ -18,6 +18,20 @@ type Inbound struct{ engine atomic.Pointer[Engine] }
 // NewInbound makes the handler to be given to remoting.NewClient and to New.
 func NewInbound() *Inbound { return &Inbound{} }
 
+// Connected and Disconnected tell the engine of the client's connections.
+func (i *Inbound) Connected(addr string) {
+	if e := i.engine.Load(); e != nil {
+		e.inbox.put(connected{addr, time.Now()})
+	}
+}
+
+// Disconnected is the other half of Connected.
+func (i *Inbound) Disconnected(addr string) {
+	if e := i.engine.Load(); e != nil {
+		e.inbox.put(disconnected{addr})
+	}
+}
+
 // HandleRequest answers or passes on one request. It returns soon: what takes
 // time happens on a goroutine of the engine.
 func (i *Inbound) HandleRequest(conn *remoting.Conn, req protocol.Command) {

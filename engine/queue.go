@@ -96,6 +96,7 @@ type queue struct {
 	// queue; released, it has given it back; rested, handOver has passed.
 	asking, released, rested bool
 	doubt                    doubt
+	doubtUntil               time.Time
 
 	conn      *remoting.Conn
 	connAddr  string

@@ -166,6 +166,9 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 			return
 		}
 		q.noteError(q.nextOffset, s.err, readAgain)
+		if q.doubt == doubtReads && now.After(q.doubtUntil) {
+			q.doubt = noDoubt
+		}
 		return
 	case q.mustWait():
 		q.detail = "its former owner has not given it back yet"

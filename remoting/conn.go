@@ -19,6 +19,14 @@ type Handler interface {
 	HandleRequest(c *Conn, req protocol.Command)
 }
 
+// ConnWatcher may be implemented by a Client's Handler to learn of the connections
+// that the Client makes and loses: brokers know a member by its connection. Both
+// calls must return soon.
+type ConnWatcher interface {
+	Connected(addr string)
+	Disconnected(addr string)
+}
+
 // ConnOptions are a connection's settings; the zero value is usable.
 type ConnOptions struct {
 	// Handler gets inbound requests; nil answers "not supported".

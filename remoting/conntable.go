@@ -123,6 +123,9 @@ func (t *connTable) run(ctx context.Context, addr string, d *dialled) {
 		d.conn = nil
 	}
 	t.log.Debug("dialled", "addr", addr, "err", d.err)
+	if w, ok := t.options.Handler.(ConnWatcher); ok && d.err == nil {
+		w.Connected(addr)
+	}
 }
 
 // settle records how a dial ended and returns what its callers are told.
@@ -199,6 +202,9 @@ func (t *connTable) failing(addr string) bool {
 func (t *connTable) onEnd(addr string, conn *Conn) {
 	t.forget(addr, conn)
 	t.log.Debug("connection ended", "addr", addr, "err", conn.Err())
+	if w, ok := t.options.Handler.(ConnWatcher); ok {
+		w.Disconnected(addr)
+	}
 	t.running.Done()
 }
 
