@@ -70,6 +70,8 @@ type Engine struct {
 	statsMu sync.Mutex             // guards stats
 	stats   map[string]*topicStats // by topic; none is ever removed
 
+	reads sync.WaitGroup // of start offsets, begun by queues that have not drained
+
 	turnsMu sync.Mutex // guards turns and starts
 	turns   map[string]chan struct{}
 	starts  map[string][]*computedStart // by broker name: waiting for its turn

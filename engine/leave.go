@@ -102,7 +102,7 @@ const requestsWait = time.Second
 // or keep the lock for its whole lease.
 func (c *coordinator) awaitRequests(ctx context.Context) {
 	answered := make(chan struct{})
-	c.e.start(func() { c.requests.Wait(); close(answered) })
+	c.e.start(func() { c.requests.Wait(); c.e.reads.Wait(); close(answered) })
 	limit := time.NewTimer(requestsWait)
 	defer limit.Stop()
 	select {

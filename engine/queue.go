@@ -157,6 +157,7 @@ type queue struct {
 	dropCause  core.DropCause
 	drainUntil time.Time
 	dropBegan  time.Time
+	saveAt     time.Time // when to persist while a listener runs
 	busyAt     time.Time // when to tell that an orderly queue cannot be given away yet
 	resetting  *resetting
 
@@ -375,6 +376,7 @@ func (q *queue) arm(timer *time.Timer) {
 		}
 	case phaseDropping:
 		earliest(q.drainUntil)
+		earliest(q.saveAt)
 		earliest(q.busyAt)
 	}
 	if due.IsZero() || (!q.armed.IsZero() && !due.Before(q.armed)) {

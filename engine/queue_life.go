@@ -48,7 +48,9 @@ func (q *queue) readOffset(ctx context.Context) {
 	taking := q.phase == phaseTaking
 	s.rested = q.clustering && (taking || q.doubt == doubtReads) && e.shared.Load() && !q.released && !q.rested
 	four := q.fourLine
+	e.reads.Add(1)
 	e.start(func() {
+		defer e.reads.Done()
 		stored, found, err := e.committed(ctx, mq, s.rested)
 		switch {
 		case err != nil:
@@ -259,8 +261,7 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 		q.drainUntil = time.Time{}
 	}
 	if q.running.Load() > 0 {
-		q.harvest()
-		q.e.inbox.put(persistSoon{q})
+		q.saveAt = q.dropBegan.Add(saveAfter)
 		if q.orderly && d.cause != core.DropShutdown {
 			q.busyAt = q.dropBegan.Add(removalTried)
 		}
@@ -270,6 +271,11 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 	}
 	q.touch()
 }
+
+// saveAfter is when a queue that waits for a running listener has its progress
+// until then made durable. The calls of most listeners end before, and the one
+// write at the end would wait for this one.
+const saveAfter = 50 * time.Millisecond
 
 // removalTried is how long the reference tries to remove an orderly queue before
 // it leaves that to the next pass; here it is only told then.
@@ -285,6 +291,11 @@ func earlier(a, b time.Time) time.Time {
 // stepDropping ends the queue when its listeners have returned, or the wait is
 // over: results that come later are void.
 func (q *queue) stepDropping(now time.Time) {
+	if q.running.Load() > 0 && !q.saveAt.IsZero() && !now.Before(q.saveAt) {
+		q.saveAt = time.Time{}
+		q.harvest()
+		q.e.inbox.put(persistSoon{q})
+	}
 	if q.running.Load() > 0 && !q.busyAt.IsZero() && !now.Before(q.busyAt) {
 		q.busyAt = time.Time{}
 		q.emit(QueueRemovalDelayed{q.at(), 1, "busy", ms(now.Sub(q.dropBegan))})
