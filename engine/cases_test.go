@@ -247,6 +247,10 @@ func TestLongSuspensionDropsNothing(t *testing.T) {
 		}), orderly, func(o *engine.Options) { o.PullThresholdForQueue = 100 })
 		mq := queueOf(m, topic, 0)
 		m.until("the cache is full", func() bool { return snapOf(m, mq).Flow == core.FlowCount })
+		m.until("the suspension is shown", func() bool {
+			s := snapOf(m, mq)
+			return s.State == engine.QueueSuspended && strings.Contains(s.Detail, "retry of the head in")
+		})
 		time.Sleep(4 * time.Minute)
 		up.Store(true)
 		began := time.Now()

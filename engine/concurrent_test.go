@@ -544,3 +544,19 @@ func TestGroupWithoutRetryQueues(t *testing.T) {
 		}
 	})
 }
+
+// As many calls run at once as ConsumeThreadMin says, whatever the maximum is, as in
+// the reference, whose pool grows only when its list of tasks is full, and that has
+// no limit (spec/consumer-concurrent.md 1).
+func TestThreads(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		tg.Produce(t, topic, 200)
+		var o calls
+		m := join(t, tg, group, topic, o.around(takes(100*time.Millisecond)), func(o *engine.Options) { o.ConsumeThreadMin, o.ConsumeThreadMax = 3, 20 })
+		m.until("all", func() bool { return m.distinct() == 200 })
+		if n := o.most.Load(); n != 3 {
+			t.Errorf("%d calls at once, want 3", n)
+		}
+	})
+}

@@ -396,6 +396,10 @@ func TestLeaveWithoutTheLock(t *testing.T) {
 		m.until("the call", func() bool { return m.seen[at{mq, 3}] == 1 })
 		steal(t, c, group, mq, "me@1", "other@1")
 		about[engine.LockLost](m, mq)
+		m.until("it is shown", func() bool {
+			s := snapOf(m, mq)
+			return s.State == engine.QueueUnlocked && strings.Contains(s.Detail, "another client holds it")
+		})
 		close(release)
 		time.Sleep(2 * time.Second)
 		m.leave()
@@ -556,5 +560,48 @@ func TestOrderlyQueueWaitsForItsCall(t *testing.T) {
 		a.leave()
 		b.leave()
 		checkOnce(t, a, b)
+	})
+}
+
+// A message that cannot be sent away stays at the head and is tried again; tries
+// are counted in memory only, so the next owner begins at the stored count
+// (spec/consumer-orderly.md 5.1).
+func TestOrderlyRetriesAreCountedInMemory(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		tg.Produce(t, topic, 1)
+		var refuse atomic.Bool
+		refuse.Store(true)
+		onFault(tg, func(code protocol.RequestCode, _ string) (f sandbox.Fault) {
+			if code == protocol.SendMessageV2 && refuse.Load() {
+				f.Code = protocol.SystemBusy
+			}
+			return f
+		})
+		suspend := listen(func(*engine.Message, *engine.ConsumeContext) engine.Status { return engine.SuspendCurrentQueueAMoment })
+		limit := func(o *engine.Options) { o.MaxReconsumeTimes = 2 }
+		a := join(t, tg, group, topic, suspend, orderly, limit)
+		a.until("more tries than the limit", func() bool { return len(a.order[mq]) == 5 })
+		a.leave()
+		wantOffset(t, tg, group, mq, 0)
+		var counted []int32
+		for _, e := range a.told() {
+			if x, ok := e.(engine.RetrySuspend); ok && x.MQ == mq {
+				counted = append(counted, x.ReconsumeTimes)
+			}
+		}
+		if len(counted) < 4 || !slices.Equal(counted[:4], []int32{1, 2, 3, 4}) {
+			t.Errorf("tries told: %v", counted)
+		}
+		if n := count[engine.SendBackFailed](a, nil); n < 2 {
+			t.Errorf("%d failures to send it away were told, want at least 2", n)
+		}
+		refuse.Store(false)
+		b := join(t, tg, group, topic, suspend, orderly, limit)
+		b.until("it is given up", func() bool { return snapOf(b, mq).CommittedOffset == 1 })
+		if n := len(b.order[mq]); n != 3 {
+			t.Errorf("the next owner tried %d times, want 3", n)
+		}
 	})
 }

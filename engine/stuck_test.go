@@ -117,7 +117,7 @@ func TestDroppedQueueWaitsForItsListeners(t *testing.T) {
 			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 				topic, group := tg.Topic(t, 1), tg.Group(t)
 				mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
-				tg.Produce(t, topic, 4)
+				tg.Produce(t, topic, 6) // the last two wait for the one thread
 				release := make(chan struct{})
 				a := join(t, tg, group, topic, func(_ context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
 					if msgs[0].QueueOffset() == 3 {
@@ -132,6 +132,9 @@ func TestDroppedQueueWaitsForItsListeners(t *testing.T) {
 				about[engine.QueueAdded](b, mq)
 				time.Sleep(30 * time.Second)
 				a.leave()
+				if n := len(a.order[mq]); n != 4 {
+					t.Errorf("the former owner was given %d messages, want 4: what waits for a thread is not handed out any more", n)
+				}
 				added := about[engine.QueueAdded](b, mq)
 				if added.NextOffset != d.committed {
 					t.Errorf("the next owner began at %d, want %d", added.NextOffset, d.committed)
@@ -148,8 +151,8 @@ func TestDroppedQueueWaitsForItsListeners(t *testing.T) {
 				if n != d.discarded {
 					t.Errorf("%d messages told as discarded, want %d", n, d.discarded)
 				}
-				if b.distinct() != int(4-d.committed) {
-					t.Errorf("the next owner got %d messages, want %d", b.distinct(), 4-d.committed)
+				if b.distinct() != int(6-d.committed) {
+					t.Errorf("the next owner got %d messages, want %d", b.distinct(), 6-d.committed)
 				}
 			})
 		})
