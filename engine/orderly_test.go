@@ -605,3 +605,46 @@ func TestOrderlyRetriesAreCountedInMemory(t *testing.T) {
 		}
 	})
 }
+
+// While the lock was lost and the store is being asked what others have done, the
+// old run goes no further; and what was consumed before the loss, not yet stored,
+// is not stored over another owner's progress.
+func TestLostLockStopsRunAndCommits(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		c := tg.Client(t, nil)
+		tg.Produce(t, topic, 10)
+		release := make(chan struct{})
+		m := join(t, tg, group, topic, listen(func(x *engine.Message, _ *engine.ConsumeContext) engine.Status {
+			if x.QueueOffset() == 3 {
+				<-release
+			}
+			return engine.ConsumeSuccess
+		}), orderly, named("me@1"), await(time.Minute), func(o *engine.Options) { o.PersistInterval = 25 * time.Second })
+		m.until("the call", func() bool { return m.seen[at{mq, 3}] == 1 })
+		steal(t, c, group, mq, "me@1", "other@1")
+		about[engine.LockLost](m, mq)
+		if err := c.UpdateConsumerOffset(t.Context(), group, mq, 6); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(30 * time.Second) // a round of the persister
+		wantOffset(t, tg, group, mq, 6)
+		onFault(tg, func(code protocol.RequestCode, client string) (f sandbox.Fault) {
+			if code == protocol.QueryConsumerOffset && client == "me@1" {
+				f.Delay = 2 * time.Second
+			}
+			return f
+		})
+		giveBack(t, c, group, mq, "other@1")
+		m.until("the lock is back", func() bool { return tg.Sandbox.LockOwner(group, mq) == "me@1" })
+		time.Sleep(100 * time.Millisecond)
+		close(release)
+		m.until("the rest", func() bool { return m.seen[at{mq, 9}] == 1 })
+		m.leave()
+		if got := m.order[mq]; !slices.Equal(got, []int64{0, 1, 2, 3, 6, 7, 8, 9}) {
+			t.Errorf("order %v", got)
+		}
+		wantOffset(t, tg, group, mq, 10)
+	})
+}
