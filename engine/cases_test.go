@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -345,41 +344,6 @@ func TestOutOfOrderCompletion(t *testing.T) {
 		again.until("the next one", func() bool { return again.seen[at{mq, 10}] == 1 })
 		if again.distinct() != 1 {
 			t.Errorf("%d messages came again", again.distinct()-1)
-		}
-	})
-}
-
-// Case: a dead letter cannot be consumed directly, since nothing knows its topic.
-// The listener sees its original one.
-func TestDeadLetterConsumedDirectly(t *testing.T) {
-	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
-		topic, group := tg.Topic(t, 1), tg.Group(t)
-		tg.Produce(t, topic, 1)
-		var mu sync.Mutex // guards topics
-		var topics []string
-		m := join(t, tg, group, topic, listen(func(x *engine.Message, cc *engine.ConsumeContext) engine.Status {
-			mu.Lock()
-			defer mu.Unlock()
-			if topics = append(topics, x.Topic()+" "+x.OriginalTopic()); len(topics) > 1 {
-				return engine.ConsumeSuccess
-			}
-			cc.DelayLevelWhenNextConsume = -1
-			return engine.ReconsumeLater
-		}), named("me@1"))
-		letter := readDeadLetters(t, tg, group, 1)[0]
-		r := letter.Record()
-		record, err := protocol.AppendRecord(nil, &r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		h := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: group, ClientID: "me@1", MsgID: letter.OffsetMessageID(), BrokerName: "broker-a"}
-		resp, err := tg.Sandbox.Relay(t.Context(), group, "me@1", &protocol.Command{Code: int32(protocol.ConsumeMessageDirectly), ExtFields: h.Fields(), Body: record})
-		if err != nil || resp.Code != 0 || !strings.Contains(string(resp.Body), "CR_SUCCESS") {
-			t.Fatalf("309: %v %+v", err, resp)
-		}
-		m.leave()
-		if want := []string{topic + " " + topic, protocol.DLQTopic(group) + " " + topic}; !slices.Equal(topics, want) {
-			t.Errorf("the listener saw %q, want %q", topics, want)
 		}
 	})
 }
