@@ -42,6 +42,7 @@ type app struct {
 	w, h    int
 	shown   viewID
 	last    viewID
+	places  places
 	live    []liveView   // by source
 	events  []eventsView // by source
 	queue   queueView
@@ -93,6 +94,7 @@ func newApp(o Options, e *env, cmds commands) app {
 		a.live = append(a.live, newLiveView(e))
 		a.events = append(a.events, newEventsView(e))
 	}
+	a.visited()
 	a.streams = make([]eventStream, len(a.engines))
 	a.waiting = make([]bool, len(a.engines))
 	return a
@@ -144,6 +146,8 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = a.onResetDone(msg)
 	case settleDoneMsg:
 		cmd = a.onSettleDone(msg)
+	case copiedMsg:
+		a.onCopied(msg)
 	case leftMsg:
 		cmd = a.onLeft(msg)
 	case endedMsg:
@@ -296,6 +300,7 @@ func (a *app) goTo(v viewID) tea.Cmd {
 		return nil
 	}
 	a.last, a.shown = a.shown, v
+	a.visited()
 	switch v {
 	case viewEvents:
 		a.source().log.unseen = 0
@@ -315,6 +320,7 @@ func (a *app) openQueue(mq engine.MessageQueue) tea.Cmd {
 	if a.shown != viewQueue {
 		a.last, a.shown = a.shown, viewQueue
 	}
+	a.visited()
 	a.poll++
 	return a.readHeld()
 }
@@ -353,6 +359,7 @@ func (a *app) look(i int) tea.Cmd {
 	if a.shown == viewQueue {
 		a.shown = viewLive
 	}
+	a.visited()
 	a.show(a.cur)
 	return nil
 }

@@ -85,6 +85,14 @@ func (a *app) act(name action) tea.Cmd {
 		return a.goTo(viewLog)
 	case "last-view":
 		return a.goTo(a.last)
+	case "history-back":
+		return a.travel(-1)
+	case "history-forward":
+		return a.travel(1)
+	case "copy":
+		return a.copyRow(false)
+	case "copy-json":
+		return a.copyRow(true)
 	case "next-consumer":
 		return a.look(a.cur + 1)
 	case "previous-consumer":

@@ -70,8 +70,11 @@ func (a *app) beginLeave(interrupted bool) tea.Cmd {
 
 func (a *app) quit(err error) tea.Cmd {
 	a.exit = err
-	if err == nil && a.leave.interrupted {
+	if a.leave.interrupted {
 		a.exit = ErrInterrupted
+		if err != nil { // it was ctrl-c all the same
+			a.exit = fmt.Errorf("%w: %w", ErrInterrupted, err)
+		}
 	}
 	return tea.Quit
 }
@@ -112,6 +115,9 @@ func (a *app) onLeaveLate() tea.Cmd {
 func (a *app) suspend() tea.Cmd {
 	if a.env.o.Member {
 		return a.refuse("ctrl-z: a stopped member of a real group would keep its queues")
+	}
+	if why := a.env.o.NoSuspend; why != "" {
+		return a.refuse("ctrl-z: " + why)
 	}
 	return tea.Suspend
 }

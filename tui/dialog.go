@@ -274,20 +274,14 @@ func (d helpDialog) view(w, h int) string {
 	}
 	room := max(h-3, 1)
 	width := (w - 2) / columns
-	for i := range min(room, (len(rows)+columns-1)/columns) {
+	entries := d.entries(rows[min(d.top, len(rows)):], width-16)
+	per := min(room, (len(entries)+columns-1)/columns)
+	for i := range per {
 		var l []segment
 		for col := range columns {
-			n := d.top + i + col*min(room, (len(rows)+columns-1)/columns)
-			if n >= len(rows) {
-				continue
+			if n := i + col*per; n < len(entries) {
+				l = append(l, segment{d.env.th.key, " " + pad(entries[n].key, 14)}, segment{d.env.th.text, pad(entries[n].text, width-16)})
 			}
-			b := rows[n]
-			where := ""
-			if b.where == everywhere {
-				where = " "
-			}
-			l = append(l, segment{d.env.th.key, " " + pad(b.Help().Key, 14)},
-				segment{d.env.th.text, pad(table.Cut(b.Help().Desc+where, width-17), width-16)})
 		}
 		lines = append(lines, l)
 	}
@@ -296,6 +290,18 @@ func (d helpDialog) view(w, h int) string {
 	}
 	details := fmt.Sprintf("%s · %d of %d", d.where, len(rows), d.total())
 	return drawBox(d.env, w, h, "Keys", details, lines, 0)
+}
+
+// entries are the lines of bindings: a long text goes on below itself.
+func (d helpDialog) entries(rows []*binding, width int) (lines []struct{ key, text string }) {
+	for _, b := range rows {
+		key := b.Help().Key
+		for _, part := range wrapText(b.Help().Desc, max(width-1, 10)) {
+			lines = append(lines, struct{ key, text string }{key, part})
+			key = ""
+		}
+	}
+	return lines
 }
 
 func (d helpDialog) total() int {

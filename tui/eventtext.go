@@ -62,6 +62,9 @@ func EventLine(e engine.Event, loc *time.Location) string {
 	return line
 }
 
+// IsFailure reports whether an event tells of something that went wrong.
+func IsFailure(e engine.Event) bool { return describe(e).sev == failure }
+
 // describe lets an event in: what it is, how bad, and one line about it.
 func describe(e engine.Event) eventRow {
 	r := eventRow{event: e, at: e.When(), name: e.EventName()}

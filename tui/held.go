@@ -16,7 +16,8 @@ type heldRow struct {
 	stage        core.Stage
 	started      time.Time
 	retries      int
-	held         time.Time // since when the operator is to decide; zero: not
+	message      *engine.Message // for copying only; never printed as it is
+	held         time.Time       // since when the operator is to decide; zero: not
 	reconsumed   int32
 	id, tags     string
 	keys         string
@@ -52,6 +53,7 @@ func heldRows(messages []engine.HeldMessage, known []heldRow) []heldRow {
 }
 
 func (r *heldRow) letIn(m *engine.Message) {
+	r.message = m
 	r.offset, r.reconsumed = m.QueueOffset(), m.ReconsumeTimes()
 	r.tags, r.keys = SafeText(m.Tags()), SafeText(strings.Join(m.Keys(), " "))
 	r.born, r.stored, r.bodySize = m.Born(), m.Stored(), len(m.StoredBody())

@@ -77,6 +77,9 @@ func (v *liveView) drawFeed(c *canvas) {
 	th := v.env.th
 	first, end := v.feed.Window()
 	details := "newest first · " + v.env.keys.first("detail") + " expand"
+	if len(v.lines) > 1 && v.inForce(&v.lines[0]) {
+		details = "in force, then " + details
+	}
 	if v.pic.dropped > 0 {
 		details = grouped(v.pic.dropped) + " events lost · " + details
 	}

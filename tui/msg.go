@@ -53,6 +53,12 @@ type (
 		rows   []settledRow
 		err    string
 	}
+	// copiedMsg: n bytes of a text of so many went to the terminal's clipboard.
+	copiedMsg struct {
+		what  string
+		n, of int
+		err   string
+	}
 	// logMsg are lines of the program's log.
 	logMsg struct {
 		lines []string

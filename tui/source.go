@@ -57,6 +57,15 @@ type Options struct {
 	Output io.Writer        // nil means standard output
 	Now    func() time.Time // nil means time.Now
 
+	// MessageJSON and EventJSON are what is copied as JSON; nil: there is none.
+	MessageJSON func(m *engine.Message) []byte
+	EventJSON   func(e engine.Event, group string) []byte
+	// Multiplexer is "tmux" or "screen" when the terminal is one of these, which need
+	// to be told to pass the clipboard's sequence on; else "".
+	Multiplexer string
+	// NoSuspend says why ctrl-z is refused; "" allows it.
+	NoSuspend string
+
 	// Leave begins the orderly leave and returns at once; it may be called more
 	// than once. Nil: leaving means that the screen ends.
 	Leave func()

@@ -95,7 +95,7 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 			return status
 		}
 	}
-	if err == nil || isType[*signalError](err) || errors.Is(err, context.Canceled) && cause != nil {
+	if err == nil || isType[*signalError](err) && !isType[*interruptedError](err) || errors.Is(err, context.Canceled) && cause != nil {
 		return status
 	}
 	name := "eyeq"

@@ -286,6 +286,7 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if err != nil {
 		return err
 	}
+	e.cluster = t.name
 	if err := t.allowChange("joining group " + f.group + ", which takes queues from its members and commits offsets,"); err != nil {
 		return err
 	}

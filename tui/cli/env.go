@@ -30,6 +30,7 @@ type env struct {
 
 	crew    *crew
 	command *cobra.Command // the one that ran
+	cluster string         // its name, for the log
 	entered bool           // a command's function was entered: its errors are not wrong use
 	modes   atomic.Pointer[term.State]
 

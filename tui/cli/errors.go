@@ -100,6 +100,16 @@ func (e *signalError) status() int {
 	return statusFailed
 }
 
+// interruptedError is a ctrl-c whose orderly leave could not do everything: the
+// status is ctrl-c's, and what was left undone is said.
+type interruptedError struct {
+	signal *signalError
+	err    error
+}
+
+func (e *interruptedError) Error() string   { return e.err.Error() }
+func (e *interruptedError) Unwrap() []error { return []error{e.signal, e.err} }
+
 // exitStatus is the one place where errors become exit statuses. cause is why
 // the root context ended, nil while it lives.
 func exitStatus(err, cause error) int {

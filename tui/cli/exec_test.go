@@ -252,3 +252,33 @@ func TestListenerNamesAreCompleted(t *testing.T) {
 		}
 	}
 }
+
+// The log has what an engineer looks for afterwards, by fixed keys, and not what
+// comes a message at a time.
+func TestLogFileTellsTheLifeOfAMember(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 3)
+	file := filepath.Join(t.TempDir(), "eyeq.log")
+	p := runs(t, consume(namesrv, "g", "--exec", "echo said by the command; false", "--log-file", file, "--idle-exit", "500ms", "--client-id", "me@1", "-o", "none")).want(t, statusDone, "")
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"level=INFO msg=member version=", "level=INFO msg=consumer_state from=CREATE_JUST to=RUNNING",
+		"msg=queue_added topic=orders broker=broker-a queue=0 next_offset=0 source=min", "msg=rebalance_end", "msg=shutdown_step step=unregister",
+		"cluster=" + namesrv + " group=g client_id=me@1",
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in the log:\n%s", want, text)
+		}
+	}
+	for _, no := range []string{"consume_failed", "sendback_ok", "heartbeat_sent"} {
+		if strings.Contains(string(text), no) {
+			t.Errorf("%s is in the log:\n%s", no, text)
+		}
+	}
+	if strings.Contains(p.err.String(), "level=") {
+		t.Errorf("the log is on standard error too: %s", p.err)
+	}
+}

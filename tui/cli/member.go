@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -18,6 +19,7 @@ type member struct {
 	engine  *engine.Engine
 	client  *remoting.Client
 	options engine.Options
+	env     *env
 }
 
 // newMember wires client, store and engine. offsets is where a broadcasting
@@ -40,7 +42,7 @@ func newMember(client *remoting.Client, inbound *engine.Inbound, o engine.Option
 	} else {
 		place.OffsetStore = store.NewRemoteBroker(client, o.Group)
 	}
-	return &member{engine: eng, client: client, options: o}, nil
+	return &member{engine: eng, client: client, options: o, env: e}, nil
 }
 
 // storePlace stands for a store that needs the client id, which the engine makes.
@@ -54,11 +56,36 @@ func (s *storePlace) String() string { return fmt.Sprintf("%T", s.OffsetStore) }
 func (m *member) run(ctx context.Context) error {
 	leaveCtx, cancel := leaveContext(ctx)
 	defer cancel()
+	logged := m.log(ctx)
 	err := m.engine.Run(ctx, leaveCtx)
+	waitFor(logged, stuckLimit)
 	if p, ok := errors.AsType[*engine.PanicError](err); ok {
 		return &panicError{p.Value, p.Stack}
 	}
 	return err
+}
+
+// log starts the writing of the engine's events to eyeq's own log, where anybody
+// reads that: standard error has the warnings in other words.
+func (m *member) log(ctx context.Context) <-chan struct{} {
+	done := make(chan struct{})
+	log := m.env.log()
+	if !log.Enabled(ctx, slog.LevelInfo) {
+		close(done)
+		return done
+	}
+	o := &m.options
+	who := []slog.Attr{slog.String("cluster", m.env.cluster), slog.String("group", o.Group), slog.String("client_id", m.engine.ClientID())}
+	log.LogAttrs(ctx, slog.LevelInfo, "member", append([]slog.Attr{slog.String("version", versionText()), slog.String("model", o.MessageModel.String()),
+		slog.Bool("orderly", o.Orderly), slog.String("strategy", o.Strategy.Name()), slog.String("from", o.ConsumeFromWhere.String()),
+		slog.Int("threads", o.ConsumeThreadMin), slog.Int("batch", o.ConsumeMessageBatchMaxSize)}, who...)...)
+	sub := m.engine.Subscribe(o.EventBuffer)
+	m.env.crew.start(func() {
+		defer close(done)
+		defer sub.Close()
+		logEvents(context.WithoutCancel(ctx), sub, log, who...)
+	})
+	return done
 }
 
 // awaitTopics asks the name servers for the topics until they answer, for at

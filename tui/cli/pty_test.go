@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -375,4 +376,55 @@ func TestHoldOnATerminal(t *testing.T) {
 	if _, _, _, end := sb.Offsets("g1", engine.MessageQueue{Topic: "%DLQ%g1", BrokerName: "broker-a"}); end != 1 {
 		t.Errorf("%d dead letters, want 1", end)
 	}
+}
+
+// A ctrl-c that cannot do everything, since the broker is away, is a ctrl-c all the
+// same, and what was left undone is said.
+func TestInterruptWhileTheBrokerIsAway(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 5)
+	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first")
+	s.out.await(t, "REBAL")
+	sb.StopBroker("broker-a")
+	s.press(t, "\x03")
+	if got := s.wait(t, patience); got != 130 {
+		t.Errorf("status = %d, want 130", got)
+	}
+	s.restored(t)
+	out := s.out.String()
+	if after := out[strings.LastIndex(out, "\x1b[?1049l")+1:]; !strings.Contains(after, "leave group g1: ") || !strings.Contains(after, "5 messages") {
+		t.Errorf("after the screen stands %q", after)
+	}
+}
+
+// Where no shell could wake the process, ctrl-z says so and does not stop it: this
+// terminal's only program is its session's leader.
+func TestSuspendWithoutAShell(t *testing.T) {
+	s := onTerminal(t, theProgram(t), nil, "demo")
+	s.out.await(t, firstScreen)
+	s.press(t, "\x1a")
+	s.out.await(t, "no shell here that could wake this process")
+	s.press(t, "q")
+	if got := s.wait(t, patience); got != 0 {
+		t.Errorf("status = %d", got)
+	}
+	s.restored(t)
+}
+
+// The terminal is asked to copy, by one sequence that it understands.
+func TestCopyByTheTerminal(t *testing.T) {
+	s := onTerminal(t, theProgram(t), nil, "demo")
+	s.out.await(t, "settle-1@demo")
+	s.press(t, "y")
+	s.out.await(t, "copied the queue's name")
+	out := s.out.String()
+	_, after, found := strings.Cut(out, "\x1b]52;c;")
+	coded, _, ended := strings.Cut(after, "\a")
+	text, err := base64.StdEncoding.DecodeString(coded)
+	if !found || !ended || err != nil || !strings.Contains(string(text), "orders broker-") {
+		t.Errorf("copied %q: %v", text, err)
+	}
+	s.press(t, "q")
+	s.wait(t, patience)
 }

@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"strings"
 	"syscall"
 
+	"eyeq/engine"
 	"eyeq/tui"
 )
 
@@ -21,11 +23,11 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 	var ended error
 	done := make(chan struct{})
 	e.crew.start(func() {
-		defer close(done)
 		ended = runs(engines)
 		if isType[*panicError](ended) {
 			e.crew.cancel(ended) // the screen does not outlive a fault of ours
 		}
+		close(done) // before the screen hears of it and ends
 		left <- ended
 	})
 
@@ -40,16 +42,24 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 	err := tui.Run(ctx, o)
 	leave(nil)
 	if errors.Is(err, tui.ErrInterrupted) {
-		err = &signalError{syscall.SIGINT}
+		late := errors.Is(err, tui.ErrLeaveTimeout)
+		signal := &signalError{syscall.SIGINT}
 		select {
 		case <-done:
-		default: // the second ctrl-c: at once
-			e.exit(exitStatus(err, nil))
-			return err
+		default: // the second ctrl-c, or the leave takes too long: at once
+			if late {
+				e.say("%v", tui.ErrLeaveTimeout)
+			}
+			e.exit(exitStatus(signal, nil))
+			return signal
 		}
+		if ended != nil {
+			return &interruptedError{signal, ended}
+		}
+		return signal
 	}
 	<-done // bounded by the orderly leave
-	if err == nil || isType[*signalError](err) && ended != nil {
+	if err == nil {
 		return ended
 	}
 	return err
@@ -59,8 +69,30 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 func (e *env) screenOptions(c *config) tui.Options {
 	return tui.Options{
 		Operator: e.getenv("USER"), Refresh: c.screen.refresh, Keys: c.keys,
-		ASCII: c.screen.glyphs == "ascii" || c.originOf("screen.glyphs") == "default" && asciiTerminal(e.getenv),
+		Multiplexer: multiplexer(e.getenv), NoSuspend: noSuspend(),
+		MessageJSON: func(m *engine.Message) []byte { return bytes.TrimRight(new(messageEncoder).append(nil, m), "\n") },
+		EventJSON:   func(ev engine.Event, group string) []byte { return bytes.TrimRight(appendEvent(nil, ev, group), "\n") },
+		ASCII:       c.screen.glyphs == "ascii" || c.originOf("screen.glyphs") == "default" && asciiTerminal(e.getenv),
 	}
+}
+
+// multiplexer names the program between us and the terminal.
+func multiplexer(getenv func(string) string) string {
+	switch {
+	case getenv("TMUX") != "":
+		return "tmux"
+	case strings.HasPrefix(getenv("TERM"), "screen"):
+		return "screen"
+	}
+	return ""
+}
+
+// noSuspend says why ctrl-z cannot be: "" when it can.
+func noSuspend() string {
+	if wakable() {
+		return ""
+	}
+	return "there is no shell here that could wake this process again"
 }
 
 // asciiTerminal reports whether the terminal has ASCII only: the Linux console, or

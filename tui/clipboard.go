@@ -1,0 +1,263 @@
+package tui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+	"unicode/utf8"
+
+	"github.com/aymanbagabas/go-osc52/v2"
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+)
+
+// maxCopy is what terminals take at once: many cut an escape sequence of more than
+// 100,000 bytes, and this is three quarters of that.
+const maxCopy = 72 << 10
+
+// copied says what went to the clipboard.
+type copied struct {
+	what string // "the body at 18,204,551"
+	text func() (string, error)
+}
+
+// copy asks the terminal to take a text into its clipboard (OSC 52). The sequence
+// is one write to the file that the renderer writes to, so it cannot end up inside
+// a frame. Whether the terminal does it, it does not say.
+func (c commands) copy(out io.Writer, multiplexer string, x copied) tea.Cmd {
+	return c.within(copyLimit, func(context.Context) tea.Msg {
+		text, err := x.text()
+		if err != nil {
+			return copiedMsg{what: x.what, err: errorText(err)}
+		}
+		n := len(text)
+		if n > maxCopy {
+			end := maxCopy
+			for end > maxCopy-utf8.UTFMax && !utf8.RuneStart(text[end]) {
+				end--
+			}
+			text = text[:end]
+		}
+		seq := osc52.New(text)
+		switch multiplexer {
+		case "tmux":
+			seq = seq.Tmux()
+		case "screen":
+			seq = seq.Screen()
+		}
+		if _, err := io.WriteString(out, seq.String()); err != nil {
+			return copiedMsg{what: x.what, err: errorText(err)}
+		}
+		return copiedMsg{what: x.what, n: len(text), of: n}
+	})
+}
+
+const copyLimit = 2 * time.Second
+
+// onCopied tells that the terminal was asked.
+func (a *app) onCopied(msg copiedMsg) {
+	switch {
+	case msg.err != "":
+		a.say("copy "+msg.what, msg.err)
+	case msg.n < msg.of:
+		a.note = note{fmt.Sprintf("copied the first %s of %s of %s", size(int64(msg.n)), size(int64(msg.of)), msg.what), warning, a.env.now}
+	default:
+		a.say("copied "+msg.what+", "+size(int64(msg.n)), "")
+	}
+}
+
+// copyRow copies what is under the cursor: in one line, or as JSON.
+func (a *app) copyRow(asJSON bool) tea.Cmd {
+	x, why := a.underCursor(asJSON)
+	switch {
+	case why != "":
+		return a.refuse(why)
+	case a.env.o.Output == nil:
+		return a.refuse("there is no terminal to copy to")
+	}
+	return a.cmds.copy(a.env.o.Output, a.env.o.Multiplexer, x)
+}
+
+func literal(what, text string) copied {
+	return copied{what, func() (string, error) { return text, nil }}
+}
+
+func (a *app) underCursor(asJSON bool) (x copied, why string) {
+	const nothing = "there is nothing under the cursor to copy"
+	switch a.shown {
+	case viewQueue:
+		r := a.queue.current()
+		if r == nil || r.message == nil {
+			return x, nothing
+		}
+		return a.copyMessage(r, asJSON)
+	case viewEvents:
+		r := a.events[a.cur].current()
+		if r == nil {
+			return x, nothing
+		}
+		return a.copyEvent(r, asJSON)
+	case viewLog:
+		if i := a.log.list.Cursor(); !asJSON && i < len(a.log.lines) {
+			return literal("the line", a.log.lines[i]), ""
+		}
+		return x, "only a line of the log can be copied"
+	}
+	v := &a.live[a.cur]
+	switch v.focus {
+	case paneFeed:
+		if f := v.line(); f != nil {
+			return a.copyEvent(&f.row, asJSON)
+		}
+		return x, nothing
+	case paneAlloc:
+		id, ok := v.members.Current()
+		if !ok {
+			return x, nothing
+		}
+		if asJSON {
+			return a.copyMember(id)
+		}
+		return literal("the client id", id), ""
+	}
+	mq, ok := v.queues.Current()
+	s := a.picture().scene
+	if !ok || s.queue(mq) == nil {
+		return x, nothing
+	}
+	if asJSON {
+		return copied{"queue " + SafeText(mq.Short()) + " as JSON", func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
+	}
+	return literal("the queue's name", SafeText(mq.Topic)+" "+SafeText(mq.Short())), ""
+}
+
+// copyMessage copies a message's true bytes, whatever they are, or all of it as JSON.
+func (a *app) copyMessage(r *heldRow, asJSON bool) (copied, string) {
+	m := r.message
+	if !asJSON {
+		return copied{"the body at " + grouped(r.offset), func() (string, error) {
+			body, err := m.Body()
+			return string(body), err
+		}}, ""
+	}
+	if a.env.o.MessageJSON == nil {
+		return copied{}, "there is no JSON of messages here"
+	}
+	encode := a.env.o.MessageJSON
+	return copied{"the message at " + grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}, ""
+}
+
+func (a *app) copyEvent(r *eventRow, asJSON bool) (copied, string) {
+	e, loc, s := r.event, a.env.o.Location, a.picture().scene
+	if !asJSON {
+		return copied{"the event", func() (string, error) { return EventLine(e, loc), nil }}, ""
+	}
+	if a.env.o.EventJSON == nil || s == nil {
+		return copied{}, "there is no JSON of events here"
+	}
+	encode, group := a.env.o.EventJSON, s.raw.Group
+	return copied{"the event as JSON", func() (string, error) { return string(encode(e, group)), nil }}, ""
+}
+
+// copyMember copies a member with what the strategy gives it.
+func (a *app) copyMember(id string) (copied, string) {
+	s := a.picture().scene
+	if s == nil {
+		return copied{}, "there is nothing under the cursor to copy"
+	}
+	type member struct {
+		ClientID string   `json:"client_id"`
+		Self     bool     `json:"self"`
+		Topic    string   `json:"topic"`
+		Queues   []string `json:"queues"`
+	}
+	return copied{"the member as JSON", func() (string, error) {
+		list := []member{}
+		for i := range s.raw.Topics {
+			for _, m := range s.raw.Topics[i].Members {
+				if SafeText(m.ClientID) != id {
+					continue
+				}
+				queues := []string{}
+				for _, mq := range m.Queues {
+					queues = append(queues, fmt.Sprintf("%s:%d", mq.BrokerName, mq.QueueID))
+				}
+				list = append(list, member{m.ClientID, m.Self, s.raw.Topics[i].Topic, queues})
+			}
+		}
+		if len(list) == 0 {
+			return "", errors.New("it is not a member any more")
+		}
+		return toJSON(list)
+	}}, ""
+}
+
+// queueJSON is a row of the queue table; what is not known is null.
+func queueJSON(q *engine.QueueSnapshot) (string, error) {
+	known := func(n int64) *int64 {
+		if n == engine.Unknown {
+			return nil
+		}
+		return &n
+	}
+	own := func(n int64) *int64 {
+		if !q.Own {
+			return nil
+		}
+		return &n
+	}
+	row := struct {
+		Topic     string  `json:"topic"`
+		Broker    string  `json:"broker"`
+		Queue     int32   `json:"queue"`
+		Retry     bool    `json:"retry"`
+		Owner     *string `json:"client_id"`
+		Own       bool    `json:"own"`
+		State     string  `json:"state"`
+		Detail    string  `json:"detail"`
+		Min       *int64  `json:"min_offset"`
+		Max       *int64  `json:"max_offset"`
+		Committed *int64  `json:"committed_offset"`
+		Persisted *int64  `json:"persisted_offset"`
+		Next      *int64  `json:"next_offset"`
+		Lag       *int64  `json:"lag"`
+		CachedMin *int64  `json:"cached_min_offset"`
+		CachedMax *int64  `json:"cached_max_offset"`
+		Cached    *int64  `json:"cached_count"`
+		Done      *int64  `json:"cached_done"`
+		Bytes     *int64  `json:"cached_bytes"`
+		Span      *int64  `json:"span"`
+		Held      *int64  `json:"held"`
+		Flow      *string `json:"flow"`
+		Locked    *bool   `json:"locked"`
+	}{
+		Topic: q.Topic, Broker: q.BrokerName, Queue: q.QueueID, Retry: q.Retry, Own: q.Own, State: q.State.String(), Detail: q.Detail,
+		Min: known(q.MinOffset), Max: known(q.MaxOffset), Committed: known(q.CommittedOffset), Persisted: known(q.PersistedOffset), Next: known(q.NextOffset),
+		CachedMin: known(q.CachedMin), CachedMax: known(q.CachedMax), Cached: own(q.CachedCount), Done: own(q.CachedDone), Bytes: own(q.CachedBytes),
+		Span: own(q.Span), Held: own(q.Held),
+	}
+	if q.Owner != "" {
+		row.Owner = &q.Owner
+	}
+	if lag, ok := lagOf(q); ok {
+		row.Lag = &lag
+	}
+	if q.Own && q.Flow != core.FlowNone {
+		cause := q.Flow.String()
+		row.Flow = &cause
+	}
+	if q.Own {
+		row.Locked = &q.Locked
+	}
+	return toJSON(row)
+}
+
+func toJSON(v any) (string, error) {
+	b, err := json.Marshal(v)
+	return string(b), err
+}
