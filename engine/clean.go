@@ -36,7 +36,7 @@ func (q *queue) cleanDue(ctx context.Context, now time.Time) {
 		return
 	}
 	started := b.startedAt(i)
-	age := now.Sub(time.Unix(0, started))
+	age := now.Sub(q.e.moment(started))
 	if started == 0 || age <= q.e.o.ConsumeTimeout {
 		return
 	}

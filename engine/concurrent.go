@@ -65,7 +65,7 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 			c.last = time.Now()
 		}
 		call := &b.started[i/size]
-		call.Store(c.last.UnixNano())
+		call.Store(e.stamp(c.last))
 		w.hold(i, j)
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)

@@ -51,6 +51,7 @@ type coordinator struct {
 	sampler       sampler
 	lastRefresh   time.Time
 	nextRoutes    time.Time
+	ahead         time.Duration // of the wall clock before the monotonic one since the start
 
 	away map[string]*givingAway // by broker name
 
@@ -160,6 +161,7 @@ func (c *coordinator) due(ctx context.Context, now time.Time) {
 	if !now.Before(c.nextHeartbeat) {
 		c.heartbeat(ctx, nil)
 	}
+	c.checkClock(now)
 	c.beatAgain(ctx, now)
 	if !now.Before(c.nextRoutes) {
 		c.nextRoutes = now.Add(remoting.RouteMaxAge)

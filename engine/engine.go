@@ -48,6 +48,7 @@ type Engine struct {
 	d        Deps
 	log      *slog.Logger
 	clientID string
+	born     time.Time
 	subs     atomic.Pointer[[]protocol.SubscriptionData]
 
 	inbox        *mailbox[command]
@@ -61,8 +62,8 @@ type Engine struct {
 	misfit       atomic.Bool // an odd verdict was logged
 	base         atomic.Pointer[base]
 	observed     atomic.Pointer[observed]
-	asked        atomic.Int64 // when Snapshot was last called, unix nanoseconds
-	lastPersist  atomic.Int64
+	asked        atomic.Int64                    // when Snapshot was last called, a stamp
+	lastPersist  atomic.Int64                    // a stamp
 	beats        chan struct{}                   // a place for each heartbeat under way
 	down         atomic.Pointer[map[string]bool] // addresses that do not answer
 	notSaved     atomic.Pointer[string]          // why offsets could not be written the last time that happened
@@ -107,7 +108,7 @@ func New(o Options, d Deps) (*Engine, error) {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	e := &Engine{o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), beats: make(chan struct{}, heartbeatsAtOnce), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}, starts: map[string][]*computedStart{}}
+	e := &Engine{born: now, o: o, d: d, log: d.Log, inbox: newMailbox[command](), questions: newMailbox[question](), ended: make(chan struct{}), beats: make(chan struct{}, heartbeatsAtOnce), stats: map[string]*topicStats{}, turns: map[string]chan struct{}{}, starts: map[string][]*computedStart{}}
 	if e.log == nil {
 		e.log = slog.New(slog.DiscardHandler)
 	}

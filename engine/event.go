@@ -99,6 +99,11 @@ type (
 		At
 		Cause string `json:"cause"` // busy, no_broker
 	}
+	// ClockStepped: the host's wall clock was set; nothing of the engine goes by it.
+	ClockStepped struct {
+		At
+		ByMS int64 `json:"by_ms"` // forwards; negative: backwards
+	}
 	// MembersChanged: a broker said that the group's members changed (code 40).
 	MembersChanged struct {
 		At
@@ -510,6 +515,7 @@ func (LockRenewed) EventName() string         { return "lock_renewed" }
 func (LockExpired) EventName() string         { return "lock_expired" }
 func (UnlockSent) EventName() string          { return "unlock_sent" }
 func (OffsetFixed) EventName() string         { return "offset_fixed" }
+func (ClockStepped) EventName() string        { return "clock_stepped" }
 func (MembersChanged) EventName() string      { return "members_changed" }
 func (RebalanceBegin) EventName() string      { return "rebalance_begin" }
 func (RebalanceEnd) EventName() string        { return "rebalance_end" }

@@ -136,7 +136,7 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 	if len(unwanted) > 0 && !c.leaving {
 		c.e.start(func() { c.e.unlock(ctx, l.broker, unwanted) })
 	}
-	refused, renewed, oldest := 0, 0, l.asked.UnixNano()
+	refused, renewed, oldest := 0, 0, c.e.stamp(l.asked)
 	for _, q := range l.qs {
 		if until := q.lockedUntil.Load(); until != 0 && ok[q.mq] {
 			renewed++
@@ -151,7 +151,7 @@ func (l locksAnswered) apply(ctx context.Context, c *coordinator) {
 		}
 	}
 	if renewed > 0 {
-		c.e.events.publish(LockRenewed{At{Time: time.Now()}, l.broker, renewed, l.asked.Sub(time.Unix(0, oldest)).Milliseconds()})
+		c.e.events.publish(LockRenewed{At{Time: time.Now()}, l.broker, renewed, l.asked.Sub(c.e.moment(oldest)).Milliseconds()})
 	}
 	if refused == 0 {
 		c.lockTries = 0

@@ -112,7 +112,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 			c.last = time.Now()
 		}
 		w.hold(i, j)
-		b.calledAt.Store(c.last.UnixNano())
+		b.calledAt.Store(q.e.stamp(c.last))
 		b.handed.Store(int64(j))
 		w.cc = ConsumeContext{MessageQueue: q.mq, AckIndex: j - i - 1, AutoCommit: true}
 		status, err := e.d.Listener.Consume(ctx, b.msgs[i:j:j], &w.cc)
@@ -165,7 +165,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 
 // mayRun reports whether the broker's lock is held and has not expired here.
 func (q *queue) mayRun(now time.Time) bool {
-	return !q.clustering || now.UnixNano() <= q.lockedUntil.Load()
+	return !q.clustering || q.e.stamp(now) <= q.lockedUntil.Load()
 }
 
 func orderlyVerdict(status Status, err error) core.OrderlyVerdict {
@@ -374,7 +374,7 @@ func (l lockAnswer) applyTo(ctx context.Context, q *queue) {
 		q.readAgainAt = time.Time{}
 	}
 	q.locked, q.lockedAt = true, l.at
-	q.lockedUntil.Store(l.at.Add(core.LockMaxLive).UnixNano())
+	q.lockedUntil.Store(q.e.stamp(l.at.Add(core.LockMaxLive)))
 	if q.phase == phaseActive && q.resetting == nil && !q.inFlight && !q.dialing && !q.reading {
 		q.nextPull = time.Now()
 	}

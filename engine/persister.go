@@ -44,7 +44,7 @@ func (e *Engine) persistChanged(ctx context.Context) {
 	defer cancel()
 	// A failure has been told as an event; the next round tries again.
 	if e.persist(sctx, e.base.Load().own) == nil {
-		e.lastPersist.Store(time.Now().UnixNano())
+		e.lastPersist.Store(e.stamp(time.Now()))
 	}
 }
 
@@ -79,7 +79,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 			if qerr := cmp.Or(err, failed[q.mq]); qerr != nil {
 				text := qerr.Error()
 				e.notSaved.Store(&text)
-				if q.notDurable.CompareAndSwap(0, time.Now().UnixNano()) { // told once, until a write succeeds
+				if q.notDurable.CompareAndSwap(0, e.stamp(time.Now())) { // told once, until a write succeeds
 					e.events.publish(OffsetPersistFailed{q.at(), o, text})
 				}
 				first.set(fmt.Errorf("commit %d of %v: %w", o, q.mq, qerr))

@@ -255,7 +255,7 @@ func (p *pool) stillRunning(now time.Time) (still []RunningCall) {
 		}
 		r := RunningCall{MessageQueue: b.q.mq, First: b.msgs[from].QueueOffset(), Last: b.msgs[to-1].QueueOffset(), MessageID: b.msgs[from].MessageID()}
 		if at := b.startedAt(from); at > 0 {
-			r.For = now.Sub(time.Unix(0, at))
+			r.For = now.Sub(b.q.e.moment(at))
 		}
 		still = append(still, r)
 	}

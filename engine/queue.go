@@ -43,15 +43,15 @@ type queue struct {
 	results chan result
 	gone    chan struct{} // closed when the goroutine has ended
 	inbox   *mailbox[queueCommand]
-	// lockedUntil is when the broker's lock expires on this side, in unix
-	// nanoseconds; 0: not locked (orderly).
+	// lockedUntil is when the broker's lock expires on this side, as a stamp; 0: not
+	// locked (orderly).
 	lockedUntil atomic.Int64
 	snap        atomic.Pointer[QueueSnapshot]
 	// memory is the committed offset to be persisted, -1: none. persisted is what
 	// the store holds as far as we know.
 	memory      atomic.Int64
 	persisted   atomic.Int64
-	persistedAt atomic.Int64 // unix nanoseconds
+	persistedAt atomic.Int64 // a stamp
 	// unsure: the broker was away and may have come back with older offsets, so the
 	// offset is written again although it has not changed.
 	unsure atomic.Bool
@@ -59,10 +59,10 @@ type queue struct {
 	// last (we were cut off, or have given it away): a lower value must not be put
 	// over its progress.
 	elsewhere atomic.Bool
-	// notDurable: since when writes of the offset fail, which was told; unix
-	// nanoseconds, 0: the last one did not.
+	// notDurable: since when writes of the offset fail, which was told, as a
+	// stamp; 0: the last one did not.
 	notDurable atomic.Int64
-	pulledAt   atomic.Int64 // the last pull attempt, unix nanoseconds
+	pulledAt   atomic.Int64 // the last pull attempt, a stamp
 	// dropping and drained are the coordinator's: it has told the queue to end, and
 	// the queue has.
 	dropping, drained bool

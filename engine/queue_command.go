@@ -38,7 +38,7 @@ func (h heldQuery) applyTo(_ context.Context, q *queue) {
 		x := HeldMessage{Message: m, Stage: stage}
 		if b, i, ok := q.batchOf(seq); ok && stage != core.StageDone {
 			if at := b.startedAt(i); at > 0 {
-				x.Started, x.Stage = time.Unix(0, at), core.StageTaken
+				x.Started, x.Stage = q.e.moment(at), core.StageTaken
 			}
 			if b.retries != nil && !q.orderly {
 				x.Retries = int(b.retries[i])

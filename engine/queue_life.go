@@ -215,7 +215,7 @@ func (q *queue) adopt(offset int64) {
 // persister call it.
 func (q *queue) notePersisted(offset int64) {
 	q.persisted.Store(offset)
-	q.persistedAt.Store(time.Now().UnixNano())
+	q.persistedAt.Store(q.e.stamp(time.Now()))
 }
 
 // newGeneration empties the queue and voids everything handed out.

@@ -21,7 +21,7 @@ const (
 // pull applies the pre-checks and, when all pass, sends the next pull request.
 func (q *queue) pull(ctx context.Context, now time.Time) {
 	q.lastPull = now
-	q.pulledAt.Store(now.UnixNano())
+	q.pulledAt.Store(q.e.stamp(now))
 	q.touch()
 	if q.orderly && q.clustering && q.locked && core.LockExpired(q.lockedAt, now) {
 		q.lockLost("expired", now)

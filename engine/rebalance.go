@@ -174,7 +174,7 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 		if mq.Topic == t.sub.Topic {
 			h := core.Holding{MQ: mq, Dropped: q.dropping, LastPull: now}
 			if at := q.pulledAt.Load(); at != 0 {
-				h.LastPull = time.Unix(0, at)
+				h.LastPull = c.e.moment(at)
 			}
 			have = append(have, h)
 		}

@@ -102,7 +102,8 @@ func (c *coordinator) topicSnapshot(t *topicState, b *base) TopicSnapshot {
 
 // watched reports whether somebody has looked lately.
 func (e *Engine) watched(now time.Time) bool {
-	return now.Sub(time.Unix(0, e.asked.Load())) < lookedAtLimit
+	at := e.asked.Load()
+	return at != 0 && now.Sub(e.moment(at)) < lookedAtLimit
 }
 
 // Snapshot returns what the engine looks like now: at most some 100 ms old while
@@ -112,12 +113,12 @@ func (e *Engine) Snapshot() *Snapshot {
 	now := time.Now()
 	b := e.base.Load()
 	if watched := e.watched(now); !watched {
-		e.asked.Store(now.UnixNano())
+		e.asked.Store(e.stamp(now))
 		for _, q := range b.own { // they did not publish while nobody looked
 			q.inbox.put(refresh{})
 		}
 	}
-	e.asked.Store(now.UnixNano())
+	e.asked.Store(e.stamp(now))
 	s := &Snapshot{
 		At: now, Started: b.started, State: b.state, StateCause: b.cause,
 		Group: e.o.Group, ClientID: e.clientID, Model: e.o.MessageModel, Orderly: e.o.Orderly,
@@ -130,7 +131,7 @@ func (e *Engine) Snapshot() *Snapshot {
 	}
 	s.Namesrv, s.NamesrvCurrent = e.d.Client.Namesrv()
 	if at := e.lastPersist.Load(); at != 0 {
-		s.LastPersist = time.Unix(0, at)
+		s.LastPersist = e.moment(at)
 	}
 	var obs map[MessageQueue]observedQueue
 	if o := e.observed.Load(); o != nil {
@@ -146,10 +147,10 @@ func (e *Engine) Snapshot() *Snapshot {
 			row.InProcess = e.pool.inProcess(q)
 			row.PersistedOffset = q.persisted.Load()
 			if at := q.persistedAt.Load(); at != 0 {
-				row.PersistedAt = time.Unix(0, at)
+				row.PersistedAt = e.moment(at)
 			}
 			if at := q.notDurable.Load(); at != 0 {
-				s.PersistError, s.PersistErrorSince = *e.notSaved.Load(), earlier(s.PersistErrorSince, time.Unix(0, at))
+				s.PersistError, s.PersistErrorSince = *e.notSaved.Load(), earlier(s.PersistErrorSince, e.moment(at))
 			}
 			if seen && o.at.After(row.OffsetsAt) {
 				row.MinOffset, row.MaxOffset, row.OffsetsAt, row.OffsetsFrom = o.min, max(o.max, row.MaxOffset), o.at, o.from
@@ -229,7 +230,7 @@ func (q *queue) publish(now time.Time) {
 		s.HeadStored, s.HeadMessageID, s.HeadHeld = m.Stored(), m.MessageID(), q.heldSince(m.QueueOffset())
 		if b, i, ok := q.batchOf(seq); ok {
 			if at := b.startedAt(i); at > 0 {
-				s.HeadStarted = time.Unix(0, at)
+				s.HeadStarted = q.e.moment(at)
 			}
 		}
 	})

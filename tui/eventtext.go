@@ -188,6 +188,12 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("LOCK", "returned", info, false, "%s of %s", plural(len(e.Queues), "lock"), e.Broker)
 	case engine.LockRenewed:
 		return r.say("LOCK", "renewed", info, false, "%s of %s", plural(e.Queues, "lock"), e.Broker)
+	case engine.ClockStepped:
+		way := "forwards"
+		if e.ByMS < 0 {
+			way = "backwards"
+		}
+		return r.say("CLOCK", "set", warning, true, "the host's clock was set %s by %s", way, span(ms(max(e.ByMS, -e.ByMS))))
 	case engine.MembersChanged:
 		return r.say("MEMBERS", "changed", info, false, "told by %s", e.Address)
 	case engine.RebalanceBegin:

@@ -20,7 +20,7 @@ import (
 func allEvents(a engine.At) []engine.Event {
 	return []engine.Event{
 		engine.ConsumerState{At: a}, engine.ConfigRejected{At: a}, engine.ClientInstance{At: a}, engine.RouteChanged{At: a}, engine.RouteMissing{At: a}, engine.NamesrvUnreachable{At: a}, engine.NamesrvRecovered{At: a},
-		engine.BrokerOffline{At: a}, engine.BrokerOnline{At: a}, engine.HeartbeatSent{At: a}, engine.MembersChanged{At: a}, engine.RebalanceBegin{At: a},
+		engine.BrokerOffline{At: a}, engine.BrokerOnline{At: a}, engine.HeartbeatSent{At: a}, engine.ClockStepped{At: a}, engine.MembersChanged{At: a}, engine.RebalanceBegin{At: a},
 		engine.RebalanceEnd{At: a}, engine.RebalanceTopic{At: a}, engine.RebalanceSkipped{At: a}, engine.QueueAdded{At: a}, engine.QueueAddFailed{At: a},
 		engine.QueueDropped{At: a}, engine.QueueRemoved{At: a}, engine.LockGained{At: a}, engine.LockLost{At: a}, engine.LockRequestFailed{At: a},
 		engine.PullError{At: a}, engine.PullRecovered{At: a}, engine.PullMoved{At: a}, engine.PullRegressed{At: a}, engine.PullSuspended{At: a}, engine.MessagesExpired{At: a}, engine.TagsCorrected{At: a}, engine.FlowBegin{At: a, Cause: core.FlowCount}, engine.FlowEnd{At: a, Cause: core.FlowBroker}, engine.OffsetIllegal{At: a},
