@@ -9,6 +9,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,11 @@ func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.T
 		if tg.Sandbox != nil {
 			t.Skip("no other program reaches the sandbox's network in memory")
 		}
-		body(t, tg, &peers{script: os.Getenv("EYEQ_TEST_CLUSTER"), version: tg.Name})
+		script, err := filepath.Abs(os.Getenv("EYEQ_TEST_CLUSTER"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body(t, tg, &peers{script: script, version: tg.Name})
 	})
 }
 
@@ -59,6 +64,7 @@ func (p *peers) run(t *testing.T, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), toolLimit) // cleanups run it too
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.script, args...)
+	cmd.Dir = t.TempDir() // mqadmin leaves files where it runs
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
