@@ -266,7 +266,7 @@ func TestLogFileTellsTheLifeOfAMember(t *testing.T) {
 	}
 	for _, want := range []string{
 		"level=INFO msg=member version=", "level=INFO msg=consumer_state from=CREATE_JUST to=RUNNING",
-		"msg=queue_added topic=orders broker=broker-a queue=0 next_offset=0 source=min", "msg=rebalance_end", "msg=shutdown_step step=unregister",
+		"msg=queue_added topic=orders broker=broker-a queue=0 next_offset=0 source=min", "msg=rebalance_end", "msg=shutdown_step number=3 step=unregister",
 		"cluster=" + namesrv + " group=g client_id=me@1",
 	} {
 		if !strings.Contains(string(text), want) {
