@@ -121,6 +121,9 @@ func TestStartWithoutTopics(t *testing.T) {
 		if s := m.Snapshot(); s.State != engine.Running || len(s.Queues) != 0 {
 			t.Errorf("state %v with %d queues, want RUNNING without any", s.State, len(s.Queues))
 		}
+		if ev := untilEvent[engine.HeartbeatSkipped](m, "no broker to tell", nil); ev.Cause != "no_broker" {
+			t.Errorf("heartbeat_skipped = %+v", ev)
+		}
 		if err := m.SubscribeTopic(t.Context(), engine.Subscription{Topic: "a b"}); err == nil {
 			t.Error("a bad topic was subscribed")
 		}
