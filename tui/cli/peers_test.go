@@ -513,3 +513,31 @@ func (k *killing) startAgain(t *testing.T) {
 		}
 	})
 }
+
+// A command that refuses each message once gets each of them again from the
+// group's retry topic, and then all are consumed.
+func TestPeersExecRefuses(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		const n = 6
+		namesrv := strings.Join(tg.Namesrv, ";")
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		p.produce(t, namesrv, topic, n)
+		run := startLeaving(t, []string{
+			"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--from", "first", "--threads", "2", "--idle-exit", "20s",
+			"--exec", `grep -q '"reconsume_times":0,' && { echo not yet; exit 4; }; true`,
+		})
+		awaitCount(t, run.out, `"message"`, 2*n)
+		run.signals <- syscall.SIGTERM
+		run.wait(t).want(t, 143, "not yet")
+		got := run.objects(t)
+		for seq, all := range deliveriesOf(t, got["message"], propertySeq) {
+			if len(all) != 2 {
+				t.Errorf("message %d was delivered %d times, want twice", seq, len(all))
+			}
+		}
+		if s := got["summary"][0]; fmt.Sprintf("%v %v %v", s["messages"], s["failed"], s["duplicates"]) != "12 6 0" {
+			t.Errorf("summary = %v, want 12 messages, 6 failed, no duplicate", s)
+		}
+		p.wantProgress(t, namesrv, group, topic, n)
+	})
+}
