@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -367,6 +368,34 @@ func TestMessagesExpire(t *testing.T) {
 	})
 }
 
+// What is cached when the queue's beginning expires behind it is consumed all the
+// same; the reference drops it with its queue, and nobody gets it.
+func TestExpiryKeepsWhatIsCached(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		tg.Produce(t, topic, 30)
+		m := join(t, tg, group, topic, takes(100*time.Millisecond), func(o *engine.Options) {
+			o.PullThresholdForQueue, o.PullBatchSize, o.ConsumeThreadMin, o.ConsumeThreadMax = 10, 10, 1, 1
+		})
+		m.until("flow control", func() bool { q := snapOf(m, mq); return q.Flow == core.FlowCount && q.NextOffset == 20 })
+		tg.Sandbox.Truncate(mq, 25)
+		e := untilEvent[engine.MessagesExpired](m, "it is told", nil)
+		if e.From != 20 || e.To != 25 {
+			t.Errorf("messages_expired = %+v, want 20 to 25", e)
+		}
+		awaitCommit(m, topic, 30)
+		m.leave()
+		if got, want := m.order[mq], append(fromTo(0, 20), fromTo(25, 30)...); !slices.Equal(got, want) {
+			t.Errorf("delivered %v, want %v", got, want)
+		}
+		if n := count[engine.OffsetIllegal](m, nil); n != 0 {
+			t.Errorf("%d resets", n)
+		}
+		checkCommitted(t, tg, group, topic)
+	})
+}
+
 // An offset that is beyond the queue's end is corrected by the broker: told with
 // what was asked and what is right, persisted, and pulled from.
 func TestOffsetBeyondTheEnd(t *testing.T) {
@@ -448,6 +477,84 @@ func TestInnerBatches(t *testing.T) {
 		})
 		if want := []string{"1/3", "2/1", "2/3"}; !slices.Equal(bodies, want) {
 			t.Errorf("from 7 on by tag: %v, want %v", bodies, want)
+		}
+	})
+}
+
+// On a broker that deletes its log under a slow reader, every message that does
+// not come is told as expired, by either of the two answers that brokers have for
+// it, and none comes twice.
+func TestExpiredMessagesAreTold(t *testing.T) {
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		hours := make([]string, 24)
+		for h := range hours {
+			hours[h] = fmt.Sprintf("%02d", h)
+		}
+		tg := own.Up(t, "broker", "mappedFileSizeCommitLog=1048576", "mappedFileSizeConsumeQueue=20000", "fileReservedTime=0",
+			"deleteWhen="+strings.Join(hours, ";"), "cleanResourceInterval=2000", "deleteCommitLogFilesInterval=10")
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		slow := func(ctx context.Context, _ []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+			select {
+			case <-time.After(10 * time.Millisecond):
+			case <-ctx.Done():
+			}
+			return engine.ConsumeSuccess, nil
+		}
+		m := join(t, tg, group, topic, slow, func(o *engine.Options) {
+			o.PullThresholdForQueue, o.ConsumeThreadMin, o.ConsumeThreadMax = 16, 1, 1
+		})
+		mq := queueOf(m, topic, 0)
+		awaitHeld(m, topic, 1)
+		if err := m.Pause(t.Context(), engine.PauseRequest{By: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		c := tg.Client(t, nil)
+		if _, err := c.Route(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		items := make([]protocol.BatchItem, 64)
+		for i := range items {
+			items[i].Body = make([]byte, 4000)
+		}
+		var end int64
+		for n := range 60 {
+			r := sandboxtest.Send(t, c, mq, items...)
+			end = r.QueueOffset + int64(len(items))
+			if n == 20 { // the first files are on their way out
+				if err := m.Resume(t.Context(), engine.ResumeRequest{By: "test"}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(50 * time.Millisecond)
+		}
+		awaitCommit(m, topic, end)
+		m.leave()
+		told := map[int64]bool{}
+		for _, e := range m.events {
+			from, to := int64(0), int64(0)
+			switch e := e.(type) {
+			case engine.MessagesExpired:
+				from, to = e.From, e.To
+			case engine.OffsetIllegal:
+				from, to = e.Requested, e.Corrected
+			}
+			for ; from < to; from++ {
+				told[from] = true
+			}
+		}
+		missing := 0
+		for o := range end {
+			switch n := m.seen[at{mq, o}]; {
+			case n == 0 && !told[o]:
+				t.Fatalf("the message at %d did not come, and nothing was told of it", o)
+			case n == 0:
+				missing++
+			case n > 1:
+				t.Errorf("the message at %d came %d times", o, n)
+			}
+		}
+		if missing == 0 {
+			t.Error("no message expired: the test has shown nothing")
 		}
 	})
 }

@@ -177,9 +177,14 @@ func (q *pullQueue) apply(call pullCall, addr string, p pullRead) time.Duration 
 	if p.err == nil && c.tags != nil {
 		msgs = slices.DeleteFunc(slices.Clone(msgs), func(m Message) bool { return !c.tags[m.Tags()] })
 	}
+	unfiltered := c.sub.SubString == "*" && c.sub.ExpressionType == protocol.ExpressionTAG
+	var gaps []core.Gap
+	if unfiltered && !q.reader.view && p.err == nil && code == protocol.Success {
+		gaps = core.Gaps(call.offset, p.res.NextBeginOffset, msgs)
+	}
 	a := core.ApplyPull(core.PullAnswer{
 		Err: p.err != nil && !coded, Code: code, Requested: call.offset, Next: p.res.NextBeginOffset, Min: p.res.MinOffset, Max: p.res.MaxOffset,
-		First: p.first, Last: p.last, Messages: len(msgs), Unfiltered: c.sub.SubString == "*" && c.sub.ExpressionType == protocol.ExpressionTAG,
+		First: p.first, Last: p.last, Messages: len(msgs), CacheEmpty: true, Unfiltered: unfiltered,
 	})
 	switch {
 	case a.Broken != "":
@@ -220,6 +225,10 @@ func (q *pullQueue) apply(call pullCall, addr string, p pullRead) time.Duration 
 	case a.ExpiredTo > 0:
 		q.give(Polled{Next: a.ExpiredTo, Event: MessagesExpired{at, call.offset, a.ExpiredTo}}, 0)
 	}
+	if len(gaps) > 0 && gaps[0].From == call.offset {
+		q.give(Polled{Next: gaps[0].To, Event: MessagesExpired{at, gaps[0].From, gaps[0].To}}, 0)
+		gaps = gaps[1:]
+	}
 	q.next = a.Next
 	end := p.res.Status == remoting.PullNoNewMessage
 	if end != q.atEnd || !end {
@@ -227,6 +236,9 @@ func (q *pullQueue) apply(call pullCall, addr string, p pullRead) time.Duration 
 		if !a.Illegal {
 			q.give(Polled{Messages: msgs, Next: a.Next, AtEnd: end}, len(p.res.Body))
 		}
+	}
+	for _, g := range gaps {
+		q.give(Polled{Next: a.Next, Event: MessagesExpired{at, g.From, g.To}}, 0)
 	}
 	return a.After
 }

@@ -323,7 +323,9 @@ func (q *queue) stepActive(ctx context.Context, now time.Time) {
 // next pull is answered, which the broker may hold for 15 s.
 func (q *queue) commitScanned(now time.Time) {
 	if q.commit < q.nextOffset && q.pq.Stats().Count == 0 {
-		q.corrected.add(now, q.commit, q.nextOffset)
+		if !q.unfiltered || len(q.e.o.FilterHooks) > 0 {
+			q.corrected.add(now, q.commit, q.nextOffset)
+		} // else the messages have expired, which is told
 		q.setCommit(q.nextOffset, true)
 		q.touch()
 	}

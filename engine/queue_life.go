@@ -318,6 +318,7 @@ func (q *queue) stepDropping(now time.Time) {
 	if q.nextOffset != Unknown {
 		q.commitScanned(now)
 	}
+	q.tellStretches(now.Add(stretchEvery)) // all that there is to be told
 	if ended, ok := q.flow.Current(); ok {
 		q.flowEnded(ended)
 	}

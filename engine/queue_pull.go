@@ -179,11 +179,15 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	conn := q.conn // suggest may give it up
 	p := q.read(&r)
 	res, err := p.res, p.err
+	var gaps []core.Gap
+	if q.unfiltered && !q.reader.view && res.Status == remoting.PullFound && err == nil {
+		gaps = core.Gaps(q.asked, res.NextBeginOffset, p.msgs)
+	}
 	msgs := q.filter(p.msgs)
 	a := core.ApplyPull(core.PullAnswer{
 		Err: p.broken || p.unreadable, Code: protocol.ResponseCode(r.Command.Code), Requested: q.asked, Next: res.NextBeginOffset,
 		Min: res.MinOffset, Max: res.MaxOffset, First: p.first, Last: p.last, Messages: len(msgs), CacheEmpty: q.pq.Stats().Count == 0,
-		Unfiltered: q.unfiltered, PullInterval: q.e.o.PullInterval,
+		Unfiltered: q.unfiltered, TooSmall: res.Remark == tooSmall, PullInterval: q.e.o.PullInterval,
 	})
 	if a.Broken != "" && err == nil {
 		err = remoting.BadAnswer(protocol.PullMessage, q.connAddr, errors.New(a.Broken))
@@ -230,7 +234,10 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 			q.emit(PullRegressed{q.at(), q.asked, a.Next, first})
 		}
 		if a.ExpiredTo > 0 {
-			q.expired.add(now, q.asked, a.ExpiredTo)
+			q.expire(now, q.asked, a.ExpiredTo)
+		}
+		for _, g := range gaps {
+			q.expire(now, g.From, g.To)
 		}
 		q.nextOffset = a.Next
 	}
@@ -346,6 +353,9 @@ func (q *queue) put(msgs []protocol.MessageExt, pinned int) *batch {
 	}
 	return b
 }
+
+// tooSmall is the remark with which both lines say that a queue begins later.
+const tooSmall = "OFFSET_TOO_SMALL"
 
 // undecodable tells of a record that breaks the format, and reports whether it
 // is another than the last. It is asked for again: an offset never moves over what

@@ -33,7 +33,17 @@ func (s *stretch) take(now time.Time) (from, to int64, ok bool) {
 	return s.from, s.to, true
 }
 
-// tellStretches tells what was passed over.
+// expire notes messages that have expired; what does not adjoin the last ones is
+// told apart from them.
+func (q *queue) expire(now time.Time, from, to int64) {
+	if !q.expired.due.IsZero() && q.expired.to != from {
+		q.emit(MessagesExpired{At{now, q.mq}, q.expired.from, q.expired.to})
+		q.expired.due = time.Time{}
+	}
+	q.expired.add(now, from, to)
+}
+
+// tellStretches tells what was passed over and is due.
 func (q *queue) tellStretches(now time.Time) {
 	if from, to, ok := q.expired.take(now); ok {
 		q.emit(MessagesExpired{At{now, q.mq}, from, to})

@@ -128,6 +128,7 @@ type PullAnswer struct {
 	Messages     int   // after the client-side filter
 	CacheEmpty   bool
 	Unfiltered   bool // every message of the queue was asked for
+	TooSmall     bool // with code 21: what was asked for is below the queue's smallest offset
 	PullInterval time.Duration
 }
 
@@ -138,7 +139,7 @@ type PullAction struct {
 	Correct   bool          // the cache is empty: store Next as the committed offset, increase only
 	Illegal   bool          // the broker corrected the offset: reset the queue to Next
 	Regressed bool          // Next, or the first message, is below what was asked for
-	ExpiredTo int64         // the messages from what was asked for up to before this are gone; 0: none are
+	ExpiredTo int64         // no message came, those from what was asked for up to before this are gone; 0: none are
 	Broken    string        // why the answer contradicts itself: it moves nothing, and its connection is not to be trusted
 	After     time.Duration // wait before the next pull
 	Cause     FlowCause     // FlowBroker with code 215
@@ -201,13 +202,16 @@ func (a *PullAnswer) moved() PullAction {
 	m := PullAction{Next: a.Next, Regressed: a.Next < a.Requested}
 	switch a.Code {
 	case protocol.PullOffsetMoved:
+		// What has expired lies behind what is cached, which is as good as ever: Java
+		// drops it with the queue, and nobody gets it.
+		if a.TooSmall && !a.CacheEmpty && a.Next > a.Requested {
+			m.ExpiredTo = a.Next
+			return m
+		}
 		m.Illegal = true
 		return m
 	case protocol.Success:
 		m.Regressed = m.Regressed || a.First < a.Requested
-		if a.Unfiltered && a.First > a.Requested {
-			m.ExpiredTo = a.First
-		}
 		m.Put = a.Messages > 0
 		m.Correct = !m.Put && a.CacheEmpty // trap T20: Java leaves the committed offset behind
 		if m.Put {
@@ -229,4 +233,28 @@ func (a *PullAnswer) moved() PullAction {
 		m.After = PullDelayException // the same again and again would be a hot loop
 	}
 	return m
+}
+
+// Gap is offsets that no message has: From … To-1.
+type Gap struct{ From, To int64 }
+
+// Gaps are what an answer to a pull at asked leaves out up to next, where every
+// message was asked for: they have expired. The messages ascend.
+func Gaps(asked, next int64, messages []protocol.MessageExt) (gaps []Gap) {
+	n := int64(len(messages))
+	if n > 0 && messages[0].QueueOffset() <= asked && messages[n-1].QueueOffset()-messages[0].QueueOffset() == n-1 && next == messages[n-1].QueueOffset()+1 {
+		return nil // the rule: nothing is missing
+	}
+	for i := range messages {
+		if o := messages[i].QueueOffset(); o >= asked {
+			if o > asked {
+				gaps = append(gaps, Gap{asked, o})
+			}
+			asked = o + 1
+		}
+	}
+	if next > asked {
+		gaps = append(gaps, Gap{asked, next})
+	}
+	return gaps
 }

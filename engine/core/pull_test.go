@@ -98,8 +98,10 @@ func TestApplyPull(t *testing.T) {
 			PullAction{Put: true, Next: 90, Regressed: true, After: time.Second}},
 		"0 first message regressed": {PullAnswer{Code: protocol.Success, Next: 103, First: 98, Last: 102, Messages: 5},
 			PullAction{Put: true, Next: 103, Regressed: true, After: time.Second}},
-		"0 begins later, everything asked for": {PullAnswer{Code: protocol.Success, Next: 132, First: 120, Last: 131, Messages: 12, Unfiltered: true},
-			PullAction{Put: true, Next: 132, ExpiredTo: 120, After: interval}},
+		"21 too small, messages cached": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 500, TooSmall: true},
+			PullAction{Next: 500, ExpiredTo: 500}},
+		"21 too small, nothing cached": {PullAnswer{Code: protocol.PullOffsetMoved, Next: 500, TooSmall: true, CacheEmpty: true},
+			PullAction{Next: 500, Illegal: true}},
 		"0 begins later, by a filter": {PullAnswer{Code: protocol.Success, Next: 132, First: 120, Last: 131, Messages: 12},
 			PullAction{Put: true, Next: 132, After: interval}},
 		"19 nothing new": {PullAnswer{Code: protocol.PullNotFound, Next: 100, CacheEmpty: true},
@@ -169,6 +171,37 @@ func TestApplyPull(t *testing.T) {
 				t.Errorf("ApplyPull(%+v) (-want +got):\n%s", tt.a, diff)
 			}
 		})
+	}
+}
+
+func TestGaps(t *testing.T) {
+	of := func(offsets ...int64) (ms []protocol.MessageExt) {
+		for _, o := range offsets {
+			record, err := protocol.AppendRecord(nil, &protocol.Record{Topic: "t", QueueOffset: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ms, err = protocol.AppendMessages(ms, record, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return ms
+	}
+	for name, tt := range map[string]struct {
+		next int64
+		ms   []protocol.MessageExt
+		want []Gap
+	}{
+		"none":          {13, of(10, 11, 12), nil},
+		"before":        {13, of(12), []Gap{{10, 12}}},
+		"within":        {15, of(10, 12, 14), []Gap{{11, 12}, {13, 14}}},
+		"behind":        {20, of(10, 11), []Gap{{12, 20}}},
+		"everywhere":    {20, of(12, 15), []Gap{{10, 12}, {13, 15}, {16, 20}}},
+		"of regression": {12, of(8, 9, 10, 11), nil},
+	} {
+		if diff := cmp.Diff(tt.want, Gaps(10, tt.next, tt.ms)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }
 
