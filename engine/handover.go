@@ -22,12 +22,14 @@ const (
 	// handOver is how long a queue that others may have had just now is given
 	// between two readings of its committed offset when nobody says who has it.
 	handOver = 150 * time.Millisecond
-	// handOverAnswer bounds the wait for one answer; handOverPause is between two
-	// questions, and handOverSettle lets the one-way commit of a Java member arrive.
-	handOverAnswer = 400 * time.Millisecond
-	handOverPause  = 20 * time.Millisecond
-	handOverSlow   = 250 * time.Millisecond // after the first second
-	handOverSettle = 20 * time.Millisecond
+	// handOverAnswer bounds the wait for one answer, besides some of the broker's
+	// round trips up to handOverLongest; handOverPause is between two questions, and handOverSettle lets the one-way commit of a Java member arrive.
+	handOverAnswer  = 400 * time.Millisecond
+	handOverTrips   = 10
+	handOverLongest = 3 * time.Second
+	handOverPause   = 20 * time.Millisecond
+	handOverSlow    = 250 * time.Millisecond // after the first second
+	handOverSettle  = 20 * time.Millisecond
 	// handOverTold is when it is told that an old owner keeps a queue, and
 	// handOverGrace how long beyond a rebalance period, in which it must have learnt
 	// of the change, it may.
@@ -57,9 +59,13 @@ func (c *coordinator) formerOwners(t *topicState, last map[string][]MessageQueue
 
 // askFormer asks member for the queues of a topic until it has given them all
 // back, on a goroutine of its own. Each queue is told what to do.
-func (e *Engine) askFormer(ctx context.Context, addr, topic, member string, qs []*queue) {
+func (c *coordinator) askFormer(ctx context.Context, addr, topic, member string, qs []*queue) {
+	e, patience := c.e, handOverAnswer
+	if s := c.brokers[addr]; s != nil {
+		patience = min(patience+handOverTrips*s.RTT, handOverLongest) // one that is slow is slow to pass on, too
+	}
 	e.start(func() {
-		w := handOverWatch{e: e, addr: addr, topic: topic, member: member, began: time.Now()}
+		w := handOverWatch{e: e, addr: addr, topic: topic, member: member, patience: patience, began: time.Now()}
 		for _, q := range qs {
 			w.left = append(w.left, &awaited{q: q})
 		}
@@ -91,6 +97,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 type handOverWatch struct {
 	e                   *Engine
 	addr, topic, member string
+	patience            time.Duration
 	began               time.Time
 	left                []*awaited
 	answered            bool
@@ -104,7 +111,7 @@ type awaited struct {
 
 // ask asks once and reports whether there is more to wait for.
 func (w *handOverWatch) ask(ctx context.Context) bool {
-	actx, cancel := context.WithTimeout(ctx, handOverAnswer)
+	actx, cancel := context.WithTimeout(ctx, w.patience)
 	offsets, online, err := w.e.d.Client.MemberOffsets(actx, w.addr, w.e.o.Group, w.topic, w.member)
 	cancel()
 	if err != nil && !w.answered {
@@ -222,7 +229,7 @@ func (c *coordinator) reassure(ctx context.Context, t *topicState, kept []Messag
 			asked[mq], qs[i] = true, c.queues[mq]
 			qs[i].inbox.put(reassured{asking: true})
 		}
-		c.e.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
+		c.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
 	}
 	for _, mq := range mqs {
 		if !asked[mq] {

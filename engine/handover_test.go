@@ -88,13 +88,15 @@ func TestHandOverUnderLoad(t *testing.T) {
 	for name, tt := range map[string]struct {
 		learns   time.Duration // by how much later the old owner gets the list of members
 		persists time.Duration // and its commits arrive
+		slow     time.Duration // by how much later the broker answers anything
 		silence  time.Duration // allowed on join
 	}{
-		"prompt":               {0, 0, 350 * time.Millisecond},
-		"learns late":          {900 * time.Millisecond, 0, 350 * time.Millisecond},
-		"persists late":        {0, 250 * time.Millisecond, 500 * time.Millisecond},
-		"late all round":       {400 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond},
-		"learns in its period": {21 * time.Second, 0, 350 * time.Millisecond},
+		"prompt":               {0, 0, 0, 350 * time.Millisecond},
+		"learns late":          {900 * time.Millisecond, 0, 0, 350 * time.Millisecond},
+		"persists late":        {0, 250 * time.Millisecond, 0, 500 * time.Millisecond},
+		"late all round":       {400 * time.Millisecond, 250 * time.Millisecond, 0, 500 * time.Millisecond},
+		"learns in its period": {21 * time.Second, 0, 0, 350 * time.Millisecond},
+		"slow broker":          {0, 0, 300 * time.Millisecond, 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
@@ -105,8 +107,9 @@ func TestHandOverUnderLoad(t *testing.T) {
 				stop := steady(tg, topic, queues)
 				time.Sleep(6 * time.Second)
 				onFault(tg, func(code protocol.RequestCode, client string) (f sandbox.Fault) {
+					f.Delay = tt.slow
 					if code == protocol.GetConsumerListByGroup && client == "a@1" {
-						f.Delay = tt.learns
+						f.Delay += tt.learns
 						if tt.learns > 3*time.Second {
 							f = sandbox.Fault{Drop: true}
 						}

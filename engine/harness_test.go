@@ -24,13 +24,7 @@ func (s brokerStore) Load(ctx context.Context, mq engine.MessageQueue) (int64, b
 }
 
 func (s brokerStore) Save(ctx context.Context, offsets map[engine.MessageQueue]int64) map[engine.MessageQueue]error {
-	failed := map[engine.MessageQueue]error{}
-	for mq, o := range offsets {
-		if err := s.client.UpdateConsumerOffset(ctx, s.group, mq, o); err != nil {
-			failed[mq] = err
-		}
-	}
-	return failed
+	return s.client.UpdateConsumerOffsets(ctx, s.group, offsets)
 }
 
 // at names one delivered message.

@@ -59,12 +59,21 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 	e.eachBroker(ctx, byBroker, func(part []*queue, err error) {
 		// Read in turn, so that an older value never comes last.
 		offsets := map[MessageQueue]int64{}
+		var compare []*queue
 		for _, q := range part {
 			if o := q.memory.Load(); o != Unknown && (o != q.persisted.Load() || q.unsure.Load()) {
-				if q.elsewhere.Load() && e.overtaken(ctx, q, o) {
-					continue
-				}
 				offsets[q.mq] = o
+				if q.elsewhere.Load() {
+					compare = append(compare, q)
+				}
+			}
+		}
+		for i, stored := range e.loadAll(ctx, compare) {
+			q := compare[i]
+			if o := offsets[q.mq]; stored >= o { // another owner, or we ourselves, had come as far
+				delete(offsets, q.mq)
+				q.unsure.Store(false)
+				q.notePersisted(o)
 			}
 		}
 		var failed map[MessageQueue]error
@@ -93,16 +102,24 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 	return first.err
 }
 
-// overtaken reports whether the store holds as much already, written by another
-// owner of the queue or by ourselves.
-func (e *Engine) overtaken(ctx context.Context, q *queue, offset int64) bool {
-	stored, found, err := e.d.Store.Load(ctx, q.mq)
-	if err != nil || !found || stored < offset {
-		return false
+// loadAll reads what is committed of queues, several at once; Unknown stands for
+// none, and for one that cannot be read.
+func (e *Engine) loadAll(ctx context.Context, queues []*queue) []int64 {
+	stored := make([]int64, len(queues))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, loadsAtOnce)
+	for i, q := range queues {
+		places <- struct{}{}
+		e.guard(&wg, func() {
+			defer func() { <-places }()
+			offset, found, err := e.d.Store.Load(ctx, q.mq)
+			if stored[i] = offset; err != nil || !found {
+				stored[i] = Unknown
+			}
+		})
 	}
-	q.unsure.Store(false)
-	q.notePersisted(offset)
-	return true
+	wg.Wait()
+	return stored
 }
 
 // save writes one offset as given and waits until it is durable.
@@ -160,7 +177,7 @@ func (e *Engine) saveStarts(ctx context.Context, broker string) {
 	delete(e.starts, broker)
 	e.turnsMu.Unlock()
 	var wg sync.WaitGroup
-	places := make(chan struct{}, startsParallel)
+	places := make(chan struct{}, loadsAtOnce)
 	for _, s := range starts {
 		places <- struct{}{}
 		e.guard(&wg, func() {
@@ -190,8 +207,8 @@ func (e *Engine) saveStarts(ctx context.Context, broker string) {
 	}
 }
 
-// startsParallel is how many offsets of one broker are read at once.
-const startsParallel = 32
+// loadsAtOnce is how many offsets of one broker are read at once.
+const loadsAtOnce = 32
 
 // eachBroker calls f for each broker's part, side by side, so that a broker that
 // does not answer delays nobody else; writers to one broker follow each other.

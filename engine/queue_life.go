@@ -266,8 +266,8 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 			q.busyAt = q.dropBegan.Add(removalTried)
 		}
 	}
-	if d.cause != core.DropShutdown {
-		q.elsewhere.Store(q.clustering)
+	if d.cause != core.DropShutdown && q.running.Load() > 0 {
+		q.elsewhere.Store(q.clustering) // the next owner may be ahead when the last commit is written
 	}
 	q.touch()
 }

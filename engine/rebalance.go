@@ -221,7 +221,7 @@ func (c *coordinator) take(ctx context.Context, t *topicState, last map[string][
 		for i, mq := range mqs {
 			qs[i] = c.queues[mq]
 		}
-		c.e.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
+		c.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
 	}
 }
 

@@ -89,13 +89,12 @@ func run(ctx context.Context, s settings) (err error) {
 			return err
 		}
 	}
-	if err := consume(ctx, s, c); err != nil {
-		return err
+	err = consume(ctx, s, c)
+	if c.trace != nil { // also after a leave that failed: what was delivered was delivered
+		err = errors.Join(err, c.trace.close())
 	}
-	if c.trace != nil {
-		if err := c.trace.close(); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if s.memProfile != "" {
 		if err := writeAllocs(s.memProfile); err != nil {
