@@ -184,7 +184,7 @@ func (e *Engine) properties(b *base) map[string]string {
 		"unitMode":                            "false",
 		"useHeartbeatV2":                      "false",
 		"useTLS":                              "false",
-		"vipChannelEnabled":                   "false",
+		"vipChannelEnabled":                   strconv.FormatBool(e.d.Client.VIPChannel()),
 		"sendLatencyEnable":                   "false",
 		"startDetectorEnable":                 "false",
 		"detectInterval":                      "2000",

@@ -96,6 +96,9 @@ func NewClient(o Options) (*Client, error) {
 	}, nil
 }
 
+// VIPChannel reports whether Options.VIPChannel is on.
+func (c *Client) VIPChannel() bool { return c.vipChannel }
+
 // Close closes every connection and waits for their goroutines. What was queued
 // to be sent is written first, for at most a second. It must not be called from
 // the Handler.

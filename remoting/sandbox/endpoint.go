@@ -159,7 +159,7 @@ func (b *broker) start() {
 // serveMemory opens the in-memory addresses: the broker's own and, for clients
 // that read the TCP one in a route, that.
 func (b *broker) serveMemory() {
-	addrs := []string{b.memory}
+	addrs := []string{b.memory, vipAddr(b.memory)}
 	if b.tcp != "" {
 		addrs = append(addrs, b.tcp)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"strconv"
+	"strings"
 	"sync"
 	"syscall"
 )
@@ -23,6 +24,13 @@ const (
 // brokerAddr is the address of a broker in memory.
 func brokerAddr(host int) string {
 	return net.JoinHostPort(brokerNet+strconv.Itoa(host), strconv.Itoa(brokerPort))
+}
+
+// vipAddr is the address of a broker's second listener, for requests other than
+// pulls and heartbeats. Here it is the same as the first.
+func vipAddr(addr string) string {
+	host, _, _ := strings.Cut(addr, ":")
+	return net.JoinHostPort(host, strconv.Itoa(brokerPort-2))
 }
 
 // network joins dialled connections to listeners by address, all in memory: its

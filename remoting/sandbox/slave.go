@@ -203,6 +203,7 @@ func (s *Sandbox) VanishBroker(name string) {
 
 func (b *broker) vanish() {
 	b.loop.network.darken(b.memory)
+	b.loop.network.darken(vipAddr(b.memory))
 	for _, g := range b.groups {
 		g.restart()
 	}

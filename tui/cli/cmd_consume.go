@@ -301,6 +301,7 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 		o.ConsumeMessageBatchMaxSize = printBatch
 	}
 	inbound := engine.NewInbound()
+	t.vipChannel = c.vipChannel
 	client, err := e.newClient(t, inbound)
 	if err != nil {
 		return err

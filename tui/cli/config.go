@@ -26,6 +26,7 @@ type config struct {
 	strategy       strategyChoice // of consumer; it takes its topics to make one
 	sql            string         // filters the topics of consume that have no tags
 	listen         listening
+	vipChannel     bool
 	screen         screenConfig
 	keys           map[string]string
 }

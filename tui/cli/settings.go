@@ -197,6 +197,8 @@ var settings = []setting{
 	duration("heartbeat_broker_interval", "how often brokers get a heartbeat, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.HeartbeatInterval }),
 	duration("rebalance_interval", "how often the queues are divided anew, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.RebalanceInterval }),
 	duration("await_termination_millis_when_shutdown", "how long leaving waits for running listeners, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.AwaitTermination }),
+	boolean("consumer", "vip_channel_enabled", "ask brokers for members, offsets, locks and send-backs at their port − 2",
+		func(c *config, _ string) *bool { return &c.vipChannel }),
 	number("event_buffer", "events kept for a slow reader before some are dropped", func(o *engine.Options) *int { return &o.EventBuffer }),
 
 	choice("consumer", "listener", "what becomes of messages: ack, hold (decide on the screen), fail (all come again) or exec",

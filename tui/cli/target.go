@@ -17,6 +17,7 @@ type target struct {
 	nameFrom, namesrvFrom, modeFrom origin
 	accessKey                       string // from the environment
 	secretKey                       string
+	vipChannel                      bool // of a consumer
 }
 
 // target applies flag, then environment, then file.
@@ -126,7 +127,7 @@ func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, 
 	case t.accessKey != "" || t.secretKey != "":
 		return nil, fmt.Errorf("EYEQ_ACCESS_KEY or EYEQ_SECRET_KEY is set, but this version of eyeq cannot sign requests yet: nothing was sent")
 	}
-	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, Log: e.log()})
+	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, VIPChannel: t.vipChannel, Log: e.log()})
 	if err != nil {
 		return nil, fmt.Errorf("name servers %s: %w", strings.Join(t.namesrv, ";"), err)
 	}

@@ -34,6 +34,8 @@ type Target struct {
 	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
 	Line    string           // "4" or "5"
 	Sandbox *sandbox.Sandbox // nil for a real cluster
+	// VIPChannel is for the clients made from here on.
+	VIPChannel bool
 
 	admin *remoting.Client
 }
@@ -85,7 +87,7 @@ func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target))
 // gets the brokers' requests and may be nil.
 func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
 	t.Helper()
-	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h})
+	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel})
 }
 
 // Since reports whether the target's brokers are of this version, such as
