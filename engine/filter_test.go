@@ -272,6 +272,22 @@ func TestSQL92CheckUnanswered(t *testing.T) {
 	})
 }
 
+// A broker older than 4.1.0 does not know the question, nor the filter.
+func TestSQL92OldBroker(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		onFault(tg, func(code protocol.RequestCode, _ string) (f sandbox.Fault) {
+			if code == protocol.CheckClientConfig {
+				f.Code, f.Remark = protocol.RequestCodeNotSupported, " request type 46 not supported"
+			}
+			return f
+		})
+		if err := refusedStart(t, tg, group, topic, "a > 5"); !strings.Contains(err.Error(), "the broker is older than 4.1.0 and filters by tags only") {
+			t.Errorf("refusal = %v", err)
+		}
+	})
+}
+
 // A subscription must make sense before anything is sent.
 func TestSubscriptionIsChecked(t *testing.T) {
 	for name, s := range map[string]engine.Subscription{

@@ -239,6 +239,36 @@ func TestPullTimesOut(t *testing.T) {
 	})
 }
 
+// The answer to a pull of a queue that was given away meanwhile is nobody's here:
+// the reference puts and submits it, and its workers throw it away one by one.
+func TestAnswerAfterTheDrop(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		onFault(tg, func(code protocol.RequestCode, clientID string) (f sandbox.Fault) {
+			if code == protocol.PullMessage && clientID == "z@1" {
+				f.Delay = 5 * time.Second
+			}
+			return f
+		})
+		z := join(t, tg, group, topic, nil, named("z@1"))
+		awaitHeld(z, topic, 1)
+		tg.Produce(t, topic, 10)
+		a := join(t, tg, group, topic, nil, named("a@1")) // sorts first, so it gets the one queue
+		a.until("all", func() bool { return a.distinct() == 10 })
+		time.Sleep(20 * time.Second)
+		z.leave()
+		a.leave()
+		if n := z.distinct(); n != 0 {
+			t.Errorf("%d messages were delivered by the old owner", n)
+		}
+		if n := count[engine.ConsumeDiscarded](z, nil); n != 0 {
+			t.Errorf("%d batches were discarded: the answer was put", n)
+		}
+		checkOnce(t, a, z)
+		checkCommitted(t, tg, group, topic)
+	})
+}
+
 // PullInterval is the pause after a pull that found messages, and after no other.
 func TestPullInterval(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
