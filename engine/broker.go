@@ -50,9 +50,15 @@ func (c *coordinator) brokerUp(b beat) {
 		}
 	}
 	for mq, q := range c.queues {
-		if mq.BrokerName == b.Name && q.doubted {
-			c.wake("members", 0) // the pass ends the doubt
-			break
+		if mq.BrokerName != b.Name || !q.doubted {
+			continue
+		}
+		c.wake("members", 0) // the pass ends the doubt
+		if !c.e.shared.Load() {
+			// Who was alone has no reason to wait for a list of members that may not come,
+			// only to see whether somebody else has made progress meanwhile.
+			q.doubted = false
+			q.inbox.put(reassured{})
 		}
 	}
 	if before != nil && before != s {

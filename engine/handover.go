@@ -194,12 +194,9 @@ func (m memberMute) apply(_ context.Context, c *coordinator) {
 // doubt stops the pulls of a broker's queues when it is out of reach: the broker
 // takes a member whose connection has ended out of the group, so others may have
 // the queues, and give them back when this member is back. The first pass after that
-// reassures them. An orderly queue has its lock for that, and a member that is
-// alone nobody to doubt.
+// reassures them. An orderly queue has its lock for that. Also who was alone doubts:
+// others may have come meanwhile.
 func (c *coordinator) doubt(broker string) {
-	if !c.e.shared.Load() {
-		return
-	}
 	for mq, q := range c.queues {
 		if mq.BrokerName == broker && q.clustering && !q.orderly && !q.dropping {
 			q.doubted = true

@@ -153,7 +153,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 	q.reading = false
 	q.rested = q.rested || s.rested && s.err == nil
 	q.touch()
-	now := time.Now()
+	now, settled := time.Now(), false
 	switch {
 	case q.phase > phaseActive || q.resetting != nil:
 		return
@@ -188,6 +188,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		}
 		q.publish(now)
 	default: // the lock came back, or a doubt is settled
+		settled = q.doubt == doubtReads
 		q.known, q.doubt = true, noDoubt
 		q.elsewhere.Store(false) // whoever had it has given it back
 		if s.offset > q.commit {
@@ -201,7 +202,8 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		}
 		q.releaseRun()
 	}
-	if !q.inFlight {
+	// What ended the connection may do so again: a settled doubt cuts no delay short.
+	if !q.inFlight && !settled {
 		q.nextPull = now
 	}
 }
