@@ -411,3 +411,39 @@ func TestHeartbeatSkippedIsTold(t *testing.T) {
 		untilEvent(other, "another follows", func(e engine.HeartbeatSent) bool { return e.Time.After(began.Add(600 * time.Millisecond)) })
 	})
 }
+
+// A start that cannot be computed is tried again; the queue does not start at 0
+// meanwhile.
+func TestFailedStartComputation(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Line == "4" {
+			return // the broker answers 0, nothing is computed
+		}
+		for code, from := range map[protocol.RequestCode]protocol.ConsumeFromWhere{
+			protocol.GetMaxOffset:            protocol.ConsumeFromLastOffset,
+			protocol.SearchOffsetByTimestamp: protocol.ConsumeFromTimestamp,
+		} {
+			topic, group := tg.Topic(t, 1), tg.Group(t)
+			mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+			tg.Produce(t, topic, 10)
+			onFault(tg, func(c protocol.RequestCode, _ string) (f sandbox.Fault) {
+				if c == code {
+					f.Code = protocol.SystemError
+				}
+				return f
+			})
+			m := join(t, tg, group, topic, nil, func(o *engine.Options) { o.ConsumeFromWhere, o.ConsumeTimestamp = from, time.Now().Add(time.Hour) })
+			failed := untilEvent(m, "it is told", func(e engine.QueueAddFailed) bool { return e.MQ == mq })
+			if failed.Cause != "offset query" {
+				t.Errorf("queue_add_failed %+v", failed)
+			}
+			time.Sleep(5 * time.Second)
+			tg.Sandbox.SetFault(nil)
+			added := about[engine.QueueAdded](m, mq)
+			if added.NextOffset != 10 {
+				t.Errorf("queue_added %+v, want 10", added)
+			}
+			m.leave()
+		}
+	})
+}

@@ -507,3 +507,103 @@ func TestReconnectIsNoSharedClientID(t *testing.T) {
 		awaitHeld(m, topic, 4)
 	})
 }
+
+// An orderly queue that is given back while it is being given away, since a call
+// runs, is taken anew when the call has ended, not two minutes later (trap T05).
+func TestQueueGivenBackWhileBusy(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		tg.Produce(t, topic, 5)
+		var o calls
+		long := func(o *engine.Options) { o.AwaitTermination = time.Minute }
+		a := join(t, tg, group, topic, o.around(takes(10*time.Second)), orderly, named("z@1"), long)
+		a.until("a call", func() bool { return a.distinct() == 1 })
+		b := join(t, tg, group, topic, o.around(takes(10*time.Second)), orderly, named("a@1"), long)
+		about[engine.QueueDropped](a, mq)
+		time.Sleep(time.Second)
+		b.leave()
+		began := time.Now()
+		a.until("the next call", func() bool { return a.distinct() == 2 })
+		if took := time.Since(began); took > 12*time.Second {
+			t.Errorf("it goes on after %v, the call ended within 9 s", took)
+		}
+		a.until("all", func() bool { return a.distinct() == 5 })
+		if d := a.duplicates(); d != 0 || o.most.Load() > 1 {
+			t.Errorf("%d duplicates, %d calls at once", d, o.most.Load())
+		}
+	})
+}
+
+// A topic that nobody may read any more keeps its queues: the strategies refuse an
+// empty list, and the allocation stays.
+func TestUnreadableTopicKeepsItsQueues(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		m := join(t, tg, group, topic, nil)
+		awaitHeld(m, topic, 4)
+		c := tg.Client(t, nil)
+		perm := func(perm int32) {
+			h := &protocol.CreateTopicRequestHeader{Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 4, WriteQueueNums: 4, Perm: perm}
+			if err := c.CreateTopic(t.Context(), tg.Masters(t)["broker-a"], h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		perm(protocol.PermWrite)
+		skipped := untilEvent(m, "the pass is given up", func(e engine.RebalanceSkipped) bool { return e.Topic == topic })
+		if skipped.Cause != "strategy error" {
+			t.Errorf("rebalance_skipped %+v", skipped)
+		}
+		if n := count[engine.QueueDropped](m, nil); n != 0 {
+			t.Errorf("%d queues were dropped", n)
+		}
+		perm(protocol.PermRead | protocol.PermWrite)
+		time.Sleep(time.Minute)
+		tg.Produce(t, topic, 8)
+		m.until("it is read again", func() bool { return m.distinct() == 8 })
+	})
+}
+
+// While a third member comes and goes, and a question for the members fails now and
+// then, nothing is lost and each change is told (R007).
+func TestThirdMemberComesAndGoes(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 8), tg.Group(t)
+		a, b := join(t, tg, group, topic, nil), join(t, tg, group, topic, nil)
+		brokers := len(tg.Masters(t))
+		awaitHeld(a, topic, 4*brokers)
+		awaitHeld(b, topic, 4*brokers)
+		if tg.Sandbox != nil {
+			var n atomic.Int32
+			onFault(tg, func(code protocol.RequestCode, _ string) sandbox.Fault {
+				return sandbox.Fault{Drop: code == protocol.GetConsumerListByGroup && n.Add(1)%7 == 0}
+			})
+		}
+		all := []*member{a, b}
+		total := func() (n int) {
+			seen := map[at]bool{}
+			for _, m := range all {
+				m.mu.Lock()
+				for k := range m.seen {
+					seen[k] = true
+				}
+				m.mu.Unlock()
+			}
+			return len(seen)
+		}
+		sent := 0
+		for range 5 {
+			third := join(t, tg, group, topic, nil)
+			tg.Produce(t, topic, 80)
+			sent += 80
+			third.until("it has some", func() bool { return held(third, topic) > 0 })
+			tg.Produce(t, topic, 80)
+			sent += 80
+			third.leave()
+			all = append(all, third)
+		}
+		sandboxtest.Await(t, "all messages", func(context.Context) bool { return total() == sent })
+		untilEvent(a, "one that left is told", func(e engine.RebalanceTopic) bool { return e.Topic == topic && len(e.Left) > 0 })
+		untilEvent(a, "one that joined is told", func(e engine.RebalanceTopic) bool { return e.Topic == topic && len(e.Joined) > 0 && len(e.Members) == 3 })
+	})
+}
