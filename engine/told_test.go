@@ -113,3 +113,29 @@ func TestOffsetsThatCannotBeSavedAreTold(t *testing.T) {
 		}
 	})
 }
+
+// Whoever asks a member through a broker is told of, with what was answered.
+func TestQuestionsAreTold(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		m := join(t, tg, group, topic, nil, named("me"))
+		awaitHeld(m, topic, 1)
+		ask := func(code protocol.RequestCode, fields protocol.ExtFields) {
+			t.Helper()
+			if _, err := tg.Sandbox.Relay(t.Context(), group, "me", &protocol.Command{Code: int32(code), ExtFields: fields}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ask(protocol.GetConsumerStatusFromClient, (&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}).Fields())
+		ask(protocol.GetConsumerRunningInfo, (&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "me"}).Fields())
+		ask(protocol.GetConsumerRunningInfo, (&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: "another", ClientID: "me"}).Fields())
+		tg.Sandbox.NotifyReset(group, topic, protocol.OffsetTable{{Topic: topic, BrokerName: "broker-a"}: 0})
+		for code, want := range map[protocol.RequestCode]string{
+			protocol.GetConsumerStatusFromClient: "SUCCESS", protocol.GetConsumerRunningInfo: "another", protocol.ResetConsumerClientOffset: "SUCCESS",
+		} {
+			untilEvent(m, code.String(), func(e engine.AdminRequest) bool {
+				return e.Code == int32(code) && e.Address != "" && strings.Contains(e.Result, want)
+			})
+		}
+	})
+}
