@@ -8,7 +8,7 @@
 // # Who owns what
 //
 // The coordinator (Run's own goroutine; coordinator.go, rebalance.go,
-// heartbeat.go) owns subscriptions, members, the assignment, pauses and the
+// heartbeat.go, broker.go) owns subscriptions, members, the assignment, pauses and the
 // health of brokers. One goroutine a queue (queue*.go) owns that queue's
 // ProcessQueue, next offset, lock and the pull in flight. The pool's workers
 // (pool.go, concurrent.go, orderly.go) run the listener. The persister writes

@@ -8,7 +8,8 @@
 // Goroutines: each Conn has a read and a write goroutine, which end with it, and
 // a third for as long as its ending takes; a Server has its accept loop. A Client
 // has one for each dial and each route request under way, since many callers
-// share them, and Close waits for all. Typed calls run where they are called.
+// share them, and Close waits for all. Typed calls run where they are called, but
+// those that may ask several addresses, which wait for a goroutine each.
 //
 // Who owns what: a Conn its socket, its pending calls and its queue of frames;
 // connTable the connections by address and the back-off of dials; routeTable the
