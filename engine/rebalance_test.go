@@ -604,6 +604,8 @@ func TestThirdMemberComesAndGoes(t *testing.T) {
 		}
 		sandboxtest.Await(t, "all messages", func(context.Context) bool { return total() == sent })
 		untilEvent(a, "one that left is told", func(e engine.RebalanceTopic) bool { return e.Topic == topic && len(e.Left) > 0 })
-		untilEvent(a, "one that joined is told", func(e engine.RebalanceTopic) bool { return e.Topic == topic && len(e.Joined) > 0 && len(e.Members) == 3 })
+		untilEvent(a, "one that joined is told", func(e engine.RebalanceTopic) bool {
+			return e.Topic == topic && len(e.Joined) > 0 && len(e.Members) == 3
+		})
 	})
 }

@@ -257,17 +257,18 @@ func snapOf(m *member, mq engine.MessageQueue) engine.QueueSnapshot {
 	return engine.QueueSnapshot{}
 }
 
-// A topic that does not exist yet is waited for.
+// A topic that does not exist yet is waited for (R107).
 func TestTopicAppearsLater(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox == nil {
-			return // a real broker may make topics by itself; the sandbox does not
-		}
 		group := tg.Group(t)
-		m := join(t, tg, group, "later", nil)
-		untilEvent(m, "the topic is missed", func(e engine.RouteMissing) bool { return e.Topic == "later" })
-		tg.Sandbox.CreateTopic("later", 2)
-		awaitHeld(m, "later", 2)
+		later := group + "-later"
+		m := join(t, tg, group, later, nil)
+		untilEvent(m, "the topic is missed", func(e engine.RouteMissing) bool { return e.Topic == later })
+		tg.Grow(t, later, 2)
+		t.Cleanup(func() { deleteTopic(t, tg, later) })
+		awaitHeld(m, later, 2)
+		tg.Produce(t, later, 10)
+		m.until("its messages", func() bool { return m.distinct() == 10 })
 	})
 }
 

@@ -16,7 +16,19 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// make makes an engine that nobody runs, with its inbound handler.
+// deleteTopic deletes what the target's own cleanup knows nothing of.
+func deleteTopic(t *testing.T, tg *sandboxtest.Target, topics ...string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	defer cancel()
+	c := tg.Client(t, nil)
+	for _, topic := range topics {
+		if err := c.DeleteTopic(ctx, topic); err != nil {
+			t.Errorf("delete topic %s: %v", topic, err)
+		}
+	}
+}
+
+// makeEngine makes an engine that nobody runs, with its inbound handler.
 func makeEngine(t *testing.T, tg *sandboxtest.Target, in *engine.Inbound, group, topic string, changes ...change) *engine.Engine {
 	t.Helper()
 	o := engine.DefaultOptions()
@@ -339,9 +351,11 @@ func TestFirstStartOfAGroup(t *testing.T) {
 // Names with a namespace before a % are names like others: the topic is read, and
 // what fails comes again through the namespace's own retry topic (R101).
 func TestNamespacedNames(t *testing.T) {
-	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
-		const topic, group = "ns%orders", "ns%audit"
-		tg.Sandbox.CreateTopic(topic, 2)
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		ns := tg.Group(t)
+		topic, group := ns+"%orders", ns+"%audit"
+		tg.Grow(t, topic, 2)
+		t.Cleanup(func() { deleteTopic(t, tg, topic, protocol.RetryTopic(group)) })
 		tg.Produce(t, topic, 20)
 		var mu sync.Mutex // guards failed
 		failed := map[string]bool{}
@@ -365,12 +379,12 @@ func TestNamespacedNames(t *testing.T) {
 		defer m.mu.Unlock()
 		n := 0
 		for mq, offsets := range m.order {
-			if mq.Topic == "%RETRY%ns%audit" {
+			if mq.Topic == "%RETRY%"+ns+"%audit" {
 				n += len(offsets)
 			}
 		}
 		if n != 20 {
-			t.Errorf("%d messages came through %%RETRY%%ns%%audit, want 20", n)
+			t.Errorf("%d messages came through the retry topic of %s, want 20", n, group)
 		}
 	})
 }
