@@ -64,6 +64,7 @@ type Engine struct {
 	observed     atomic.Pointer[observed]
 	asked        atomic.Int64                    // when Snapshot was last called, a stamp
 	lastPersist  atomic.Int64                    // a stamp
+	offsetsTold  atomic.Int64                    // when an answer to 221 was told last, a stamp
 	beats        chan struct{}                   // a place for each heartbeat under way
 	down         atomic.Pointer[map[string]bool] // addresses that do not answer
 	notSaved     atomic.Pointer[string]          // why offsets could not be written the last time that happened

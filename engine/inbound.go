@@ -72,8 +72,24 @@ func (e *Engine) respond(conn *remoting.Conn, req *protocol.Command, f func(*pro
 	if err != nil {
 		resp, result = fail(err.Error()), err.Error()
 	}
-	e.events.publish(AdminRequest{At{Time: time.Now()}, req.Code, conn.RemoteAddr(), result})
+	if e.tellsOf(req.Code) {
+		e.events.publish(AdminRequest{At{Time: time.Now()}, req.Code, conn.RemoteAddr(), result})
+	}
 	_ = conn.Respond(req, resp) // a connection that is gone needs no answer
+}
+
+// offsetsToldEvery is how often at most it is told that somebody asked for the
+// offsets: members that are given queues ask for them fifty times a second.
+const offsetsToldEvery = time.Second
+
+// tellsOf reports whether a request is to be told as an event. Several
+// connections may ask at once.
+func (e *Engine) tellsOf(code int32) bool {
+	if protocol.RequestCode(code) != protocol.GetConsumerStatusFromClient {
+		return true
+	}
+	last, at := e.offsetsTold.Load(), e.stamp(time.Now())
+	return (last == 0 || at-last >= int64(offsetsToldEvery)) && e.offsetsTold.CompareAndSwap(last, at)
 }
 
 // question is a request whose answer takes time.

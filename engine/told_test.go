@@ -114,6 +114,34 @@ func TestOffsetsThatCannotBeSavedAreTold(t *testing.T) {
 	})
 }
 
+// A member that is given queues asks their old owner for its offsets again and
+// again: one question a second is told.
+func TestQuestionsForOffsetsAreToldOnceASecond(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		m := join(t, tg, group, topic, nil, named("me"))
+		awaitHeld(m, topic, 1)
+		fields := (&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}).Fields()
+		const times = 120 // 2.4 s
+		for range times {
+			if _, err := tg.Sandbox.Relay(t.Context(), group, "me", &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: fields}); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		m.leave()
+		told := 0
+		for _, e := range m.told() {
+			if a, ok := e.(engine.AdminRequest); ok && a.Code == int32(protocol.GetConsumerStatusFromClient) {
+				told++
+			}
+		}
+		if told != 3 {
+			t.Errorf("%d questions were told %d times, want 3", times, told)
+		}
+	})
+}
+
 // Whoever asks a member through a broker is told of, with what was answered.
 func TestQuestionsAreTold(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
