@@ -588,3 +588,22 @@ func TestExpiredMessagesAreTold(t *testing.T) {
 		}
 	})
 }
+
+// The offsets of an answer's messages are shifted by what the answer says (5.x).
+func TestOffsetDelta(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 5)
+		w := newWire(tg)
+		breakNext(w, topic, 0, func(_ *protocol.PullMessageRequestHeader, a *protocol.Command) []byte {
+			out := *a
+			out.ExtFields = append(out.ExtFields, protocol.ExtField{Key: "offsetDelta", Value: "7"})
+			return field(&out, "nextBeginOffset", "12")
+		})
+		m := joinOver(t, tg, w, group, topic, nil)
+		m.until("all", func() bool { return m.distinct() >= 5 })
+		if got := m.order[queueOf(m, topic, 0)]; !slices.Equal(got[:5], fromTo(7, 12)) {
+			t.Errorf("delivered %v, want 7 to 11", got)
+		}
+	})
+}
