@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,7 +55,7 @@ func (c *cluster) run(ctx context.Context, args ...string) (string, error) {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("%s %s: %w: %s", c.script, strings.Join(args, " "), errors.Join(err, context.Cause(ctx)), strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("%s %s: %w: %s", c.script, strings.Join(args, " "), cmp.Or(context.Cause(ctx), err), strings.TrimSpace(stderr.String()))
 	}
 	return string(out), nil
 }

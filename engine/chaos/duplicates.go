@@ -76,15 +76,14 @@ func duplicates(l *Ledger, g Group, ds []Delivery, happenings []Happening) (foun
 // done: open says that it was the last one that the member got from the queue.
 func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings []Happening) string {
 	java := func(d Delivery) bool { return l.Plan.Roles[d.Member].Java }
-	handover := false
+	handover, broker := false, false
 	for _, h := range happenings {
 		if again.At+skew < h.Began {
 			continue // later than both
 		}
-		about := func(member string) bool { return h.Event.Member == member }
 		switch h.Event.Kind {
 		case Kill:
-			if about(before.Member) && before.At+unpersisted(l, before.Member, h.Began, happenings) >= h.Began {
+			if h.Event.Member == before.Member && before.At+unpersisted(l, before.Member, h.Began, happenings) >= h.Began {
 				return "killed before it had committed"
 			}
 		case Freeze, Cut, Stall:
@@ -92,15 +91,15 @@ func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings [
 				return why
 			}
 		case BrokerKill:
-			if before.At+persistPeriod+flushPeriod+margin >= h.Began && before.At <= h.Ended+comeback {
-				return "the broker was killed before it had saved commits"
-			}
+			broker = broker || before.At+persistPeriod+flushPeriod+margin >= h.Began && before.At <= h.Ended+comeback
 		}
 		if before.At <= h.Ended+comeback && h.Event.Kind != Freeze && h.Event.Kind != Stall {
 			handover = true
 		}
 	}
-	switch {
+	switch { // what touches one of the two goes before what touches everybody
+	case broker:
+		return "the broker was killed before it had saved commits"
 	case handover && g == Concurrent && (java(before) || java(again)):
 		return "handed over by or to a Java member"
 	case handover && g == Orderly && java(before) && open && before.Member != again.Member:

@@ -127,17 +127,23 @@ func (c *cast) setBroker(gone bool) error {
 	return err
 }
 
+// slowListener is how long a slow member works on a batch, one at a time.
+const slowListener = 50 * time.Millisecond
+
 // ours is eyeq as anybody runs it.
 func (c *cast) ours(role Role, namesrv string) *exec.Cmd {
 	// Half of them before the Java members in the order of ids, half behind, so that
 	// every kind has every kind of neighbour.
 	id := "~" + role.Name
-	if serial, _ := strconv.Atoi(role.Name[1:3]); serial%4 < 2 {
+	if serial, _ := strconv.Atoi(role.Name[1:3]); serial%8 < 4 {
 		id = "!" + role.Name
 	}
 	args := []string{
 		"consume", "--namesrv", namesrv, "-g", role.Group.group(), "-t", topic, "--from", "first",
 		"--headless", "-o", "json", "--events", "--client-id", id,
+	}
+	if role.Slow {
+		args = append(args, "--batch", "32", "--threads", "1", "--listener", "exec", "--exec", fmt.Sprintf("exec sleep %.3f", slowListener.Seconds()))
 	}
 	if role.Group == Orderly {
 		args = append(args, "--orderly")

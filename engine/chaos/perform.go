@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -98,7 +99,7 @@ func play(ctx context.Context, s settings, plan Plan, c *cluster, say func(strin
 	work.Go(func() { sendErr = produce(ctx, c, record, int32(s.queues), s.messages, plan.Length) })
 	work.Go(func() { d.play(ctx) })
 	work.Wait()
-	if err := errors.Join(sendErr, context.Cause(ctx)); err != nil {
+	if err := cmp.Or(context.Cause(ctx), sendErr); err != nil {
 		return nil, err
 	}
 

@@ -58,7 +58,8 @@ func (e Event) String() string {
 type Role struct {
 	Name  string `json:"name"`
 	Group Group  `json:"group"`
-	Java  bool   `json:"java"`
+	Java  bool   `json:"java,omitempty"`
+	Slow  bool   `json:"slow,omitempty"` // eyeq with a listener that has messages in its hands most of the time
 }
 
 // Plan is what a run does.
@@ -102,9 +103,9 @@ const (
 	joinTakes   = 6 * time.Second // a JVM on a busy machine
 	leaveTakes  = 4 * time.Second
 	brokerTakes = 12 * time.Second // from its start until it serves
+	shortOutage = 4 * time.Second  // before that, in a short run
 	frozenFor   = 40 * time.Second
 	quietSpare  = 8 * time.Second // beyond the time in which queues have to be owned again
-	minLength   = 60 * time.Second
 )
 
 // ownedWithin is how long after the last event every queue has to have an owner:
@@ -156,9 +157,9 @@ func planOutages(rng *rand.Rand, length time.Duration) (outages []Event) {
 		outages = append(outages, Event{At: at, Kind: BrokerKill, For: between(rng, time.Second, 12*time.Second)})
 	}
 	n := int(length / (4 * time.Minute))
-	if n == 0 && length >= minLength+ownedWithin[Orderly] {
+	if n == 0 && length >= firstEvent+shortOutage+brokerTakes+ownedWithin[Orderly]+quietSpare {
 		outage(firstEvent)
-		outages[0].For = between(rng, time.Second, 4*time.Second)
+		outages[0].For = between(rng, time.Second, shortOutage)
 	}
 	for i := range n {
 		part := length / time.Duration(n+1)
@@ -194,17 +195,21 @@ func newTroupe(rng *rand.Rand, g Group, p Profile, plan *Plan) *troupe {
 
 func (t *troupe) between(lo, hi time.Duration) time.Duration { return between(t.rng, lo, hi) }
 
-// cast makes a member that is busy with joining until then. Both kinds come by
-// turns where both may.
+// cast makes a member that is busy with joining until then. The kinds that may
+// take part come by turns: eyeq, Java, a slow eyeq, Java.
 func (t *troupe) cast(busy time.Duration) string {
 	t.serial++
-	java := t.profile.Java && (!t.profile.Eyeq || t.serial%2 == 0)
+	r := Role{Group: t.group}
 	kind := "eyeq"
-	if java {
-		kind = "java"
+	switch {
+	case t.profile.Java && (!t.profile.Eyeq || t.serial%2 == 0):
+		kind, r.Java = "java", true
+	case t.profile.Java && t.serial%4 == 3, !t.profile.Java && t.serial%2 == 0:
+		kind, r.Slow = "slow", true
 	}
 	name := fmt.Sprintf("%c%02d-%s", t.group[0], t.serial, kind)
-	t.plan.Roles[name] = Role{Name: name, Group: t.group, Java: java}
+	r.Name = name
+	t.plan.Roles[name] = r
 	t.present = append(t.present, present{name, busy})
 	return name
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // lengths that plans are tried at.
-var lengths = []time.Duration{78 * time.Second, 90 * time.Second, 2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
+var lengths = []time.Duration{78 * time.Second, 90 * time.Second, 100 * time.Second, 2 * time.Minute, 3 * time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
 
 func eachPlan(t *testing.T, check func(t *testing.T, p Plan)) {
 	t.Helper()
@@ -56,14 +56,14 @@ func TestPlanOfASeedStays(t *testing.T) {
 	}
 	want := []string{
 		"5.0s broker kill for 1.3s",
-		"18.3s freeze      c03-eyeq for 40.0s",
+		"18.3s freeze      c03-slow for 40.0s",
 		"21.5s kill        c01-eyeq",
-		"91.3s kill        o03-eyeq",
+		"91.3s kill        o03-slow",
 		"96.3s join        c04-java",
 		"100.6s freeze      o01-eyeq for 3.2s",
 		"101.1s kill        c02-java",
 		"110.7s join        c05-eyeq",
-		"114.1s leave       c03-eyeq",
+		"114.1s leave       c03-slow",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("plan of seed 1 (-want +got):\n%s", diff)
