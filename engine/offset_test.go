@@ -295,9 +295,13 @@ func TestOffsetOutsideTheQueue(t *testing.T) {
 		"all expired":    {5, 30, engine.OffsetIllegal{Requested: 5, Corrected: 30, MinOffset: 30, MaxOffset: 30, Effect: "gone", Messages: 25}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+			run := sandboxtest.Run
+			if tt.truncated > 0 {
+				run = bubble // no real broker can be told to let messages expire
+			}
+			run(t, func(t *testing.T, tg *sandboxtest.Target) {
 				topic, group := tg.Topic(t, 1), tg.Group(t)
-				mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+				mq := engine.MessageQueue{Topic: topic, BrokerName: brokerOf(t, tg)}
 				tg.Produce(t, topic, 30)
 				first := join(t, tg, group, topic, nil)
 				first.until("all", func() bool { return first.distinct() == 30 })

@@ -251,6 +251,10 @@ func orNone(s string) string {
 	return s
 }
 
+// subscriptionNotExist is the code by which a broker says that no member of the
+// group, as far as it knows, subscribes to the topic.
+const subscriptionNotExist = 24
+
 func (r *eventRow) describeQueue(e engine.Event) bool {
 	switch e := e.(type) {
 	case engine.QueueAdded:
@@ -290,6 +294,9 @@ func (r *eventRow) describeQueue(e engine.Event) bool {
 			code = fmt.Sprintf(" (code %d)", e.Code)
 		}
 		r.reason = cause(e.Error) + code
+		if e.Code == subscriptionNotExist {
+			r.reason = "the broker has forgotten our subscription" + code + "; another member of the group may not subscribe to this topic"
+		}
 		return r.say("PULL", "error", failure, true, "offset %s: %s · again in %s", offset(e.Offset), r.reason, span(ms(e.DelayMS)))
 	case engine.PullRecovered:
 		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
