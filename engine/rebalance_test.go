@@ -609,3 +609,46 @@ func TestThirdMemberComesAndGoes(t *testing.T) {
 		})
 	})
 }
+
+// The same with real brokers (R002), and one of two that is killed and comes back:
+// its queues have their owners again and drain, and no member holds a queue of the
+// other (R003).
+func TestRealBrokerIsAddedAndRestarts(t *testing.T) {
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		tg := own.Up(t, "a")
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		slow := func(o *engine.Options) { o.RebalanceInterval = 5 * time.Second }
+		a := join(t, tg, group, topic, nil, named("a@1"), slow)
+		awaitHeld(a, topic, 4)
+		own.Broker(t, "b", tg.Namesrv[0], "brokerName=broker-b")
+		createTopic(t, tg, topic, 4)
+		awaitHeld(a, topic, 8)
+		tg.AwaitRoute(t, topic, 8)
+		tg.Produce(t, topic, 40)
+		a.until("the messages of both", func() bool { return a.distinct() == 40 })
+		b := join(t, tg, group, topic, nil, named("b@1"), slow)
+		awaitHeld(a, topic, 4)
+		awaitHeld(b, topic, 4)
+
+		own.Kill(t, "b", "broker")
+		untilEvent(a, "it is missed", func(e engine.BrokerOffline) bool { return e.Broker == "broker-b" })
+		own.Restart(t, "b", "broker")
+		for _, m := range []*member{a, b} {
+			untilEvent(m, "it is back", func(e engine.BrokerOnline) bool { return e.Broker == "broker-b" && e.DurationMS > 0 })
+		}
+		awaitHeld(a, topic, 4)
+		awaitHeld(b, topic, 4)
+		tg.AwaitRoute(t, topic, 8)
+		tg.Produce(t, topic, 80)
+		a.until("all of them", func() bool {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			return a.distinct()+b.distinct() >= 120
+		})
+		a.leave()
+		b.leave()
+		if d := a.duplicates() + b.duplicates(); d > 0 {
+			t.Logf("%d messages came twice: a broker that is killed forgets the last commits", d)
+		}
+	})
+}
