@@ -39,6 +39,7 @@ func (c *coordinator) brokerUp(b beat) {
 	case before == nil:
 		c.e.events.publish(BrokerOnline{At{Time: now}, b.Name, b.Address, 0})
 	case before.failing || before != s:
+		s.back = now
 		away := max(1, now.Sub(cmp.Or(before.ErrorSince, now)).Milliseconds())
 		c.e.events.publish(BrokerOnline{At{Time: now}, b.Name, b.Address, away})
 		c.wake("members", 0)

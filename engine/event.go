@@ -172,7 +172,7 @@ type (
 	RebalanceSkipped struct {
 		At
 		Topic string `json:"topic"`
-		Cause string `json:"cause"` // paused, no route, no members, self missing, strategy error
+		Cause string `json:"cause"` // no route, no members, self missing, members returning, strategy error
 		Error string `json:"error,omitempty"`
 	}
 	// QueueAdded: the engine now owns the queue.

@@ -15,6 +15,7 @@ type brokerState struct {
 	again   bool      // another one was wanted meanwhile (trap T33)
 	next    time.Time // of an address that does not answer, or has to be greeted; else zero
 	began   time.Time // the last heartbeat
+	back    time.Time // when it was back after it had not answered
 	greet   time.Time // when a connection was made while a heartbeat was under way
 }
 

@@ -313,6 +313,10 @@ func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([
 		t.membersErr = "this client is not in the broker's member list (yet)"
 		return nil, skipError{"self missing", fmt.Errorf("%s names %d members without this client", g.from, len(members))}
 	}
+	if s := c.brokers[g.from]; s != nil && !s.back.IsZero() && core.Returning(t.members, members, now.Sub(s.back)) {
+		t.membersErr = "members have not come back to the broker yet"
+		return nil, skipError{"members returning", fmt.Errorf("%s came back a moment ago and names %d of %d members", g.from, len(members), len(t.members))}
+	}
 	allocation, err := core.AllocateAll(c.e.o.Strategy, c.e.o.Group, t.sub.Topic, c.e.clientID, t.route.Queues, named)
 	if err != nil {
 		t.membersErr = err.Error()

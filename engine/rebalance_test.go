@@ -652,3 +652,62 @@ func TestRealBrokerIsAddedAndRestarts(t *testing.T) {
 		}
 	})
 }
+
+// A broker that was restarted knows the first member that comes back before the
+// others: their queues stay where they are until they are back too.
+func TestBrokerRestartMovesNoQueues(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 6), tg.Group(t)
+		var all []*member
+		for _, id := range []string{"a@1", "b@1", "c@1"} {
+			all = append(all, join(t, tg, group, topic, nil, named(id)))
+		}
+		for _, m := range all {
+			awaitHeld(m, topic, 2)
+		}
+		tg.Produce(t, topic, 60)
+		time.Sleep(10 * time.Second)
+		// The third one's heartbeat comes two seconds after the broker is back.
+		var back atomic.Int64
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if protocol.RequestCode(r.Command.Code) != protocol.HeartBeat || back.Load() == 0 || time.Since(time.Unix(0, back.Load())) > 2*time.Second {
+				return sandbox.Fault{}
+			}
+			d, err := protocol.DecodeHeartbeatData(r.Command.Body)
+			return sandbox.Fault{Cut: err == nil && d.ClientID == "c@1"}
+		})
+		moved := func() (n int) {
+			for _, m := range all {
+				n += count[engine.QueueAdded](m, nil) + count[engine.QueueDropped](m, nil)
+			}
+			return n
+		}
+		before := moved()
+		tg.Sandbox.StopBroker("broker-a")
+		for _, m := range all {
+			untilEvent[engine.BrokerOffline](m, "the broker is missed", nil)
+		}
+		back.Store(time.Now().UnixNano())
+		tg.Sandbox.StartBroker("broker-a")
+		for _, m := range all {
+			untilEvent(m, "it is back", func(e engine.BrokerOnline) bool { return e.DurationMS > 0 })
+		}
+		time.Sleep(30 * time.Second)
+		if n := moved() - before; n != 0 {
+			t.Errorf("%d queues were taken or given away by a restart", n)
+		}
+		tg.Produce(t, topic, 60)
+		total := func() (n int) {
+			for _, m := range all {
+				m.mu.Lock()
+				n += len(m.seen)
+				m.mu.Unlock()
+			}
+			return n
+		}
+		all[0].until("all messages", func() bool { all[0].mu.Unlock(); defer all[0].mu.Lock(); return total() == 120 })
+		// One that does not come back is given up a moment later.
+		all[2].leave()
+		awaitHeld(all[0], topic, 3)
+	})
+}

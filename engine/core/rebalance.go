@@ -106,6 +106,18 @@ type MembersView struct {
 	missing bool // self was missing from the last list
 }
 
+// RestartGrace is how long a broker that was away gets until its members, which dial
+// it again after up to 5 s, have sent it a heartbeat.
+const RestartGrace = 8 * time.Second
+
+// Returning reports whether a broker that has come back so long ago may still miss
+// members: some of the last list have not come back to it yet. To take over their
+// queues would give each queue two owners for a moment, and start it from offsets
+// that a killed broker has forgotten.
+func Returning(last, members []string, back time.Duration) bool {
+	return back < RestartGrace && slices.ContainsFunc(last, func(m string) bool { return !slices.Contains(members, m) })
+}
+
 // Believe returns whether to allocate by members. self missing for the first time:
 // false, and the caller heartbeats and asks again soon.
 func (v *MembersView) Believe(members []string, self string) bool {

@@ -271,3 +271,24 @@ func TestStartFrom(t *testing.T) {
 		}
 	}
 }
+
+// A list that lacks members of the last one is not taken from a broker that has
+// just come back.
+func TestReturning(t *testing.T) {
+	last := []string{"a", "b"}
+	tests := map[string]struct {
+		members []string
+		back    time.Duration
+		want    bool
+	}{
+		"one is missing":                {[]string{"a"}, time.Second, true},
+		"one is missing for long":       {[]string{"a"}, RestartGrace, false},
+		"all are back":                  {[]string{"a", "b"}, time.Second, false},
+		"all are back, and another one": {[]string{"a", "b", "c"}, time.Second, false},
+	}
+	for name, tt := range tests {
+		if got := Returning(last, tt.members, tt.back); got != tt.want {
+			t.Errorf("%s: Returning = %v, want %v", name, got, tt.want)
+		}
+	}
+}
