@@ -1,6 +1,9 @@
 package engine
 
-import "context"
+import (
+	"context"
+	"fmt"
+)
 
 // OffsetStore keeps a group's offsets durable. Package store has the two kinds.
 // The engine calls both from several goroutines at once, but
@@ -13,4 +16,13 @@ type OffsetStore interface {
 	// on its way can be lost unnoticed). It tries every queue and returns those that
 	// failed with the reason; nil when none did.
 	Save(ctx context.Context, offsets map[MessageQueue]int64) map[MessageQueue]error
+}
+
+// load asks the store; an offset below 0 is none that could be pulled from.
+func (e *Engine) load(ctx context.Context, mq MessageQueue) (offset int64, found bool, err error) {
+	offset, found, err = e.d.Store.Load(ctx, mq)
+	if err == nil && found && offset < 0 {
+		return 0, false, fmt.Errorf("the store holds offset %d of %v", offset, mq)
+	}
+	return offset, found, err
 }

@@ -112,7 +112,7 @@ func (e *Engine) loadAll(ctx context.Context, queues []*queue) []int64 {
 		places <- struct{}{}
 		e.guard(&wg, func() {
 			defer func() { <-places }()
-			offset, found, err := e.d.Store.Load(ctx, q.mq)
+			offset, found, err := e.load(ctx, q.mq)
 			if stored[i] = offset; err != nil || !found {
 				stored[i] = Unknown
 			}
@@ -183,7 +183,7 @@ func (e *Engine) saveStarts(ctx context.Context, broker string) {
 		e.guard(&wg, func() {
 			defer func() { <-places }()
 			var found bool
-			if s.kept, found, s.err = e.d.Store.Load(ctx, s.mq); s.err == nil && !found {
+			if s.kept, found, s.err = e.load(ctx, s.mq); s.err == nil && !found {
 				s.kept = Unknown
 			}
 		})

@@ -71,12 +71,12 @@ func (q *queue) readOffset(ctx context.Context) {
 // committed reads what is committed. rest: others may have had the queue just now,
 // so it is read twice.
 func (e *Engine) committed(ctx context.Context, mq MessageQueue, rest bool) (stored int64, found bool, err error) {
-	stored, found, err = e.d.Store.Load(ctx, mq)
+	stored, found, err = e.load(ctx, mq)
 	if err == nil && rest {
 		if !sleep(ctx, handOver) {
 			return 0, false, context.Cause(ctx)
 		}
-		stored, found, err = e.d.Store.Load(ctx, mq)
+		stored, found, err = e.load(ctx, mq)
 	}
 	if err != nil {
 		return 0, false, fmt.Errorf("read the committed offset: %w", err)

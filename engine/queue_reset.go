@@ -50,7 +50,7 @@ func (q *queue) stepReset(ctx context.Context, now time.Time) {
 	e.start(func() {
 		w := resetWritten{}
 		if w.err = e.save(ctx, mq, to); w.err == nil {
-			w.stored, w.found, w.err = e.d.Store.Load(ctx, mq)
+			w.stored, w.found, w.err = e.load(ctx, mq)
 		}
 		q.inbox.put(w)
 	})

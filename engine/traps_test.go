@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"maps"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -136,4 +137,48 @@ func TestStartWithoutTopics(t *testing.T) {
 		}
 		m.until("the messages", func() bool { return m.distinct() == 6 })
 	})
+}
+
+// A start offset below 0 takes no queue: it is told, and asked for again (S42).
+func TestNegativeStartOffset(t *testing.T) {
+	for name, code := range map[string]protocol.RequestCode{"committed": protocol.QueryConsumerOffset, "minimum": protocol.GetMinOffset} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+				topic, group := tg.Topic(t, 1), tg.Group(t)
+				tg.Produce(t, topic, 10)
+				if code == protocol.QueryConsumerOffset { // so that there is one
+					before := join(t, tg, group, topic, nil)
+					awaitCommit(before, topic, 10)
+					before.leave()
+					tg.Produce(t, topic, 5)
+				} else if tg.Line == "4" {
+					return // answers 0 to a group without offsets: the minimum is not asked for
+				}
+				w := newWire(tg)
+				times := 0
+				w.onAnswer(func(req, answer *protocol.Command) []byte {
+					var h protocol.QueryConsumerOffsetRequestHeader
+					if protocol.RequestCode(req.Code) != code || answer.Code != int32(protocol.Success) || h.Parse(req.ExtFields) == nil && h.Topic != topic || times == 2 {
+						return nil
+					}
+					times++
+					return field(answer, "offset", "-1")
+				})
+				m := joinOver(t, tg, w, group, topic, nil)
+				failed := about[engine.QueueAddFailed](m, engine.MessageQueue{Topic: topic, BrokerName: "broker-a"})
+				if failed.Cause != "offset query" || !strings.Contains(failed.Error, "-1") {
+					t.Errorf("queue_add_failed = %+v", failed)
+				}
+				m.until("the messages", func() bool { return m.distinct() >= 5 })
+				time.Sleep(time.Minute)
+				want := 10
+				if code == protocol.QueryConsumerOffset {
+					want = 5
+				}
+				if m.distinct() != want || m.duplicates() != 0 {
+					t.Errorf("%d messages, %d duplicates, want %d once", m.distinct(), m.duplicates(), want)
+				}
+			})
+		})
+	}
 }
