@@ -153,6 +153,30 @@ func (c *coordinator) sweepBrokers() {
 	c.tellDown()
 }
 
+// rememberProgress keeps the progress of a queue that is lost because its broker
+// has died: a broker writes commits to its disk every few seconds only, and may
+// come back with older ones or none. The reference would then repeat, or with
+// CONSUME_FROM_LAST_OFFSET even leave out, what came since.
+func (c *coordinator) rememberProgress(q *queue) {
+	progress := q.memory.Load()
+	if !q.clustering || progress == Unknown {
+		return
+	}
+	for _, s := range c.brokers {
+		if s.Name == q.mq.BrokerName && s.ID == remoting.MasterID && s.failing {
+			c.progress[q.mq] = progress
+		}
+	}
+}
+
+// forgetProgress ends what rememberProgress keeps once a pass has seen the queue
+// in a route again: it was taken with it, or is another member's.
+func (c *coordinator) forgetProgress(t *topicState) {
+	for _, mq := range t.route.Queues {
+		delete(c.progress, mq)
+	}
+}
+
 // strangers reports whether some routed address was sent no heartbeat yet.
 func (c *coordinator) strangers() bool {
 	for _, addrs := range c.e.d.Client.Brokers() {

@@ -56,7 +56,11 @@ type coordinator struct {
 	away map[string]*givingAway // by broker name
 
 	twins twins
-	mute  map[string]int // by client id: questions for a hand-over that it left unanswered
+	// progress is how far queues were consumed here whose broker was away when they
+	// were lost.
+	progress map[MessageQueue]int64
+
+	mute map[string]int // by client id: questions for a hand-over that it left unanswered
 
 	requests sync.WaitGroup // heartbeats and lock requests under way
 	leaving  bool
@@ -325,6 +329,7 @@ func (c *coordinator) removed(q *queue) {
 	}
 	c.forget(q)
 	unlocked := q.orderly && q.clustering && q.lockedUntil.Load() != 0
+	c.rememberProgress(q)
 	c.e.events.publish(QueueRemoved{q.at(), unlocked, ms(time.Since(q.dropBegan))})
 	c.e.events.publish(OffsetForgotten{q.at(), "removed"})
 	c.setLimits(q.mq.Topic)
@@ -365,6 +370,9 @@ func (c *coordinator) startQueue(ctx context.Context, t *topicState, mq MessageQ
 		}
 	}
 	q.pause, q.whole = c.pauses[mq], c.whole
+	if progress, ok := c.progress[mq]; ok {
+		q.progress = progress
+	}
 	c.queues[mq] = q
 	q.publish(time.Now())
 	c.e.start(func() { q.run(ctx) })

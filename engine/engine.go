@@ -301,7 +301,7 @@ func boundBy(a, b context.Context) (context.Context, func()) {
 func (e *Engine) newCoordinator() *coordinator {
 	c := &coordinator{
 		e: e, state: CreateJust, queues: map[MessageQueue]*queue{}, pauses: map[MessageQueue]*PauseState{},
-		brokers: map[string]*brokerState{}, locking: map[string]bool{}, away: map[string]*givingAway{},
+		brokers: map[string]*brokerState{}, locking: map[string]bool{}, progress: map[MessageQueue]int64{}, away: map[string]*givingAway{},
 		mute: map[string]int{}, told: map[string]uint64{}, subSeq: 1,
 	}
 	for _, s := range e.subscriptions() {

@@ -179,7 +179,7 @@ type (
 	QueueAdded struct {
 		At
 		NextOffset int64  `json:"next_offset"`
-		Source     string `json:"source"` // store, max, min, timestamp
+		Source     string `json:"source"` // store, max, min, timestamp, memory
 	}
 	// StartAtFirst: a 4.x broker answers offset 0 to a group without one while the
 	// queue holds its first message, so starting from the last offset is not done.

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -17,6 +18,7 @@ type brokerState struct {
 	began   time.Time // the last heartbeat
 	back    time.Time // when it was back after it had not answered
 	greet   time.Time // when a connection was made while a heartbeat was under way
+	subSeq  uint64    // the last change of subscriptions that it has heard of
 }
 
 const (
@@ -157,11 +159,12 @@ func (b beat) apply(ctx context.Context, c *coordinator) {
 		c.brokerDown(b.Name, b.Address, b.err)
 		s.next = now.Add(heartbeatRetry)
 	} else {
-		subTold{b.Name, b.subSeq}.apply(ctx, c)
+		s.subSeq = max(s.subSeq, b.subSeq)
 		c.brokerUp(b)
 		s.again = s.again || b.at.Add(b.RTT).Before(s.greet) // it was answered on the connection before
 	}
 	s.greet = time.Time{}
+	c.noteTold(ctx, b.Name)
 	c.e.events.publish(ev)
 	if s.again {
 		c.beat(ctx, b.Name, b.ID, b.Address, nil)
@@ -212,6 +215,20 @@ func (s *brokerState) greetAt(now time.Time) {
 		at = quiet
 	}
 	s.next = earlier(s.next, at)
+}
+
+// noteTold notes up to which change of subscriptions all addresses of a broker
+// name that answer have heard: a pull may go to any of them.
+func (c *coordinator) noteTold(ctx context.Context, name string) {
+	told := uint64(math.MaxUint64)
+	for _, s := range c.brokers {
+		if s.Name == name && !s.failing {
+			told = min(told, s.subSeq)
+		}
+	}
+	if told != math.MaxUint64 {
+		subTold{name, told}.apply(ctx, c)
+	}
 }
 
 // over ends the round of a heartbeat that was its last.

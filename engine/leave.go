@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -148,7 +149,11 @@ func (c *coordinator) unregister(ctx context.Context) error {
 			wg.Go(func() {
 				uctx, cancel := context.WithTimeout(ctx, callTimeout)
 				defer cancel()
-				if err := c.e.d.Client.Unregister(uctx, addr, h); err != nil {
+				err := c.e.d.Client.Unregister(uctx, addr, h)
+				if _, none := errors.AsType[*remoting.DialError](err); none {
+					return // a broker without a connection to us has no member of us
+				}
+				if err != nil {
 					mu.Lock()
 					failed = append(failed, err.Error())
 					mu.Unlock()

@@ -83,6 +83,9 @@ type queue struct {
 	live  []*batch // concurrent batches with messages in the cache, by sequence
 	limit core.Limits
 
+	// progress is how far this member had come when it lost the queue because its
+	// broker died, which may have lost the last commits; Unknown: it did not.
+	progress    int64
 	nextOffset  int64
 	commit      int64 // the committed offset in memory; -1: none
 	min, max    int64
@@ -189,7 +192,7 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 		results:    make(chan result, 32),
 		gone:       make(chan struct{}),
 		inbox:      newMailbox[queueCommand](),
-		nextOffset: Unknown, commit: Unknown, min: Unknown, max: Unknown, undecodableAt: Unknown,
+		nextOffset: Unknown, commit: Unknown, progress: Unknown, min: Unknown, max: Unknown, undecodableAt: Unknown,
 		replies: make(chan remoting.Reply, 1),
 	}
 	q.subscribe(sub)

@@ -47,7 +47,7 @@ func (q *queue) readOffset(ctx context.Context) {
 	s := startOffset{seq: q.readSeq, gen: q.gen.Load(), losses: q.losses}
 	taking := q.phase == phaseTaking
 	s.rested = q.clustering && (taking || q.doubt == doubtReads) && e.shared.Load() && !q.released && !q.rested
-	four := q.fourLine
+	four, progress := q.fourLine, q.progress
 	e.reads.Add(1)
 	e.start(func() {
 		defer e.reads.Done()
@@ -55,6 +55,8 @@ func (q *queue) readOffset(ctx context.Context) {
 		switch {
 		case err != nil:
 			s.err = err
+		case taking && progress != Unknown && (!found || stored < progress):
+			s.offset, s.source = progress, core.StartRemembered
 		case taking:
 			if s.offset, s.source, s.err = e.startFrom(ctx, mq, retry, stored, found); four && s.err == nil {
 				s.older = e.olderMessages(ctx, mq, retry, s)
@@ -181,7 +183,11 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 			q.cleanAt = now.Add(cleanEvery)
 		}
 		q.adopt(s.offset)
-		q.notePersisted(s.offset)
+		if s.source == core.StartRemembered {
+			q.unsure.Store(true) // the broker is told again
+		} else {
+			q.notePersisted(s.offset)
+		}
 		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})
 		if s.older > 0 {
 			q.emit(StartAtFirst{q.at(), s.older})

@@ -196,6 +196,7 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	if len(added) > 0 {
 		c.take(ctx, t, last, added)
 	}
+	c.forgetProgress(t)
 	if plan.Changed() {
 		c.setLimits(t.sub.Topic)
 		c.e.events.publish(AssignmentChanged{At{Time: now}, t.sub.Topic, shortNames(want), t.sub.SubVersion,

@@ -588,6 +588,47 @@ func TestKilledBrokerIsMissed(t *testing.T) {
 	}
 }
 
+// A broker that is killed loses the commits of the last seconds. A member that has
+// lost its queues with it goes on where it was: it neither repeats, nor leaves out
+// what came in between although its group starts at the end.
+func TestKilledBrokerForgetsCommits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("T", 2), sandboxtest.Brokers("broker-a", "broker-b"))
+		tg := &sandboxtest.Target{Name: "sandbox", Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial, Line: "5", Sandbox: sb}
+		m := join(t, tg, "g", "T", nil, func(o *engine.Options) { o.ConsumeFromWhere = protocol.ConsumeFromLastOffset })
+		awaitHeld(m, "T", 4)
+		put := func(n int) {
+			for i := range n {
+				sb.Put(sandbox.Message{Topic: "T", Broker: "broker-b", QueueID: int32(i % 2)})
+			}
+		}
+		put(100)
+		m.until("100 messages", func() bool { return m.distinct() == 100 })
+		for range 2 {
+			sb.StopBroker("broker-b")
+			m.until("its queues are lost", func() bool { return held(m, "T") == 2 })
+			time.Sleep(time.Minute)
+			sb.LoseOffsets("broker-b", "g")
+			n := m.distinct()
+			put(50) // sent to it before the member has heard that it is back
+			sb.StartBroker("broker-b")
+			m.until("50 more", func() bool { return m.distinct() == n+50 })
+		}
+		if added := count(m, func(e engine.QueueAdded) bool { return e.Source == "memory" && e.MQ.Topic == "T" }); added != 4 {
+			t.Errorf("%d queues were taken by what the member remembers, want 4", added)
+		}
+		mq := engine.MessageQueue{Topic: "T", BrokerName: "broker-b"}
+		m.until("the broker knows again", func() bool {
+			got, found, _, _ := sb.Offsets("g", mq)
+			return found && got == 100
+		})
+		m.leave()
+		if d := m.duplicates(); d != 0 {
+			t.Errorf("duplicates = %d, want 0", d)
+		}
+	})
+}
+
 // sendHeartbeat announces a member that does nothing else.
 func sendHeartbeat(t *testing.T, c *remoting.Client, group, clientID, topic string) {
 	t.Helper()

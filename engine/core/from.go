@@ -11,11 +11,12 @@ const (
 	StartMin                // offset 0; a larger minimum is repaired by the broker
 	StartMax
 	StartTimestamp
+	StartRemembered // this member's own progress, which a broker that died has lost
 )
 
 // String gives the name used in events.
 func (s StartSource) String() string {
-	return [...]string{"none", "store", "min", "max", "timestamp"}[s]
+	return [...]string{"none", "store", "min", "max", "timestamp", "memory"}[s]
 }
 
 // StartFrom is computePullFromWhere (spec/consumer-rebalance.md 6): where a queue

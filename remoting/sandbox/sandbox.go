@@ -228,6 +228,16 @@ func (s *Sandbox) Offsets(group string, mq protocol.MessageQueue) (committed int
 	return committed, found, min, max
 }
 
+// LoseOffsets has a broker forget a group's committed offsets, as a kill does with
+// those that were not written to its disk.
+func (s *Sandbox) LoseOffsets(broker, group string) {
+	s.do(func(l *loop) {
+		if b := l.broker(broker); b != nil && b.groups[group] != nil {
+			clear(b.groups[group].offsets)
+		}
+	})
+}
+
 // Members lists the client ids of a group, sorted.
 func (s *Sandbox) Members(group string) []string {
 	var ids []string
