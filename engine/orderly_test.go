@@ -648,3 +648,27 @@ func TestLostLockStopsRunAndCommits(t *testing.T) {
 		wantOffset(t, tg, group, mq, 10)
 	})
 }
+
+// An orderly queue that waits for its running call goes on waiting when its topic
+// is given up meanwhile.
+func TestUnsubscribedWhileGivenAway(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 10)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		var o calls
+		slow := o.around(takes(20 * time.Second))
+		long := func(o *engine.Options) { o.AwaitTermination = time.Minute }
+		b := join(t, tg, group, topic, slow, orderly, named("b@1"), long)
+		b.until("a call", func() bool { return len(b.order[mq]) == 1 })
+		a := join(t, tg, group, topic, slow, orderly, named("a@1"), long)
+		about[engine.QueueDropped](b, mq)
+		if err := b.UnsubscribeTopic(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		a.until("the other's turn", func() bool { return len(a.order[mq]) > 0 })
+		if n := o.most.Load(); n > 1 {
+			t.Error("two calls at once")
+		}
+	})
+}

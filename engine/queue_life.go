@@ -248,8 +248,13 @@ type dropQueue struct {
 const dropWait = time.Second
 
 func (d dropQueue) applyTo(ctx context.Context, q *queue) {
+	// Order is kept only when the running call has ended, however long it takes; the
+	// lock is renewed meanwhile.
+	outlast := q.orderly && d.cause != core.DropShutdown
 	if q.phase >= phaseDropping {
-		q.drainUntil = earlier(q.drainUntil, time.Now().Add(d.wait))
+		if !outlast {
+			q.drainUntil = earlier(q.drainUntil, time.Now().Add(d.wait))
+		}
 		return
 	}
 	taking := q.phase == phaseTaking
@@ -262,15 +267,12 @@ func (d dropQueue) applyTo(ctx context.Context, q *queue) {
 	if !taking {
 		q.emit(QueueDropped{q.at(), d.cause.String(), q.pq.Stats().Count, q.commit})
 	}
-	q.drainUntil = q.dropBegan.Add(d.wait)
-	if q.orderly && d.cause != core.DropShutdown {
-		// Order is kept only when the running call has ended, however long it takes;
-		// the lock is renewed meanwhile.
-		q.drainUntil = time.Time{}
+	if !outlast {
+		q.drainUntil = q.dropBegan.Add(d.wait)
 	}
 	if q.running.Load() > 0 {
 		q.saveAt = q.dropBegan.Add(saveAfter)
-		if q.orderly && d.cause != core.DropShutdown {
+		if outlast {
 			q.busyAt = q.dropBegan.Add(removalTried)
 		}
 	}
