@@ -95,8 +95,8 @@ func (g gathered) apply(ctx context.Context, c *coordinator) {
 	if end.Added > 0 && c.e.o.Orderly {
 		c.nextLock, c.lockTries = now, 0
 	}
-	if c.wanted != "" { // asked for while the pass ran
-		c.wake(c.wanted, 0)
+	if c.wanted != "" { // asked for while the pass ran: at its own time, but not at once after this one
+		c.wake(c.wanted, c.settleAt.Sub(now))
 	}
 	if g.trigger == "members" && c.severalBrokers() {
 		// Each broker has a member list of its own, and the one that was asked may not

@@ -486,6 +486,22 @@ func TestSharedClientIDIsTold(t *testing.T) {
 	})
 }
 
+// A shared client id is told some seconds after it was seen, not with the next
+// periodic pass.
+func TestSharedClientIDIsToldSoon(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		a := join(t, tg, group, topic, nil, named("same@1"))
+		awaitHeld(a, topic, 4)
+		began := time.Now()
+		join(t, tg, group, topic, nil, named("same@1"))
+		told := untilEvent[engine.ClientIDShared](a, "the other is seen", nil)
+		if took := told.Time.Sub(began); took > 8*time.Second {
+			t.Errorf("told after %v", took)
+		}
+	})
+}
+
 // A member that lost its connection for a moment is not told to share its id with
 // its own earlier connection.
 func TestReconnectIsNoSharedClientID(t *testing.T) {

@@ -46,7 +46,9 @@ func (c *coordinator) seeTwins(ctx context.Context, topics map[string]topicGathe
 	case from != "" && w.since.IsZero():
 		w.since = now
 		c.wake("recheck", twinLasts)
-	case from != "" && now.Sub(w.since) >= twinLasts && !w.asking:
+	case from != "" && now.Sub(w.since) < twinLasts: // a pass for another reason, instead of the one asked for
+		c.wake("recheck", twinLasts-now.Sub(w.since))
+	case from != "" && !w.asking:
 		w.asking = true
 		e := c.e
 		e.start(func() { e.inbox.put(twinsFound{from, e.othersOf(ctx, from)}) })
