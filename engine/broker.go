@@ -96,12 +96,13 @@ func (c *coordinator) brokerDown(name, addr string, err error) {
 	if !s.beating {
 		s.next = s.ErrorSince.Add(heartbeatRetry)
 	}
+	alone := !c.reachable(name, s)
 	for mq, q := range c.queues {
-		if mq.BrokerName == name {
+		if mq.BrokerName == name && (alone || s.ID == remoting.MasterID) { // a slave takes nobody out of the group
 			q.elsewhere.Store(q.clustering)
 		}
 	}
-	if !c.reachable(name, s) {
+	if alone {
 		c.doubt(name)
 	}
 	c.e.events.publish(BrokerOffline{At{Time: s.ErrorSince}, name, addr, err.Error()})

@@ -270,6 +270,37 @@ func TestSlaveDies(t *testing.T) {
 	})
 }
 
+// A slave that was out of reach for a moment makes later commits no dearer.
+func TestCommitsAfterASlaveWasAway(t *testing.T) {
+	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
+		if tg.Sandbox == nil {
+			return
+		}
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		m := join(t, tg, group, topic, nil)
+		awaitHeld(m, topic, 4)
+		pair.KillSlave(t)
+		untilEvent[engine.BrokerOffline](m, "the slave is missed", nil)
+		tg.Sandbox.StartSlave("broker-a")
+		untilEvent(m, "it is back", func(e engine.BrokerOnline) bool { return e.DurationMS > 0 })
+		time.Sleep(time.Minute)
+		var reads atomic.Int32
+		onFault(tg, func(code protocol.RequestCode, _ string) (f sandbox.Fault) {
+			if code == protocol.QueryConsumerOffset {
+				reads.Add(1)
+			}
+			return f
+		})
+		for range 10 {
+			tg.Produce(t, topic, 4)
+			time.Sleep(6 * time.Second)
+		}
+		if n := reads.Load(); n > 0 {
+			t.Errorf("%d offsets were read", n)
+		}
+	})
+}
+
 // A slave that is behind its master does not take the group back, is not asked in
 // a loop, and what it refuses is asked of the master.
 func TestSlaveIsBehind(t *testing.T) {
