@@ -58,8 +58,7 @@ func (c *coordinator) brokerUp(b beat) {
 		if !c.e.shared.Load() {
 			// Who was alone has no reason to wait for a list of members that may not come,
 			// only to see whether somebody else has made progress meanwhile.
-			q.doubted = false
-			q.inbox.put(reassured{})
+			c.endDoubt(q, false)
 		}
 	}
 	if before != nil && before != s {

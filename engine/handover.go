@@ -199,8 +199,33 @@ func (m memberMute) apply(_ context.Context, c *coordinator) {
 func (c *coordinator) doubt(broker string) {
 	for mq, q := range c.queues {
 		if mq.BrokerName == broker && q.clustering && !q.orderly && !q.dropping {
-			q.doubted = true
+			q.doubted, q.undecided = true, 0
 			q.inbox.put(doubted{})
+		}
+	}
+}
+
+// endDoubt lets a queue compare its progress with what is committed. asking: its
+// former owner is asked too.
+func (c *coordinator) endDoubt(q *queue, asking bool) {
+	q.doubted = false
+	q.pulledAt.Store(c.e.stamp(time.Now())) // it could not pull until now, which is no idleness
+	q.inbox.put(reassured{asking})
+}
+
+// undecidedLimit is how many passes in a row may fail before a queue in doubt goes
+// on without one.
+const undecidedLimit = 3
+
+// undecided counts a pass that could not tell whose a topic's queues are. One that
+// can may never come, and what is held is kept until then: so it is also consumed.
+func (c *coordinator) undecided(t *topicState) {
+	for mq, q := range c.queues {
+		if mq.Topic != t.sub.Topic || !q.doubted || !c.reachable(mq.BrokerName, nil) {
+			continue
+		}
+		if q.undecided++; q.undecided >= undecidedLimit {
+			c.endDoubt(q, false)
 		}
 	}
 }
@@ -210,27 +235,24 @@ func (c *coordinator) doubt(broker string) {
 func (c *coordinator) reassure(ctx context.Context, t *topicState, kept []MessageQueue) {
 	var mqs []MessageQueue
 	for _, mq := range kept {
-		if q := c.queues[mq]; q.doubted && c.reachable(mq.BrokerName, nil) {
-			q.doubted = false
+		if c.queues[mq].doubted && c.reachable(mq.BrokerName, nil) {
 			mqs = append(mqs, mq)
 		}
 	}
 	if len(mqs) == 0 {
 		return
 	}
-	former := c.formerOwners(t, nil, mqs)
-	asked := map[MessageQueue]bool{}
-	for member, theirs := range former {
+	for member, theirs := range c.formerOwners(t, nil, mqs) {
 		qs := make([]*queue, len(theirs))
 		for i, mq := range theirs {
-			asked[mq], qs[i] = true, c.queues[mq]
-			qs[i].inbox.put(reassured{asking: true})
+			qs[i] = c.queues[mq]
+			c.endDoubt(qs[i], true)
 		}
 		c.askFormer(ctx, t.membersFrom, t.sub.Topic, member, qs)
 	}
 	for _, mq := range mqs {
-		if !asked[mq] {
-			c.queues[mq].inbox.put(reassured{})
+		if q := c.queues[mq]; q.doubted { // nobody else can have it
+			c.endDoubt(q, false)
 		}
 	}
 }

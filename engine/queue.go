@@ -67,9 +67,11 @@ type queue struct {
 	// the queue has.
 	dropping, drained bool
 	// subSeq is the coordinator's too: the subscription that the queue was told of;
-	// and doubted: it is to be reassured by the next pass.
-	subSeq  uint64
-	doubted bool
+	// and doubted: it is to be reassured by the next pass, of which so many were
+	// undecided.
+	subSeq    uint64
+	doubted   bool
+	undecided int
 
 	// ---- owned by run ----
 	sub        protocol.SubscriptionData

@@ -173,7 +173,7 @@ func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topic
 	for mq, q := range c.queues {
 		if mq.Topic == t.sub.Topic {
 			h := core.Holding{MQ: mq, Dropped: q.dropping, LastPull: now}
-			if at := q.pulledAt.Load(); at != 0 {
+			if at := q.pulledAt.Load(); at != 0 && !q.doubted { // in doubt it waits for a pass, not for a pull
 				h.LastPull = c.e.moment(at)
 			}
 			have = append(have, h)
@@ -273,8 +273,9 @@ type skipError struct {
 
 func (s skipError) Error() string { return fmt.Sprintf("%s: %v", s.cause, s.err) }
 
-// skip tells once a cause that a topic is passed over.
+// skip passes a topic over, and tells a cause once.
 func (c *coordinator) skip(t *topicState, cause string, err error, now time.Time) {
+	c.undecided(t)
 	if t.skipped == cause {
 		return
 	}
