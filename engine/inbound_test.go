@@ -457,7 +457,9 @@ func TestBadRequestsFromTheBroker(t *testing.T) {
 		tg.Produce(t, topic, 1)
 		m := join(t, tg, group, topic, nil)
 		mq := queueOf(m, topic, 0)
-		m.until("the message", func() bool { return m.distinct() == 1 && held(m, protocol.RetryTopic(group)) == 1 })
+		m.until("the message", func() bool {
+			return snapOf(m, mq).CommittedOffset == 1 && held(m, protocol.RetryTopic(group)) == 1
+		})
 		other := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: "other", ClientID: "x"}
 		directly := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: group}
 		tests := map[string]struct {
