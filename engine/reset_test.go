@@ -142,3 +142,30 @@ func TestResetByToolForward(t *testing.T) {
 		checkCommitted(t, tg, group, topic)
 	})
 }
+
+// One queue can be reset to any offset, 0 included, and the others stay where they
+// are (R059).
+func TestResetOneQueueOnly(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		tg.Produce(t, topic, 20)
+		m := join(t, tg, group, topic, nil)
+		m.until("all", func() bool { return m.distinct() == 20 })
+		mq, other := queueOf(m, topic, 0), queueOf(m, topic, 1)
+		m.until("all is settled", func() bool { return snapOf(m, mq).CommittedOffset == 10 && snapOf(m, other).CommittedOffset == 10 })
+		for _, to := range []int64{0, 5} {
+			before := len(m.order[mq])
+			rows, err := m.ResetOffset(t.Context(), resetTo(mq, to))
+			if err != nil || rows[0].Err != nil || !rows[0].Verified || rows[0].Before != 10 || rows[0].After != to {
+				t.Fatalf("reset to %d: %+v, %v", to, rows, err)
+			}
+			m.until("they come again", func() bool { return len(m.order[mq]) == before+int(10-to) })
+			m.until("and are settled", func() bool { return snapOf(m, mq).CommittedOffset == 10 })
+		}
+		m.leave()
+		if n := len(m.order[other]); n != 10 {
+			t.Errorf("%d deliveries of the queue that was not reset", n)
+		}
+		checkCommitted(t, tg, group, topic)
+	})
+}

@@ -47,6 +47,7 @@ func TestPlanReset(t *testing.T) {
 		"beyond the end, back":        {beyond, to(ResetOffset, 990), 990, EffectReplay, 10},
 		"an empty queue":              {empty, to(ResetEarliest, 0), 7, EffectNone, 0},
 		"an empty queue, to offset":   {empty, to(ResetOffset, 9), 7, EffectNone, 0},
+		"an empty queue, time":        {ResetBounds{Committed: 48, Min: 48, Max: 48, ByTime: 0}, ResetTarget{Kind: ResetTime}, 48, EffectNone, 0}, // R057
 		"no target stays where it is": {b, ResetTarget{}, 500, EffectNone, 0},
 	}
 	for name, tt := range tests {
