@@ -269,6 +269,7 @@ func TestTopicAppearsLater(t *testing.T) {
 		awaitHeld(m, later, 2)
 		tg.Produce(t, later, 10)
 		m.until("its messages", func() bool { return m.distinct() == 10 })
+		m.leave() // before the topic is deleted
 	})
 }
 
