@@ -271,7 +271,7 @@ func TestWhenOffsetsAreWritten(t *testing.T) {
 		m.until("more", func() bool { return m.distinct() == 22 })
 		b := join(t, tg, group, topic, nil, named("a@1"))
 		awaitHeld(b, topic, 1)
-		removed := untilEvent[engine.QueueRemoved](m, "one is given away", nil)
+		removed := untilEvent(m, "one is given away", func(e engine.QueueRemoved) bool { return e.MQ.Topic == topic })
 		if got, _, _, _ := tg.Sandbox.Offsets(group, removed.MQ); got != 11 {
 			t.Errorf("committed %d when it was given away, want 11", got)
 		}
