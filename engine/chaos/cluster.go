@@ -77,23 +77,26 @@ func (c *cluster) down(ctx context.Context) error {
 	return err
 }
 
+// topicLimit bounds the making of the topic, which a broker that has just started
+// on a busy machine may let wait.
+const topicLimit = time.Minute
+
 // makeTopic makes the topic and waits until it has a route.
 func (c *cluster) makeTopic(ctx context.Context, queues int32) error {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, topicLimit)
 	defer cancel()
-	err := c.admin.CreateTopic(ctx, c.broker, &protocol.CreateTopicRequestHeader{
-		Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: queues, WriteQueueNums: queues, Perm: protocol.PermRead | protocol.PermWrite,
-	})
-	if err != nil {
-		return err
-	}
 	for {
-		route, _, err := c.admin.RefreshRoute(ctx, topic)
-		if err == nil && len(route.PublishQueues) == int(queues) {
-			c.masterName = route.PublishQueues[0].BrokerName
-			return nil
+		err := c.admin.CreateTopic(ctx, c.broker, &protocol.CreateTopicRequestHeader{
+			Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: queues, WriteQueueNums: queues, Perm: protocol.PermRead | protocol.PermWrite,
+		})
+		if err == nil {
+			var route *remoting.TopicRoute
+			if route, _, err = c.admin.RefreshRoute(ctx, topic); err == nil && len(route.PublishQueues) == int(queues) {
+				c.masterName = route.PublishQueues[0].BrokerName
+				return nil
+			}
 		}
-		if !pause(ctx, 100*time.Millisecond) {
+		if !pause(ctx, 200*time.Millisecond) {
 			return fmt.Errorf("topic %s has no route with %d queues: %w", topic, queues, errors.Join(err, context.Cause(ctx)))
 		}
 	}

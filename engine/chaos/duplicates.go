@@ -28,10 +28,22 @@ const (
 	margin        = 2 * time.Second
 	// A Java member writes no commit in the first ten seconds of its life.
 	javaFirstPersist = 10 * time.Second
-	// After an outage or a cut a Java member may wait for its next heartbeat (30 s)
-	// to be a member again, and for its next rebalance (20 s) to see others come back.
-	comeback = 50 * time.Second
+	// A member that was cut off, or whose broker was away, tries each second to be one
+	// again. A Java member may wait for its next heartbeat (30 s), and for its next
+	// rebalance (20 s) to see others come back.
+	comeback     = 15 * time.Second
+	javaComeback = 50 * time.Second
 )
+
+// settled is how long after an event the group has found itself again.
+func settled(l *Ledger) time.Duration {
+	for _, r := range l.Plan.Roles {
+		if r.Java {
+			return javaComeback
+		}
+	}
+	return comeback
+}
 
 // duplicates finds copies that came again and says why.
 func duplicates(l *Ledger, g Group, ds []Delivery, happenings []Happening) (found []Duplicate) {
@@ -77,9 +89,12 @@ func duplicates(l *Ledger, g Group, ds []Delivery, happenings []Happening) (foun
 func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings []Happening) string {
 	java := func(d Delivery) bool { return l.Plan.Roles[d.Member].Java }
 	handover, broker := false, false
+	after := settled(l)
 	for _, h := range happenings {
-		if again.At+skew < h.Began {
-			continue // later than both
+		// Not one that was later than both, nor one after which every queue has had an
+		// owner for long: what that had not seen as committed it has delivered.
+		if again.At+skew < h.Began || again.At > h.Ended+after+ownedWithin[g] {
+			continue
 		}
 		switch h.Event.Kind {
 		case Kill:
@@ -87,13 +102,13 @@ func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings [
 				return "killed before it had committed"
 			}
 		case Freeze, Cut, Stall:
-			if why := parted(before, again, h); why != "" {
+			if why := parted(before, again, h, h.Ended+after); why != "" {
 				return why
 			}
 		case BrokerKill:
-			broker = broker || before.At+persistPeriod+flushPeriod+margin >= h.Began && before.At <= h.Ended+comeback
+			broker = broker || before.At+persistPeriod+flushPeriod+margin >= h.Began && before.At <= h.Ended+after
 		}
-		if before.At <= h.Ended+comeback && h.Event.Kind != Freeze && h.Event.Kind != Stall {
+		if before.At <= h.Ended+after && h.Event.Kind != Freeze && h.Event.Kind != Stall {
 			handover = true
 		}
 	}
@@ -123,10 +138,9 @@ func unpersisted(l *Ledger, member string, killed time.Duration, happenings []Ha
 
 // parted explains a duplicate by one of the two members having been apart from
 // the others: what it had not committed before goes to the next owner, and what
-// it had cached it delivers too, until it knows.
-func parted(before, again Delivery, h Happening) string {
+// it had cached it delivers too, until it knows. over is when it is one of them again.
+func parted(before, again Delivery, h Happening, over time.Duration) string {
 	words := map[Kind]string{Freeze: "frozen", Cut: "cut off", Stall: "cut off"}[h.Event.Kind]
-	over := h.Ended + comeback
 	switch {
 	case h.Event.Member == before.Member && before.At+persistPeriod+margin >= h.Began && before.At <= over:
 		return words + " before it had committed"

@@ -248,6 +248,14 @@ func TestJudgeLeavesDuplicatesUnexplained(t *testing.T) {
 		"the kill comes later":          {Concurrent, func(s *story) { s.happen(Concurrent, Kill, "c01-eyeq", at+secs(1), at+secs(1)) }},
 		"committed long before the end": {Concurrent, func(s *story) { s.happen(Concurrent, Kill, "c01-eyeq", at+secs(8), at+secs(8)) }},
 		"thawed long ago":               {Concurrent, func(s *story) { s.happen(Concurrent, Freeze, "c01-eyeq", secs(1), secs(2)) }},
+		"everybody has come back since": {Concurrent, func(s *story) {
+			for name, r := range s.Plan.Roles {
+				r.Java = false // it takes 50 s with Java members
+				s.Plan.Roles[name] = r
+			}
+			s.happen("", BrokerKill, "", secs(35), secs(40))
+			s.happen(Concurrent, Cut, "c01-eyeq", secs(35), secs(40))
+		}},
 		"the broker came back long ago": {Concurrent, func(s *story) { s.happen("", BrokerKill, "", secs(1), secs(5)) }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -303,6 +311,24 @@ func TestJudgeExplainsHandOversByJava(t *testing.T) {
 			}
 			if got := fmt.Sprint(v.Failures); tt.violates == "" && len(v.Failures) > 0 || !strings.Contains(got, tt.violates) {
 				t.Errorf("failures = %s, want %q", got, tt.violates)
+			}
+		})
+	}
+}
+
+// A duplicate that comes long after what explains its first delivery has another cause.
+func TestJudgeExplainsNothingForever(t *testing.T) {
+	for name, again := range map[string]struct {
+		at   time.Duration
+		want string
+	}{"soon": {secs(60.6), "killed before it had committed"}, "late": {secs(145), unexplained}} {
+		t.Run(name, func(t *testing.T) {
+			s := goodRun()
+			s.happen(Concurrent, Kill, "c01-eyeq", secs(60.5), secs(60.5))
+			s.from(Concurrent, "c02-eyeq", offsetAt(secs(60.5)))
+			s.again("c02-eyeq", offsetAt(secs(60.5))-2, offsetAt(secs(60.5)), again.at)
+			if v := judge(&s.Ledger); v.Groups[Concurrent].Causes[again.want] != 2 {
+				t.Errorf("causes = %v, want 2 of %q", v.Groups[Concurrent].Causes, again.want)
 			}
 		})
 	}
