@@ -525,7 +525,7 @@ func TestExpiredMessagesAreTold(t *testing.T) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
 		slow := func(ctx context.Context, _ []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
 			select {
-			case <-time.After(10 * time.Millisecond):
+			case <-time.After(5 * time.Millisecond):
 			case <-ctx.Done():
 			}
 			return engine.ConsumeSuccess, nil
@@ -547,14 +547,28 @@ func TestExpiredMessagesAreTold(t *testing.T) {
 			items[i].Body = make([]byte, 4000)
 		}
 		var end int64
-		for n := range 60 {
+		produce := func() {
 			r := sandboxtest.Send(t, c, mq, items...)
 			end = r.QueueOffset + int64(len(items))
-			if n == 20 { // the first files are on their way out
-				if err := m.Resume(t.Context(), engine.ResumeRequest{By: "test"}); err != nil {
-					t.Fatal(err)
-				}
+		}
+		for range 20 {
+			produce()
+		}
+		// Brokers delete nothing in their first minute.
+		for limit := time.Now().Add(3 * time.Minute); ; {
+			if lo, err := c.MinOffset(t.Context(), mq); err == nil && lo > 0 {
+				break
 			}
+			if time.Now().After(limit) {
+				t.Fatal("the broker deletes nothing")
+			}
+			<-time.After(200 * time.Millisecond)
+		}
+		if err := m.Resume(t.Context(), engine.ResumeRequest{By: "test"}); err != nil {
+			t.Fatal(err)
+		}
+		for range 60 { // more than is read meanwhile
+			produce()
 			<-time.After(50 * time.Millisecond)
 		}
 		awaitCommit(m, topic, end)
