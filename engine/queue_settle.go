@@ -99,16 +99,22 @@ func (q *queue) forgetSettled() {
 const harvestEvery = 50 * time.Millisecond
 
 // harvestDue is armed by a batch of more than one listener call (put,
-// dispatchOrderly) and goes on while its messages are unfinished.
+// dispatchOrderly) and goes on while workers have messages of the queue.
 func (q *queue) harvestDue(now time.Time) {
 	if q.harvestAt.IsZero() || now.Before(q.harvestAt) {
 		return
 	}
 	q.harvest()
 	q.harvestAt = time.Time{}
-	if q.pq.Stats().Count > 0 {
+	if q.atWork() {
 		q.harvestAt = now.Add(harvestEvery)
 	}
+}
+
+// atWork reports whether a worker has messages of the queue, or will have. Those
+// that are cached without (held, given up, to be tried again) need no look.
+func (q *queue) atWork() bool {
+	return q.running.Load() > 0 || q.out != nil || slices.ContainsFunc(q.live, (*batch).left)
 }
 
 // harvest settles what workers have finished but not reported: a worker reports
