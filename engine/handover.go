@@ -23,12 +23,14 @@ const (
 	// between two readings of its committed offset when nobody says who has it.
 	handOver = 150 * time.Millisecond
 	// handOverAnswer bounds the wait for one answer, besides some of the broker's
-	// round trips up to handOverLongest; handOverPause is between two questions, and handOverSettle lets the one-way commit of a Java member arrive.
+	// round trips up to handOverLongest; handOverPause is between two questions, and
+	// in the end handOverSlow; handOverSettle lets the one-way commit of a Java member
+	// arrive.
 	handOverAnswer  = 400 * time.Millisecond
 	handOverTrips   = 10
 	handOverLongest = 3 * time.Second
 	handOverPause   = 20 * time.Millisecond
-	handOverSlow    = 250 * time.Millisecond // after the first second
+	handOverSlow    = 250 * time.Millisecond
 	handOverSettle  = 20 * time.Millisecond
 	// handOverTold is when it is told that an old owner keeps a queue, and
 	// handOverGrace how long beyond a rebalance period, in which it must have learnt
@@ -70,11 +72,10 @@ func (c *coordinator) askFormer(ctx context.Context, addr, topic, member string,
 			w.left = append(w.left, &awaited{q: q})
 		}
 		for w.ask(ctx) {
-			pause := handOverPause
-			if time.Since(w.began) > time.Second {
-				pause = handOverSlow
-			}
-			if !sleep(ctx, pause) {
+			// The longer it takes the more slowly: a broker passes on each member's question
+			// about each topic, and a listener that runs a second would be met by fifty.
+			pause := max(handOverPause, time.Since(w.began)/8)
+			if !sleep(ctx, min(pause, handOverSlow)) {
 				return
 			}
 		}
