@@ -137,6 +137,7 @@ func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, 
 		case <-finished:
 			return
 		}
+		e.commands.end()
 		e.restoreTerminal()
 		e.exit(first.status())
 		return

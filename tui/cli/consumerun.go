@@ -28,7 +28,7 @@ func (r *consumeRun) listener(out *lineWriter, format func(*scratch, *engine.Mes
 	l.max = r.flags.max
 	if r.name == listenExec {
 		env := []string{"EYEQ_GROUP=" + r.options.Group, "EYEQ_NAMESRV=" + strings.Join(r.namesrv, ";")}
-		l.decide = newExecListener(r.listening, r.options.ConsumeTimeout, env, output).consume
+		l.decide = newExecListener(r.listening, r.options.ConsumeTimeout, env, &r.env.commands, output).consume
 	}
 	return l
 }

@@ -28,11 +28,12 @@ type env struct {
 	now            func() time.Time
 	beside         func() // tests: runs on a goroutine beside the screen
 
-	crew    *crew
-	command *cobra.Command // the one that ran
-	cluster string         // its name, for the log
-	entered bool           // a command's function was entered: its errors are not wrong use
-	modes   atomic.Pointer[term.State]
+	crew     *crew
+	commands commandRuns    // of the listener exec
+	command  *cobra.Command // the one that ran
+	cluster  string         // its name, for the log
+	entered  bool           // a command's function was entered: its errors are not wrong use
+	modes    atomic.Pointer[term.State]
 
 	flags    commonFlags
 	location *time.Location
@@ -147,8 +148,9 @@ func (e *env) prepare(cmd *cobra.Command) error {
 	return nil
 }
 
-// close frees what prepare made.
+// close frees what prepare made, and ends the commands that are left running.
 func (e *env) close() {
+	e.commands.end()
 	if e.logs != nil {
 		e.logs.close()
 	}

@@ -99,6 +99,7 @@ func TestExecFailureSendsBack(t *testing.T) {
 	put(t, sb, "orders", 3)
 	p := runs(t, consume(namesrv, "g", "--exec", `read line; case $line in *'"body":"2"'*) printf 'first\nno \033[31mstock\r\n' >&2; exit 3;; esac`,
 		"--threads", "1", "--idle-exit", "800ms", "--events", "-o", "json")).want(t, statusDone, "exec orders broker-a/0 1: no ␛[31mstock")
+	p.want(t, statusDone, "exec orders broker-a/0 1: (exit status 3: refused)")
 	got := p.objects(t)
 	if s := got["summary"][0]; fmt.Sprintf("%v %v", s["messages"], s["failed"]) != "3 1" {
 		t.Errorf("summary = %v, want 3 messages, 1 failed", s)
@@ -131,7 +132,7 @@ func TestExecTimeoutKillsTheProcessGroup(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 1)
 	pids := filepath.Join(t.TempDir(), "pids")
-	p := runs(t, consume(namesrv, "g", "--exec", `sleep 300 & echo $$ $! > `+pids+`; wait`, "--exec-timeout", "300ms", "--idle-exit", "1500ms", "--events")).want(t, statusDone, "")
+	p := runs(t, consume(namesrv, "g", "--exec", `sleep 300 & echo $$ $! > `+pids+`; wait`, "--exec-timeout", "300ms", "--idle-exit", "1500ms", "--events")).want(t, statusDone, "exec orders broker-a/0 0: (the command took longer than 300ms and was killed: refused)")
 	exits(t, pids)
 	if !strings.Contains(p.out.String(), "the command took longer than 300ms and was killed") {
 		t.Errorf("no event says it: %s", p.out)
@@ -189,6 +190,25 @@ func TestExecAndTheLeave(t *testing.T) {
 	}
 }
 
+// The second ctrl-c waits for nobody, and leaves no command behind.
+func TestExecEndsAtTheSecondSignal(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	put(t, sb, "orders", 2)
+	pids := filepath.Join(t.TempDir(), "pids")
+	p := start(t, consume(namesrv, "g", "--exec", `sleep 300 & echo $$ $! >> `+pids+`; echo begun $EYEQ_QUEUE; wait`, "-o", "none"))
+	p.err.await(t, "begun 0")
+	p.err.await(t, "begun 1")
+	p.signals <- syscall.SIGINT
+	p.signals <- syscall.SIGINT
+	if status := <-p.exited; status != 130 {
+		t.Errorf("status %d, want 130", status)
+	}
+	exits(t, pids) // before the orderly leave, which goes on in a test, has come so far
+	if n := committed(sb); n != 0 {
+		t.Errorf("committed %d, want 0", n)
+	}
+}
+
 // Output without end is bounded, and input that nobody reads does no harm.
 func TestExecBoundsAndUnreadInput(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
@@ -207,6 +227,7 @@ func TestListenersThatDoNotGoTogether(t *testing.T) {
 		"--listener nack: must be ack, hold, fail or exec": {"--listener", "nack"},
 		"--listener exec: which command? --exec CMD":       {"--listener", "exec"},
 		`--exec "": needs a command`:                       {"--exec", ""},
+		`--exec " \t": needs a command`:                    {"--exec", " \t"},
 		"not with --listener ack":                          {"--exec", "true", "--listener", "ack"},
 		"--exec-timeout 3s: there is no command":           {"--exec-timeout", "3s"},
 		"--exec-timeout -3s: must be positive":             {"--exec", "true", "--exec-timeout", "-3s"},

@@ -25,8 +25,58 @@ type execListener struct {
 	// output gets the command's output, a safe line at a time, from several
 	// goroutines. It is not standard output: that has the messages.
 	output func(mq engine.MessageQueue, offset int64, line string)
+	runs   *commandRuns
 
 	scratches sync.Pool
+}
+
+// commandRuns are the commands that run just now. An end of the program that waits
+// for nobody ends them too: in groups of their own they would stay.
+type commandRuns struct {
+	// mu guards the fields. It is held across the start of a command: one that
+	// started beside the end would be seen by nobody.
+	mu      sync.Mutex
+	running map[*exec.Cmd]bool
+	ended   bool
+}
+
+var errCommandsEnded = errors.New("the program ends")
+
+// start starts cmd, unless the program ends.
+func (r *commandRuns) start(cmd *exec.Cmd) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.ended {
+		return errCommandsEnded
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if r.running == nil {
+		r.running = map[*exec.Cmd]bool{}
+	}
+	r.running[cmd] = true
+	return nil
+}
+
+// finish ends what a command has left behind in its group, whose number is not given
+// to anybody else while it has a member. It reports whether the program has ended it.
+func (r *commandRuns) finish(cmd *exec.Cmd) (ended bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.running, cmd)
+	killGroup(cmd)
+	return r.ended
+}
+
+// end kills all that runs and lets nothing start any more.
+func (r *commandRuns) end() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.ended = true
+	for cmd := range r.running {
+		killGroup(cmd)
+	}
 }
 
 // Bounds of a command's output.
@@ -40,8 +90,8 @@ const (
 
 var errExecTimeout = errors.New("the command took longer than")
 
-func newExecListener(l listening, consumeTimeout time.Duration, env []string, output func(engine.MessageQueue, int64, string)) *execListener {
-	x := &execListener{command: l.command, timeout: l.timeout, env: env, output: output,
+func newExecListener(l listening, consumeTimeout time.Duration, env []string, runs *commandRuns, output func(engine.MessageQueue, int64, string)) *execListener {
+	x := &execListener{command: l.command, timeout: l.timeout, env: env, runs: runs, output: output,
 		scratches: sync.Pool{New: func() any { return new(scratch) }}}
 	if x.timeout == 0 {
 		x.timeout = consumeTimeout
@@ -49,8 +99,8 @@ func newExecListener(l listening, consumeTimeout time.Duration, env []string, ou
 	return x
 }
 
-// consume runs the command. When ctx ends first, the command is killed and nothing
-// is decided: the engine has to stop.
+// consume runs the command. When ctx or the program ends first, the command is killed
+// and nothing is decided: the engine has to stop.
 func (x *execListener) consume(ctx context.Context, messages []engine.Message, cc *engine.ConsumeContext) (engine.Status, error) {
 	s := x.scratches.Get().(*scratch)
 	s.buf = s.buf[:0]
@@ -68,11 +118,12 @@ func (x *execListener) consume(ctx context.Context, messages []engine.Message, c
 	switch {
 	case err == nil:
 		return engine.ConsumeSuccess, nil
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, errors.Is(err, errCommandsEnded):
 		return engine.Abandon, nil
 	case context.Cause(timed) == errExecTimeout:
 		err = fmt.Errorf("%w %v and was killed", errExecTimeout, x.timeout)
 	}
+	x.output(cc.MessageQueue, first, fmt.Sprintf("(%v: refused)", err))
 	if last := out.last(); last != "" {
 		err = fmt.Errorf("%w: %s", err, last)
 	}
@@ -101,7 +152,7 @@ func (x *execListener) run(ctx context.Context, input []byte, env []string, out 
 	cmd := shellCommand(x.command)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = bytes.NewReader(input), w, w, env
 	cmd.WaitDelay = outputWait // for who holds the input open without reading it
-	err = cmd.Start()
+	err = x.runs.start(cmd)
 	w.Close()
 	if err != nil {
 		return fmt.Errorf("run the command: %w", err)
@@ -111,9 +162,9 @@ func (x *execListener) run(ctx context.Context, input []byte, env []string, out 
 	go func() { defer close(read); out.read(r) }()
 	err = cmd.Wait()
 	stop()
-	// What the command has left behind in its group ends with it. The group's number
-	// is not given to anybody else while it has a member.
-	killGroup(cmd)
+	if x.runs.finish(cmd) && err != nil {
+		err = errCommandsEnded
+	}
 	_ = r.SetReadDeadline(time.Now().Add(outputWait)) // where there is none, closing it does the same
 	waitFor(read, 2*outputWait)
 	if errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success() {

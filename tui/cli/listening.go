@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -53,8 +54,8 @@ func (l *listenerFlags) resolve(f *consumeFlags, c *config, onScreen bool) (list
 	}
 	if f.changed("exec") {
 		switch {
-		case l.exec == "":
-			return r, usagef(`--exec "": needs a command`)
+		case strings.TrimSpace(l.exec) == "": // the shell takes it as done, which acknowledges
+			return r, usagef("--exec %q: needs a command", l.exec)
 		case f.changed("listener") && r.name != listenExec:
 			return r, usagef("--exec goes with --listener exec, not with --listener %s", r.name)
 		}
@@ -70,7 +71,7 @@ func (l *listenerFlags) resolve(f *consumeFlags, c *config, onScreen bool) (list
 		r.timeout = l.timeout
 	}
 	switch {
-	case r.name == listenExec && r.command == "":
+	case r.name == listenExec && strings.TrimSpace(r.command) == "":
 		return r, usagef("--listener exec: which command? --exec CMD")
 	case r.name == listenHold && !onScreen:
 		return r, usagef("--listener hold: you decide about the messages on the screen, which takes a terminal and neither --headless nor --plain nor -o")
