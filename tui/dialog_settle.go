@@ -198,7 +198,7 @@ func (d settleDialog) view(w, h int) string {
 	th := d.env.th
 	title += " " + plural(d.count, "held message")
 	if d.failed > 0 {
-		return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), d.failures(h-2), 0)
+		return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), d.failures(w, h-2), 0)
 	}
 	wrap := func(st style, text string) (lines [][]segment) {
 		for _, l := range wrapText(text, max(w-4, 10)) {
@@ -247,17 +247,30 @@ func (d *settleDialog) samples(w, room int) (lines [][]segment) {
 	return lines
 }
 
-// failures lists the messages for which it did not come true.
-func (d *settleDialog) failures(room int) [][]segment {
+// failures lists the messages for which it did not come true, each with its whole
+// reason: that is what the dialog stays for.
+func (d *settleDialog) failures(w, room int) [][]segment {
 	th := d.env.th
 	_, _, done := settleWords(d.verdict)
 	lines := [][]segment{line(segment{th.bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)})}
 	for i, r := range d.rows {
-		if len(lines) >= room-1 && i < len(d.rows)-1 {
+		about := "   " + r.queue + "  " + offset(r.offset) + "  "
+		block := [][]segment{line(d.env.plain(about), segment{th.text, r.err})}
+		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
+			block[0] = block[0][:1]
+			for _, l := range wrapText(r.err, max(w-8, 10)) {
+				block = append(block, line(segment{th.text, "     " + l}))
+			}
+		}
+		left := room - len(lines)
+		if i < len(d.rows)-1 {
+			left-- // for the number of the others
+		}
+		if len(block) > left && i > 0 {
 			lines = append(lines, line(segment{th.dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i)))}))
 			break
 		}
-		lines = append(lines, line(d.env.plain("   "+r.queue+"  "+offset(r.offset)+"  "), segment{th.text, r.err}))
+		lines = append(lines, block...)
 	}
 	return lines
 }
