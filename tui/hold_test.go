@@ -142,6 +142,39 @@ func TestDecisionsAboutHeldMessages(t *testing.T) {
 	}
 }
 
+// The reason stays readable where the screen is too narrow for a line of it.
+func TestWhyItDidNotComeTrueIsReadWhole(t *testing.T) {
+	reason := "send back the message at 18204552 of broker-a for audit: CONSUMER_SEND_MSG_BACK: connect to 10.0.4.1:10911: connection refused; fallback: no address known"
+	d := drivesHold(t, 60, 16, &fakeEngine{settle: func(r engine.SettleRequest) (rows []engine.SettleRow, err error) {
+		for o := range int64(7) {
+			rows = append(rows, engine.SettleRow{MessageQueue: heldQueue, Offset: o, Err: errors.New(reason)})
+		}
+		return rows, nil
+	}})
+	d.keys("enter", "ctrl+a", "x", "tab", "tab", "enter").see("7 messages not refused").see("more")
+	var words []string
+	for _, l := range strings.Split(d.frame(), "\n") {
+		words = append(words, strings.Fields(strings.Trim(l, "┃ "))...)
+	}
+	if shown := strings.Join(words, ""); !strings.Contains(shown, strings.ReplaceAll(reason, " ", "")) {
+		t.Errorf("the reason is not there:\n%s", d.frame())
+	}
+}
+
+// A queue that another member has now shows none of the messages that were held here.
+func TestHeldMessagesGoWithTheirQueue(t *testing.T) {
+	d := drivesHold(t, 120, 36, nil)
+	d.keys("enter").see("18,204,551 held")
+	s := holding()
+	for i := range s.Queues {
+		if q := &s.Queues[i]; q.MessageQueue == heldQueue {
+			q.Own, q.State, q.Held, q.HeldFirst, q.HeldLast, q.CachedCount = false, engine.QueueOther, 0, engine.Unknown, engine.Unknown, 0
+		}
+	}
+	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
+	d.see("not ours: its messages are in another member's cache").miss("18,204,551 held")
+}
+
 func TestHeldMessagesAreSeen(t *testing.T) {
 	d := drivesHold(t, 120, 36, nil)
 	d.see("HOLDS 9").see("7 held")

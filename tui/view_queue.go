@@ -38,6 +38,10 @@ func (v queueView) update(msg any) queueView {
 	switch msg := msg.(type) {
 	case pictureMsg:
 		v.pic = msg.picture
+		if q := v.pic.scene.queue(v.mq); q == nil || !q.Own { // what was cached here is the next owner's business
+			v.held, v.err, v.asked = nil, "", false
+			v.list.SetKeys(nil)
+		}
 		v.layout()
 	case sizeMsg:
 		v.w, v.h = msg.w, msg.h
