@@ -117,7 +117,7 @@ func TestBoundsOfFlags(t *testing.T) {
 				continue
 			}
 			if v > math.MaxInt32 {
-				runs(t, args).want(t, statusUsage, "invalid argument")
+				runs(t, args).want(t, statusUsage, "must be a whole number, at most 2147483647")
 				continue
 			}
 			flag := words[len(words)-2]

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"eyeq/tui"
 )
@@ -87,7 +90,7 @@ flow control, offsets. Begin with one of these:
 	root.SetIn(e.stdin)
 	root.SetOut(e.stdout)
 	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: err} })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: flagError(err)} })
 
 	f := root.PersistentFlags()
 	f.StringVar(&e.flags.cluster, "cluster", "", "the configured cluster to work with (EYEQ_CLUSTER)")
@@ -106,6 +109,29 @@ flow control, offsets. Begin with one of these:
 		newConfig(e), newCompletion(e), newVersion(e),
 	)
 	return root
+}
+
+// flagError says what a flag's value must be, where the library says which function
+// of Go refused it.
+func flagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	rule := ""
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int64":
+		rule = "a whole number"
+	case "int32":
+		rule = fmt.Sprintf("a whole number, at most %d", math.MaxInt32)
+	case "bool":
+		rule = "true or false"
+	case "duration":
+		rule = "a time with its unit, such as 500ms, 10s or 5m"
+	default:
+		return err
+	}
+	return fmt.Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), rule)
 }
 
 // cobraRun makes a cobra function of a command.
