@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -136,7 +137,7 @@ func (e *env) loadConfig() (*config, error) {
 	if path == "" {
 		path = configPath(e.getenv)
 	}
-	text, err := os.ReadFile(path)
+	text, err := readConfig(path)
 	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
 		return defaultConfig(), nil
 	}
@@ -144,6 +145,23 @@ func (e *env) loadConfig() (*config, error) {
 		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
 	}
 	return parseConfig(path, string(text))
+}
+
+// maxConfig bounds a configuration file: what is larger is something else, such as a
+// device without end.
+const maxConfig = 1 << 20
+
+func readConfig(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err == nil && len(text) > maxConfig {
+		err = fmt.Errorf("is larger than %d bytes, so it is no configuration", maxConfig)
+	}
+	return text, err
 }
 
 // parseConfig reads a configuration's text. The first thing wrong, in the order

@@ -317,6 +317,9 @@ func TestConfigCheck(t *testing.T) {
 	}
 	runs(t, []string{"config", "check", "--config", path}).want(t, statusUsage, path+":2: x: there is no such key")
 	runs(t, []string{"config", "check", "--config", path + "x"}).want(t, statusUsage, "cannot be read")
+	if _, err := os.Stat("/dev/zero"); err == nil {
+		runs(t, []string{"config", "check", "--config", "/dev/zero"}).want(t, statusUsage, "/dev/zero: cannot be read: is larger than 1048576 bytes, so it is no configuration")
+	}
 }
 
 func TestConfigShowSaysWhereValuesComeFrom(t *testing.T) {
