@@ -57,7 +57,8 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		totals := m.engine.Snapshot().Totals
 		taken := s.Messages
 		s.Messages, s.Failed = int64(totals.Consumed+totals.Failed), int64(totals.Failed)
-		if left := taken - s.Messages; left > 0 {
+		// One whose queue went and came back was taken more than once.
+		if left := taken - s.Duplicates - s.Messages; left > 0 {
 			r.env.say("%d messages were held and not decided about: not acknowledged, the group gets them again", left)
 		}
 	}
