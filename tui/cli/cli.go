@@ -137,11 +137,16 @@ func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, 
 		case <-finished:
 			return
 		}
-		e.commands.end()
 		e.restoreTerminal()
-		e.exit(first.status())
+		e.exitNow(first.status())
 		return
 	}
+}
+
+// exitNow ends the program without waiting for anything that goes on.
+func (e *env) exitNow(status int) {
+	e.commands.end()
+	e.exit(status)
 }
 
 // leaveContext gives the context that bounds an orderly leave: it ends

@@ -378,6 +378,28 @@ func TestHoldOnATerminal(t *testing.T) {
 	}
 }
 
+// The second ctrl-c on the screen leaves no command of exec behind either.
+func TestExecEndsAtTheSecondCtrlC(t *testing.T) {
+	path := theProgram(t)
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 1)
+	pids := filepath.Join(t.TempDir(), "pids")
+	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first", "--exec", `sleep 300 & echo $$ $! > `+pids+`; echo begun; wait`)
+	s.out.await(t, "REBAL")
+	s.press(t, "!")
+	s.out.await(t, "exec: begun")
+	s.press(t, "\x03")
+	s.press(t, "\x03")
+	if got := s.wait(t, patience); got != 130 {
+		t.Errorf("status = %d, want 130", got)
+	}
+	s.restored(t)
+	exits(t, pids)
+	if n, _, _, _ := sb.Offsets("g1", orders0); n != 0 {
+		t.Errorf("committed %d, want 0", n)
+	}
+}
+
 // A ctrl-c that cannot do everything, since the broker is away, is a ctrl-c all the
 // same, and what was left undone is said.
 func TestInterruptWhileTheBrokerIsAway(t *testing.T) {

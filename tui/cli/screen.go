@@ -50,7 +50,7 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 			if late {
 				e.say("%v", tui.ErrLeaveTimeout)
 			}
-			e.exit(exitStatus(signal, nil))
+			e.exitNow(exitStatus(signal, nil))
 			return signal
 		}
 		if ended != nil {
