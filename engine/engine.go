@@ -225,9 +225,13 @@ func (e *Engine) Run(ctx, leaveCtx context.Context) error {
 	if own.Err() == nil {
 		bound, release := boundBy(own, leaveCtx)
 		// A listener that outlives its wait is interrupted.
-		interrupt := time.AfterFunc(e.o.AwaitTermination, stopListeners)
-		err = c.leave(bound)
-		interrupt.Stop()
+		timer := time.AfterFunc(e.o.AwaitTermination, stopListeners)
+		err = c.leave(bound, func() bool {
+			early := timer.Stop()
+			stopListeners()
+			return early
+		})
+		timer.Stop()
 		release()
 	}
 	why := ""

@@ -289,3 +289,36 @@ func TestLongLeaveKeepsItsLocks(t *testing.T) {
 		time.Sleep(6 * time.Minute)
 	})
 }
+
+// Who gives a queue away and cannot compare its progress with what is committed
+// leaves that as it is: the next owner may be ahead.
+func TestNoCommitWithoutTheComparison(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		c := tg.Client(t, nil)
+		tg.Produce(t, topic, 60)
+		slow := func(ctx context.Context, msgs []engine.Message, _ *engine.ConsumeContext) (engine.Status, error) {
+			if msgs[0].QueueOffset() >= 10 {
+				<-ctx.Done()
+			}
+			return engine.ConsumeSuccess, nil
+		}
+		z := join(t, tg, group, topic, slow, named("z@1"))
+		awaitCommit(z, topic, 10)
+		if err := c.UpdateConsumerOffset(t.Context(), group, mq, 50); err != nil { // another owner's
+			t.Fatal(err)
+		}
+		onFault(tg, func(code protocol.RequestCode, client string) (f sandbox.Fault) {
+			if code == protocol.QueryConsumerOffset && client == "z@1" {
+				f.Code = protocol.SystemError
+			}
+			return f
+		})
+		a := join(t, tg, group, topic, nil, named("a@1"))
+		a.until("the queue is taken", func() bool { return a.distinct() > 0 })
+		if got := a.order[mq][0]; got != 50 {
+			t.Errorf("the next owner began at %d, want 50", got)
+		}
+	})
+}

@@ -15,8 +15,9 @@ import (
 )
 
 // leave gives up membership in order (trap T09): stop the workers, persist
-// synchronously, unlock, unregister. What could not be done is returned.
-func (c *coordinator) leave(ctx context.Context) error {
+// synchronously, unlock, unregister. What could not be done is returned. interrupt
+// ends the listeners' context; it reports false when it had ended before.
+func (c *coordinator) leave(ctx context.Context, interrupt func() bool) error {
 	c.setState(ShuttingDown, "leaving")
 	c.leaving, c.drained = true, make(chan struct{})
 	own := c.own()
@@ -32,6 +33,11 @@ func (c *coordinator) leave(ctx context.Context) error {
 	c.publish()
 	err := c.awaitDrained(ctx)
 	still := c.e.pool.stillRunning(time.Now())
+	if len(still) > 0 && interrupt() {
+		// They are of queues that were given away before: nothing that they answer counts.
+		c.e.awaitCalls()
+		still = c.e.pool.stillRunning(time.Now())
+	}
 	if len(still) > 0 {
 		err = errors.Join(&StillRunningError{still}, err)
 	}

@@ -3,9 +3,13 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
+
+	"eyeq/remoting"
 )
 
 // persistAgain is how often offsets are written although they have not changed:
@@ -68,17 +72,22 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				}
 			}
 		}
-		for i, stored := range e.loadAll(ctx, compare) {
+		unread := map[MessageQueue]error{}
+		for i, s := range e.loadAll(ctx, compare) {
 			q := compare[i]
-			if o := offsets[q.mq]; stored >= o { // another owner, or we ourselves, had come as far
+			o := offsets[q.mq]
+			switch {
+			case answered(s.err): // it must not go over what another owner may have committed
+				unread[q.mq] = fmt.Errorf("compare with what is committed: %w", s.err)
+			case s.err == nil && s.found && s.offset >= o: // another owner, or we ourselves, had come as far
 				delete(offsets, q.mq)
 				q.unsure.Store(false)
 				q.notePersisted(o)
 			}
 		}
-		var failed map[MessageQueue]error
-		if len(offsets) > 0 && err == nil {
-			failed = e.d.Store.Save(ctx, offsets)
+		failed := unread
+		if err == nil && len(offsets) > len(unread) {
+			failed = e.saveBut(ctx, offsets, unread)
 		}
 		for _, q := range part {
 			o, ok := offsets[q.mq]
@@ -102,20 +111,43 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 	return first.err
 }
 
-// loadAll reads what is committed of queues, several at once; Unknown stands for
-// none, and for one that cannot be read.
-func (e *Engine) loadAll(ctx context.Context, queues []*queue) []int64 {
-	stored := make([]int64, len(queues))
+// answered reports whether a broker that can be reached did not say what is
+// committed. One that cannot is not written to either; its slave may be.
+func answered(err error) bool {
+	_, coded := errors.AsType[*remoting.CodeError](err)
+	return coded || errors.Is(err, context.DeadlineExceeded)
+}
+
+// saveBut saves offsets, but those of the queues that failed before, and returns
+// all that failed.
+func (e *Engine) saveBut(ctx context.Context, offsets map[MessageQueue]int64, failed map[MessageQueue]error) map[MessageQueue]error {
+	if len(failed) == 0 {
+		return e.d.Store.Save(ctx, offsets)
+	}
+	rest := maps.Clone(offsets)
+	maps.DeleteFunc(rest, func(mq MessageQueue, _ int64) bool { return failed[mq] != nil })
+	maps.Copy(failed, e.d.Store.Save(ctx, rest))
+	return failed
+}
+
+// storedOffset is what a store holds for a queue.
+type storedOffset struct {
+	offset int64
+	found  bool
+	err    error
+}
+
+// loadAll reads what is committed of queues, several at once.
+func (e *Engine) loadAll(ctx context.Context, queues []*queue) []storedOffset {
+	stored := make([]storedOffset, len(queues))
 	var wg sync.WaitGroup
 	places := make(chan struct{}, loadsAtOnce)
 	for i, q := range queues {
 		places <- struct{}{}
 		e.guard(&wg, func() {
 			defer func() { <-places }()
-			offset, found, err := e.load(ctx, q.mq)
-			if stored[i] = offset; err != nil || !found {
-				stored[i] = Unknown
-			}
+			s := &stored[i]
+			s.offset, s.found, s.err = e.load(ctx, q.mq)
 		})
 	}
 	wg.Wait()

@@ -614,6 +614,14 @@ func TestOffsetDelta(t *testing.T) {
 			out.ExtFields = append(out.ExtFields, protocol.ExtField{Key: "offsetDelta", Value: "7"})
 			return field(&out, "nextBeginOffset", "12")
 		})
+		// The broker knows no offset 12, and its correction would take away what is not
+		// consumed yet.
+		onFault(tg, func(code protocol.RequestCode, _ string) (f sandbox.Fault) {
+			if code == protocol.PullMessage {
+				f.Delay = time.Second
+			}
+			return f
+		})
 		m := joinOver(t, tg, w, group, topic, nil)
 		m.until("all", func() bool { return m.distinct() >= 5 })
 		if got := m.order[queueOf(m, topic, 0)]; !slices.Equal(got[:5], fromTo(7, 12)) {
