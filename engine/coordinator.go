@@ -250,7 +250,7 @@ func (d queueDrained) apply(ctx context.Context, c *coordinator) {
 
 // handTogether is how long the first queue given away waits for those given away
 // with it.
-const handTogether = 10 * time.Millisecond
+const handTogether = 50 * time.Millisecond
 
 type handAwayNow struct{ broker string }
 

@@ -79,6 +79,7 @@ func goroutines() (n int, stacks string) {
 	buf := make([]byte, 8<<20)
 	stacks = string(buf[:runtime.Stack(buf, true)])
 	for one := range strings.SplitSeq(stacks, "\n\n") {
+		one, _, _ = strings.Cut(one, "\ncreated by ") // one that has only that left is ending
 		if strings.Contains(one, "eyeq/engine.") || strings.Contains(one, "eyeq/remoting.") {
 			n++
 		}
