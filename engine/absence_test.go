@@ -147,3 +147,44 @@ func TestBackFromACutIntoCompany(t *testing.T) {
 		}
 	})
 }
+
+// Who comes back and cannot see how far others have come moves nobody back.
+func TestBackFromACutUnableToRead(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		own, tie := apart(tg)
+		a := join(t, own, group, topic, nil, named("a@1"))
+		b := join(t, tg, group, topic, nil, named("b@1"))
+		awaitHeld(a, topic, 2)
+		awaitHeld(b, topic, 2)
+		tg.Produce(t, topic, 100)
+		a.until("its half", func() bool { return a.distinct() == 50 })
+		tie.cut() // before it has committed
+		awaitHeld(b, topic, 4)
+		tg.Produce(t, topic, 200)
+		b.until("all messages", func() bool { return b.distinct() >= 250 })
+		time.Sleep(6 * time.Second) // until it is committed
+
+		onFault(tg, func(code protocol.RequestCode, client string) (f sandbox.Fault) {
+			if code == protocol.QueryConsumerOffset && client == "a@1" {
+				f.Code = protocol.SystemError
+			}
+			return f
+		})
+		tie.mend()
+		awaitHeld(b, topic, 2)
+		for range 20 {
+			time.Sleep(time.Second)
+			for id := range int32(4) {
+				mq := protocol.MessageQueue{Topic: topic, BrokerName: "broker-a", QueueID: id}
+				if offset, _, err := b.client.QueryConsumerOffset(t.Context(), group, mq); err != nil || offset != 75 {
+					t.Fatalf("%v is committed up to %d (%v), want 75", mq, offset, err)
+				}
+			}
+		}
+		tg.Sandbox.SetFault(nil)
+		tg.Produce(t, topic, 100)
+		a.until("its half of what came last", func() bool { return a.distinct() >= 100 })
+		b.until("its half of what came last", func() bool { return b.distinct() >= 300 })
+	})
+}

@@ -77,7 +77,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 			q := compare[i]
 			o := offsets[q.mq]
 			switch {
-			case answered(s.err): // it must not go over what another owner may have committed
+			case blind(s.err): // it must not go over what another owner may have committed
 				unread[q.mq] = fmt.Errorf("compare with what is committed: %w", s.err)
 			case s.err == nil && s.found && s.offset >= o: // another owner, or we ourselves, had come as far
 				delete(offsets, q.mq)
@@ -111,11 +111,12 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 	return first.err
 }
 
-// answered reports whether a broker that can be reached did not say what is
-// committed. One that cannot is not written to either; its slave may be.
-func answered(err error) bool {
-	_, coded := errors.AsType[*remoting.CodeError](err)
-	return coded || errors.Is(err, context.DeadlineExceeded)
+// blind reports whether what is committed could not be read where offsets are
+// written. A slave that stands in for a lost master may have none yet, and is
+// written to nevertheless: nobody else's progress is there.
+func blind(err error) bool {
+	_, noMaster := errors.AsType[*remoting.NoBrokerError](err)
+	return err != nil && !noMaster
 }
 
 // saveBut saves offsets, but those of the queues that failed before, and returns

@@ -85,7 +85,8 @@ func duplicates(l *Ledger, g Group, ds []Delivery, happenings []Happening) (foun
 // are the Java client's. A concurrent one does not wait for its running listeners
 // when it gives a queue away, nor for the commit of the one whose queue it takes.
 // An orderly one waits, but does not commit what the call it has waited for has
-// done: open says that it was the last one that the member got from the queue.
+// done: open says that it was the last one that the member got from the queue. The
+// next owner may be itself again.
 func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings []Happening) string {
 	java := func(d Delivery) bool { return l.Plan.Roles[d.Member].Java }
 	handover, broker := false, false
@@ -117,7 +118,7 @@ func explain(l *Ledger, g Group, before, again Delivery, open bool, happenings [
 		return "the broker was killed before it had saved commits"
 	case handover && g == Concurrent && (java(before) || java(again)):
 		return "handed over by or to a Java member"
-	case handover && g == Orderly && java(before) && open && before.Member != again.Member:
+	case handover && g == Orderly && java(before) && open:
 		return "given away by a Java member during its last call"
 	}
 	return unexplained
