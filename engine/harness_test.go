@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,7 +44,8 @@ type member struct {
 
 	collected chan struct{} // closed when events is complete
 
-	mu     sync.Mutex // guards what follows
+	came   atomic.Int64 // len(seen), for everybody
+	mu     sync.Mutex   // guards what follows
 	seen   map[at]int
 	order  map[engine.MessageQueue][]int64
 	keys   map[string]int
@@ -140,6 +142,7 @@ func (m *member) deliver(msgs []engine.Message) {
 			m.keys[k]++
 		}
 	}
+	m.came.Store(int64(len(m.seen)))
 	m.changed()
 }
 
@@ -239,8 +242,8 @@ func count[E engine.Event](m *member, ok func(E) bool) (n int) {
 	return n
 }
 
-// distinct is how many messages were delivered at least once. Called under mu or in until.
-func (m *member) distinct() int { return len(m.seen) }
+// distinct is how many messages were delivered at least once.
+func (m *member) distinct() int { return int(m.came.Load()) }
 
 // duplicates counts deliveries of a message after its first.
 func (m *member) duplicates() (n int) {
