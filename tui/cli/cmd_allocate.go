@@ -39,7 +39,8 @@ changes hands when members join or leave. Without --strategy the strategies stan
 --queues is the number of queues on each broker, as in a topic's configuration.
 
 With a cluster it looks at what is there: without --queues the queues of -t TOPIC are asked
-for, without --members the members of -g GROUP. Nothing is joined and nothing is changed.
+for, without --members the members of -g GROUP that are online. Nothing is joined or changed.
+-o is table or json.
 
 machine-room needs --machine-rooms; the rooms of machine-room-nearby stand before the @ of
 brokers' names and client ids. config is not here: each of its members has a list of its own.`,

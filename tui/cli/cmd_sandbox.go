@@ -24,7 +24,7 @@ func newSandbox(e *env) *cobra.Command {
 to try clients against. There is a topic "orders" of 8 queues; others are made as on a
 broker with autoCreateTopicEnable, by a producer that sends to a topic without a route after
 the broker's template TBW102. RocketMQ's own producers do; 'eyeq send' does not, nor does a
-consumer. Nothing is kept.`,
+consumer. SQL92 filters are refused, as by a broker without enablePropertyFilter. Nothing is kept.`,
 		Args: noArgs,
 	}
 	cmd.Flags().IntVar(&namesrvPort, "namesrv-port", 9876, "the name server's port; 0 chooses one")

@@ -37,7 +37,8 @@ func newSend(e *env) *cobra.Command {
 		Use:   "send TOPIC [BODY|@FILE|-]",
 		Short: "Send messages to a topic (-o text|json)",
 		Long: `Sends one message, or -n of them, to a topic that exists: to its queues by turns, or to --queue.
-The body is BODY, the content of FILE, or standard input. Nothing is compressed.`,
+The body is BODY, the content of FILE, or standard input. Nothing is compressed.
+With -o json each message is an object of kind "sent", else (-o text) a line.`,
 		Example: `  eyeq send orders '{"id": 1}' --tag paid --key order-1
   generate | eyeq send orders - -o json`,
 		Args: oneTopic(1),

@@ -38,7 +38,9 @@ No group is joined and no offset is moved. Without --from it starts with the nex
 follows; --until makes it end by itself.
 
 POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:04[:05] in
---tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.`,
+--tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.
+
+-o is text (a line a message), json, raw (the bodies alone) or hex.`,
 		Example: `  eyeq tail orders
   eyeq tail orders --from -10m --until now --grep 'refund' -o json
   eyeq tail orders --queue broker-a:3 --from offset:4711 -n 1 -o hex`,
