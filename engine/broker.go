@@ -145,12 +145,26 @@ func (c *coordinator) sweepBrokers() {
 		case !s.Gone:
 			c.brokerDown(s.Name, addr, errNotRouted)
 			s.Gone, s.next = true, time.Time{}
+			c.nextRoutes = earlier(c.nextRoutes, time.Now().Add(refreshPause))
 			if moved := c.at(s.Name, s.ID); moved != nil {
 				delete(c.brokers, addr) // it answers elsewhere already
 			}
 		}
 	}
 	c.tellDown()
+}
+
+// routePause is until routes are asked for again. A broker that the routes have
+// lost is often back within seconds, a restart, and its queues wait for it: while
+// one is missed they are asked for sooner, and less often the longer it lasts.
+func (c *coordinator) routePause(now time.Time) time.Duration {
+	pause := remoting.RouteMaxAge
+	for _, s := range c.brokers {
+		if s.Gone {
+			pause = min(pause, max(refreshPause, now.Sub(s.ErrorSince)/4))
+		}
+	}
+	return pause
 }
 
 // rememberProgress keeps the progress of a queue that is lost because its broker

@@ -168,7 +168,7 @@ func (c *coordinator) due(ctx context.Context, now time.Time) {
 	c.checkClock(now)
 	c.beatAgain(ctx, now)
 	if !now.Before(c.nextRoutes) {
-		c.nextRoutes = now.Add(remoting.RouteMaxAge)
+		c.nextRoutes = now.Add(c.routePause(now))
 		c.refreshRoutes(ctx)
 	}
 	if t := c.rebalanceDue(); !t.IsZero() && !now.Before(t) {
