@@ -143,7 +143,9 @@ func (c *cast) ours(role Role, namesrv string) *exec.Cmd {
 		"--headless", "-o", "json", "--events", "--client-id", id,
 	}
 	if role.Slow {
-		args = append(args, "--batch", "32", "--threads", "1", "--listener", "exec", "--exec", fmt.Sprintf("exec sleep %.3f", slowListener.Seconds()))
+		// Few are cached, so that who falls behind pulls whole batches and catches up.
+		args = append(args, "--batch", "32", "--pull-threshold", "64", "--threads", "1",
+			"--listener", "exec", "--exec", fmt.Sprintf("exec sleep %.3f", slowListener.Seconds()))
 	}
 	if role.Group == Orderly {
 		args = append(args, "--orderly")
