@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"eyeq/engine"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
@@ -186,5 +187,32 @@ func TestBackFromACutUnableToRead(t *testing.T) {
 		tg.Produce(t, topic, 100)
 		a.until("its half of what came last", func() bool { return a.distinct() >= 100 })
 		b.until("its half of what came last", func() bool { return b.distinct() >= 300 })
+	})
+}
+
+// The group has changed while a member was cut off: what others have now it gives
+// up at once, and does not wait for who has left meanwhile.
+func TestBackFromACutIntoAnotherGroup(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 6), tg.Group(t)
+		own, tie := apart(tg)
+		a := join(t, own, group, topic, nil, named("a@1"))
+		b := join(t, tg, group, topic, nil, named("b@1"))
+		awaitHeld(a, topic, 3)
+		awaitHeld(b, topic, 3)
+		tie.cut()
+		awaitHeld(b, topic, 6)
+		c := join(t, tg, group, topic, nil, named("c@1"))
+		d := join(t, tg, group, topic, nil, named("d@1"))
+		b.leave()
+		awaitHeld(c, topic, 3)
+		awaitHeld(d, topic, 3)
+		tie.mend()
+		untilEvent(a, "it is back", func(e engine.BrokerOnline) bool { return e.DurationMS > 0 })
+		began := time.Now()
+		awaitHeld(a, topic, 2)
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("it gave up what others have after %v, want at most 1s", took)
+		}
 	})
 }

@@ -113,9 +113,15 @@ const RestartGrace = 8 * time.Second
 // Returning reports whether a broker that has come back so long ago may still miss
 // members: some of the last list have not come back to it yet. To take over their
 // queues would give each queue two owners for a moment, and start it from offsets
-// that a killed broker has forgotten.
+// that a killed broker has forgotten. A list with somebody new is from a broker that
+// has gone on while this client was away: who is missing in it has left.
 func Returning(last, members []string, back time.Duration) bool {
-	return back < RestartGrace && slices.ContainsFunc(last, func(m string) bool { return !slices.Contains(members, m) })
+	return back < RestartGrace && lacks(members, last) && !lacks(last, members)
+}
+
+// lacks reports whether a list does not have all that another one names.
+func lacks(list, named []string) bool {
+	return slices.ContainsFunc(named, func(m string) bool { return !slices.Contains(list, m) })
 }
 
 // Believe returns whether to allocate by members. self missing for the first time:

@@ -285,6 +285,7 @@ func TestReturning(t *testing.T) {
 		"one is missing for long":       {[]string{"a"}, RestartGrace, false},
 		"all are back":                  {[]string{"a", "b"}, time.Second, false},
 		"all are back, and another one": {[]string{"a", "b", "c"}, time.Second, false},
+		"it was we who were away":       {[]string{"a", "c"}, time.Second, false},
 	}
 	for name, tt := range tests {
 		if got := Returning(last, tt.members, tt.back); got != tt.want {
