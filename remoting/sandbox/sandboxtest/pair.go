@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,10 +56,12 @@ type OwnBrokers struct {
 }
 
 // OnOwnBrokers runs body, as subtests, for each version that EYEQ_TEST_NAMESRV
-// names, and skips without the script that EYEQ_TEST_CLUSTER names.
+// names, and skips without the script that EYEQ_TEST_CLUSTER names. Where
+// EYEQ_TEST_OWN_BROKERS names versions it runs for those among them only:
+// starting brokers a test takes minutes a version.
 func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 	t.Helper()
-	script, clusters := os.Getenv(clusterEnv), os.Getenv(clustersEnv)
+	script, clusters, only := os.Getenv(clusterEnv), os.Getenv(clustersEnv), os.Getenv("EYEQ_TEST_OWN_BROKERS")
 	if script == "" || clusters == "" {
 		t.Run("real", func(t *testing.T) {
 			reason := clusterEnv + " and " + clustersEnv + " are not both set: it takes real brokers of its own"
@@ -71,6 +74,9 @@ func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 	}
 	for entry := range strings.SplitSeq(clusters, ",") {
 		version, _, _ := strings.Cut(strings.TrimSpace(entry), "=")
+		if only != "" && !slices.Contains(strings.Split(only, ","), version) {
+			continue
+		}
 		t.Run(version, func(t *testing.T) {
 			body(t, &OwnBrokers{script, version, t.TempDir()})
 		})
