@@ -755,7 +755,9 @@ func TestHeartbeatsOfOneBrokerDelayNoOther(t *testing.T) {
 		began := time.Now()
 		sb.Put(sandbox.Message{Topic: "T", Broker: "broker-a"})
 		m.until("the message", func() bool { return m.distinct() == 1 })
-		if took := time.Since(began); took > 2500*time.Millisecond {
+		// A route that is asked for in that moment names broker-b alone: then a pass asks
+		// it for the members, for 3 s in vain, before the next one.
+		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("reading from broker-a went on after %v", took)
 		}
 		sb.MoveBroker("broker-b")
