@@ -1,0 +1,105 @@
+package inspect
+
+import (
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// TopicName is one topic of the list.
+type TopicName struct {
+	Topic  string
+	System bool
+	Retry  bool // %RETRY%…
+	Dead   bool // %DLQ%…
+}
+
+// TopicList are the names of all topics, sorted.
+type TopicList struct {
+	At       time.Time
+	Topics   []TopicName
+	Problems []Problem
+}
+
+// TopicRow is one row of the list of topics.
+type TopicRow struct {
+	TopicName
+	At         time.Time
+	Type       string // NORMAL, FIFO, DELAY, TRANSACTION, LITE, …; "" when the broker does not say
+	Brokers    []string
+	Queues     int // that can be read
+	Perm       string
+	Stored     Number // messages that are kept: the sum of max − min
+	LastStored time.Time
+	Problems   []Problem
+}
+
+// TopicQueue is one queue of a topic.
+type TopicQueue struct {
+	protocol.MessageQueue
+	Min, Max    Number
+	LastStored  time.Time
+	FirstStored time.Time
+	Perm        int32
+}
+
+// TopicDetail is everything about one topic.
+type TopicDetail struct {
+	Row        TopicRow
+	Queues     []TopicQueue
+	Groups     []string // that consume it; the topic's own name, which 5.3.3 answers, is left out
+	GroupsWhy  Reason
+	Attributes map[string]string
+	// Route are the brokers with their queue counts and permissions.
+	Route []TopicRouteRow
+}
+
+// TopicRouteRow is a topic at one broker.
+type TopicRouteRow struct {
+	Broker       string
+	Addrs        map[int64]string // by broker id
+	Read, Write  int32
+	Perm         int32
+	TopicSysFlag int32
+}
+
+// BrokerRow is one broker process.
+type BrokerRow struct {
+	Cluster   string
+	Broker    string
+	ID        int64 // 0: the master
+	Address   string
+	Version   string
+	Role      string // "MASTER", "SLAVE", …
+	Reachable bool
+	Why       Reason
+	RTT       time.Duration
+	InTPS     float64
+	OutTPS    float64
+	Disk      float64 // used part of the commit log's disk, 0 … 1; negative: unknown
+	// PullWait is how long the oldest pull waits for a thread, SendWait the oldest send.
+	PullWait, SendWait time.Duration
+	Started            time.Time
+	Clock              time.Duration // its clock minus ours, as far as its answers tell; 0: unknown
+	ClockKnown         bool
+	Info               map[string]string // 28, as the broker says it
+}
+
+// NamesrvRow is one name server.
+type NamesrvRow struct {
+	Address   string
+	Reachable bool
+	Current   bool // the one that is asked first
+	RTT       time.Duration
+	Why       Reason
+	// Differs names brokers that it announces otherwise than the first does.
+	Differs []string
+}
+
+// Brokers are all brokers and name servers of a cluster.
+type Brokers struct {
+	At       time.Time
+	Brokers  []BrokerRow
+	Namesrv  []NamesrvRow
+	Problems []Problem
+}

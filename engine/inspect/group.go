@@ -1,0 +1,220 @@
+package inspect
+
+import (
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// GroupName is a group that somebody knows of.
+type GroupName struct {
+	Group  string
+	System bool // RocketMQ's own (CID_RMQ_SYS_…, TOOLS_CONSUMER, …)
+	// Seen says where it is known from: configurations (201), retry topics, offsets.
+	Configured, RetryTopic, Offsets bool
+	Paused                          Pause
+}
+
+// GroupList are the names of all groups, sorted; what could not be asked is in Problems.
+type GroupList struct {
+	At       time.Time
+	Groups   []GroupName
+	Problems []Problem
+}
+
+// Pause says how far a group is paused on its brokers.
+type Pause struct {
+	Brokers []string            // where consumeEnable is false
+	Of      int                 // of so many brokers that answered
+	Topics  map[string][]string // 5.x: topics that the group must not read, with the brokers that say so
+}
+
+// All reports whether no broker lets the group consume.
+func (p Pause) All() bool { return p.Of > 0 && len(p.Brokers) == p.Of }
+
+// Any reports whether anything of the group is paused.
+func (p Pause) Any() bool { return len(p.Brokers) > 0 || len(p.Topics) > 0 }
+
+// GroupKind says how a group consumes.
+type GroupKind string
+
+// The kinds of groups.
+const (
+	KindUnknown GroupKind = "unknown" // offline, and nothing tells
+	KindPush    GroupKind = "push"
+	KindPull    GroupKind = "pull"
+	KindPop     GroupKind = "pop"
+	KindProxy   GroupKind = "proxy" // members are connected by a 5.x proxy
+)
+
+// GroupRow is one row of the list of groups.
+type GroupRow struct {
+	GroupName
+	At            time.Time
+	Kind          GroupKind
+	Model         protocol.MessageModel // zero: unknown
+	Orderly       bool
+	Members       Number
+	Versions      []string // of the members, sorted, each once
+	Lag           Number   // without retry and dead letters
+	RetryLag      Number
+	DeadLetters   Number
+	UnknownQueues int
+	ConsumeTPS    float64
+	Topics        []string
+	// State is the one word for the list: "online", "offline", "paused", "broadcasting",
+	// "behind a proxy", "denied", …
+	State    string
+	Problems []Problem
+}
+
+// GroupConfig is a group's configuration at one broker (201, 352), every field as
+// the broker says it, so that a change can write all others back as they were.
+type GroupConfig struct {
+	Broker string
+	Addr   string
+	// Fields are the JSON members by name, in the broker's own spelling and text.
+	Fields map[string]string
+	Why    Reason // there is none, because
+}
+
+// GroupDetail is everything about one group that is not about its queues.
+type GroupDetail struct {
+	Row           GroupRow
+	Configs       []GroupConfig // by broker, sorted
+	Differences   []string      // names of fields in which brokers differ
+	Subscriptions SubscriptionMatrix
+}
+
+// SubscriptionMatrix is who subscribes to what.
+type SubscriptionMatrix struct {
+	Members []string // client ids, the columns
+	Rows    []SubscriptionRow
+	// Agree: all members that answered subscribe to the same.
+	Agree   bool
+	Unknown map[string]Reason // members that did not say
+}
+
+// SubscriptionRow is one topic of the matrix.
+type SubscriptionRow struct {
+	Topic  string
+	Type   string   // TAG, SQL92
+	Cells  []string // the expression by member; "" where it is not subscribed
+	Same   bool
+	Broker string // the expression that the broker holds (203), which wins for filtering
+}
+
+// Member is one member of a group.
+type Member struct {
+	ClientID  string
+	Addresses []string // it is connected from; more than one: two processes share the id
+	Language  string
+	Version   string                        // "V5_3_3"
+	Brokers   []string                      // that know it
+	Missing   []string                      // brokers of the group that do not know it
+	Info      *protocol.ConsumerRunningInfo // nil: see Why
+	Why       Reason
+	InfoAt    time.Time
+}
+
+// Members are the members of a group.
+type Members struct {
+	Group    string
+	At       time.Time
+	Kind     GroupKind
+	Type     protocol.ConsumeType
+	Model    protocol.MessageModel
+	From     protocol.ConsumeFromWhere
+	Members  []Member // by client id
+	Problems []Problem
+}
+
+// QueueLag is one queue of a group.
+type QueueLag struct {
+	protocol.MessageQueue
+	Retry     bool
+	Min, Max  Number
+	Committed Number // unknown with ReasonNoCommit when nothing was committed
+	Pulled    Number // 5.x
+	// Lag is max − committed, negative when the group is ahead of the queue's end;
+	// where nothing is committed, or messages have expired, it counts from Min.
+	Lag      Number
+	Inflight Number
+	// Expired is how many messages before Min were never consumed.
+	Expired      int64
+	LastConsumed time.Time // when the last consumed message was stored; zero: unknown
+	NextStored   time.Time // when the next message to be consumed was stored; zero: none, or unknown
+	NextWhy      Reason    // why NextStored is not known
+	ExpiresAt    time.Time // about when it will be deleted; zero: unknown
+	Owners       []string  // client ids that say they hold it
+	OwnersWhy    Reason    // why that is not known for sure
+}
+
+// GroupLag is how far a group is behind.
+type GroupLag struct {
+	Group         string
+	At            time.Time
+	State         string
+	Model         protocol.MessageModel
+	Pause         Pause
+	Members       Number
+	Queues        []QueueLag // sorted by topic, broker, id; the retry topic last
+	Lag           Number
+	RetryLag      Number
+	DeadLetters   Number
+	UnknownQueues int
+	UnknownTopics []string
+	Ahead         int64 // sum of the negative lags, as a positive number; not in Lag
+	ConsumeTPS    float64
+	// Filtered: members read only some tags, so the lag counts others' messages too.
+	Filtered bool
+	Problems []Problem
+}
+
+// LiveQueue is one queue of a group as brokers and members see it.
+type LiveQueue struct {
+	QueueLag
+	// Expected is the member that the strategy gives the queue to; "" when unknown.
+	Expected string
+	Owner    string                     // the one that holds it; "" when nobody is known to
+	Info     *protocol.ProcessQueueInfo // the owner's; nil when it does not say
+	InfoAt   time.Time
+	BrokerID int64
+}
+
+// LiveTopic is one topic of a Live.
+type LiveTopic struct {
+	Topic      string
+	Expression string
+	Retry      bool
+	Queues     int
+	Brokers    []string
+	// Strategy is the allocation that explains what members hold: "AVG", …; "" when
+	// none does, then Differ says who holds what it should not.
+	Strategy string
+	Differ   []string
+	Expected map[string][]protocol.MessageQueue // by client id
+}
+
+// Live is a group as it looked at one moment: what a live screen needs.
+type Live struct {
+	Group    string
+	At       time.Time
+	Members  Members
+	Lag      GroupLag
+	Topics   []LiveTopic
+	Queues   []LiveQueue // sorted as in Lag
+	Limits   LiveLimits
+	Problems []Problem
+}
+
+// LiveLimits are the members' own flow-control limits (their running info's
+// properties); zero: not said.
+type LiveLimits struct {
+	Count, SizeMiB, Span     int64
+	TopicCount, TopicSizeMiB int64
+	ThreadsMin, ThreadsMax   int
+	BatchSize, PullBatchSize int
+	Orderly                  bool
+	Differ                   []string // names of properties in which members differ
+}

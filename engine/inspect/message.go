@@ -1,0 +1,104 @@
+package inspect
+
+import (
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// FindRequest looks for messages of a topic. Exactly one of Key, UniqueKey and
+// OffsetID is given, or a queue with an offset, or only a span of time.
+type FindRequest struct {
+	Topic     string
+	Key       string
+	UniqueKey string
+	OffsetID  string
+	Queue     *protocol.MessageQueue
+	Offset    int64
+	From, To  time.Time // zero: no bound
+	Max       int       // 0: 64
+}
+
+// FindResult are the messages found, in the order in which they were stored.
+type FindResult struct {
+	Messages  []protocol.MessageExt
+	Truncated bool // there are more than Max
+	// Also are topics that were searched besides: the retry and dead-letter topics.
+	Also     []string
+	Problems []Problem
+}
+
+// TrackState says what a group did with a message, as far as offsets tell.
+type TrackState string
+
+// The states. All are inferred: a commit beyond a message says that it was passed,
+// not that it was processed.
+const (
+	TrackConsumed     TrackState = "consumed"
+	TrackFiltered     TrackState = "filtered" // the group's tags leave it out
+	TrackNotYet       TrackState = "not consumed yet"
+	TrackOffline      TrackState = "offline"
+	TrackBroadcasting TrackState = "broadcasting"
+	TrackPull         TrackState = "pull"
+	TrackUnknown      TrackState = "unknown"
+)
+
+// Track is one group's view of a message.
+type Track struct {
+	Group    string
+	State    TrackState
+	Inferred bool
+	Behind   int64  // messages before it that wait; 0: passed
+	Detail   string // "in the retry topic, attempt 3", "in the dead letters", a SQL filter that was not evaluated
+	Why      Reason
+}
+
+// TraceRow is one record of RocketMQ's own message trace.
+type TraceRow struct {
+	Kind    string // Pub, SubBefore, SubAfter, …
+	At      time.Time
+	Group   string
+	Client  string
+	Cost    time.Duration
+	Success bool
+	Attempt int
+	Detail  string
+}
+
+// ResendPlan is what sending dead letters back would do. It was made by reading only.
+type ResendPlan struct {
+	Group  string
+	Source string // %DLQ%GROUP
+	Target string // %RETRY%GROUP: only this group gets them again
+	Rows   []ResendRow
+	Why    string
+}
+
+// ResendRow is one message of a ResendPlan, and later of its result.
+type ResendRow struct {
+	Message  protocol.MessageExt
+	ID       string // the unique id that the copy keeps
+	Original string // topic
+	Attempts int32
+	Tried    bool
+	NewID    string
+	Error    string
+}
+
+// Filter says which messages are wanted. Empty parts leave nothing out.
+type Filter struct {
+	Tags       string // TAG1||TAG2, exactly
+	Key        string
+	Properties map[string]string
+	Grep       string // a regular expression over the body
+	JQ         string // a jq program over the body as JSON: true, or any value but false and null
+}
+
+// Decoded is a body made readable.
+type Decoded struct {
+	Decoder string // text, json, hex
+	Text    string // foreign text
+	Failed  string // why Decoder is hex although another was asked for, or the bytes are raw
+	Size    int    // of the whole body
+	Cut     bool   // Text shows only its beginning
+}
