@@ -73,6 +73,11 @@ type Options struct {
 	Left <-chan error
 	// LogTail returns the last n lines of the program's own log; nil: there is none.
 	LogTail func(n int) []string
+	// Audit notes each change of a cluster that the screen makes, before and after it;
+	// nil: nothing is noted. It waits for the disk, so commands call it.
+	Audit Audit
+	// AuditPath is the file that Audit writes, for dialogs to name.
+	AuditPath string
 }
 
 // The modes of a cluster.

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"eyeq/tui"
+)
+
+// auditLine is one line of the audit file. A change has two with the same id: "begin"
+// before it is made and "end" after it. The end repeats all, so that it stands for
+// the change by itself; a begin without an end is one that was cut short.
+type auditLine struct {
+	Time      string          `json:"time"`
+	ID        string          `json:"id"`
+	Phase     string          `json:"phase"`
+	Operator  string          `json:"operator"`
+	Host      string          `json:"host"`
+	PID       int             `json:"pid"`
+	Cluster   string          `json:"cluster"`
+	Namesrv   []string        `json:"namesrv"`
+	AccessKey string          `json:"access_key,omitempty"`
+	Command   string          `json:"command"`
+	Group     string          `json:"group,omitempty"`
+	Topic     string          `json:"topic,omitempty"`
+	Reason    string          `json:"reason"`
+	Before    json.RawMessage `json:"before"`
+	Wanted    json.RawMessage `json:"wanted"`
+	After     json.RawMessage `json:"after"`            // what was read back
+	Result    string          `json:"result,omitempty"` // of an end: "done" or "failed"
+	Error     string          `json:"error,omitempty"`
+}
+
+// auditPath is the file that every change is noted in.
+func (e *env) auditPath() string { return filepath.Join(stateDir(e.getenv), "audit.jsonl") }
+
+// recorded makes a change between its two lines in the audit file: do is not called
+// when the first cannot be written. do returns what was read back, for the second.
+func (e *env) recorded(t *target, entry tui.AuditEntry, do func() (after any, err error)) error {
+	done, err := e.audit(t)(entry)
+	if err != nil {
+		return err
+	}
+	after, err := do()
+	return errors.Join(err, done(after, err))
+}
+
+// audit returns what notes the changes of a target: see tui.Audit.
+func (e *env) audit(t *target) tui.Audit {
+	return func(entry tui.AuditEntry) (func(after any, err error) error, error) {
+		line, err := e.auditLine(t, entry)
+		if err == nil {
+			err = e.appendAudit(line)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: nothing was changed, because it cannot be noted in the audit file: %w", entry.Command, err)
+		}
+		return func(after any, failed error) error {
+			end := line
+			end.Phase, end.Time, end.Result = "end", jsonTime(e.now()), "done"
+			if failed != nil {
+				end.Result, end.Error = "failed", failed.Error()
+			}
+			var err error
+			if end.After, err = json.Marshal(after); err == nil {
+				err = e.appendAudit(end)
+			}
+			if err != nil {
+				return fmt.Errorf("%s was carried out (%s), but the audit file does not say so: %w", entry.Command, end.Result, err)
+			}
+			return nil
+		}, nil
+	}
+}
+
+// auditLine makes the first line of a change.
+func (e *env) auditLine(t *target, entry tui.AuditEntry) (auditLine, error) {
+	var id [8]byte
+	rand.Read(id[:]) // never fails
+	host, err := os.Hostname()
+	if err != nil {
+		host = "?"
+	}
+	line := auditLine{
+		Time: jsonTime(e.now()), ID: hex.EncodeToString(id[:]), Phase: "begin",
+		Operator: e.operator(), Host: host, PID: os.Getpid(),
+		Cluster: t.name, Namesrv: t.namesrv, AccessKey: t.accessKey,
+		Command: entry.Command, Group: entry.Group, Topic: entry.Topic, Reason: entry.Reason,
+	}
+	if line.Before, err = json.Marshal(entry.Before); err != nil {
+		return line, err
+	}
+	line.Wanted, err = json.Marshal(entry.After)
+	return line, err
+}
+
+// operator is who runs this program: behind sudo, who called it.
+func (e *env) operator() string {
+	for _, name := range []string{"SUDO_USER", "USER", "LOGNAME"} {
+		if v := e.getenv(name); v != "" {
+			return v
+		}
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return fmt.Sprintf("uid %d", os.Getuid())
+}
+
+// appendAudit writes one line in one write, so that those of several processes do
+// not mix, and waits until it is on the disk.
+func (e *env) appendAudit(line auditLine) error {
+	text, err := marshal(line)
+	if err != nil {
+		return err
+	}
+	path := e.auditPath()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	// Opening a pipe would wait for its reader.
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND|syscall.O_NONBLOCK, 0o600)
+	if err != nil {
+		return err
+	}
+	err = appendLine(f, text)
+	return errors.Join(err, f.Close())
+}
+
+// appendLine adds a line and syncs. What a crash left of a line before is ended first.
+func appendLine(f *os.File, text []byte) error {
+	s, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if !s.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file", f.Name())
+	}
+	if s.Size() > 0 {
+		last := make([]byte, 1)
+		if _, err := f.ReadAt(last, s.Size()-1); err != nil && err != io.EOF {
+			return err
+		}
+		if last[0] != '\n' {
+			text = append([]byte{'\n'}, text...)
+		}
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	return f.Sync()
+}
+
+// confirmAndRecord asks and records at once, for commands whose change is one call.
+func (e *env) confirmAndRecord(ctx context.Context, t *target, c change, entry tui.AuditEntry, do func() (after any, err error)) error {
+	if err := e.confirm(ctx, t, c); err != nil {
+		return err
+	}
+	entry.Reason = c.flags.reason
+	return e.recorded(t, entry, do)
+}
+
+// jsonTime is a time as scripts get it.
+func jsonTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
