@@ -235,7 +235,7 @@ func (q *queue) subscribe(sub protocol.SubscriptionData) {
 	}
 	q.unfiltered = sub.ExpressionType == protocol.ExpressionTAG && q.tags == nil && !sub.ClassFilterMode
 	o := &q.e.o
-	q.enc = protocol.NewPullRequestEncoder(protocol.PullMessageRequestHeader{
+	q.enc = q.e.d.Client.PullRequestEncoder(protocol.PullMessageRequestHeader{
 		ConsumerGroup: o.Group, Topic: q.mq.Topic, QueueID: q.mq.QueueID, MaxMsgNums: int32(o.PullBatchSize),
 		SuspendTimeout: brokerSuspend, SubVersion: sub.SubVersion, ExpressionType: sub.ExpressionType,
 		MaxMsgBytes: pullBatchBytes(o.PullBatchSize), BrokerName: q.mq.BrokerName,

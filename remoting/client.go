@@ -24,6 +24,8 @@ type Options struct {
 	Handler Handler
 	// Serialize is the header encoding of requests.
 	Serialize protocol.SerializeType
+	// Signer signs every request, to name servers too; nil signs none.
+	Signer *protocol.Signer
 	// VIPChannel sends to a broker's port − 2 what the Java client's
 	// vipChannelEnabled does (spec/consumer.md 4.6): member lists, offsets, locks,
 	// send-backs.
@@ -55,6 +57,7 @@ type Client struct {
 	resolved    atomic.Pointer[time.Time] // when host names were last resolved anew
 	callTimeout time.Duration
 	vipChannel  bool
+	signer      *protocol.Signer
 	conns       *connTable
 	routes      *routeTable
 }
@@ -91,9 +94,16 @@ func NewClient(o Options) (*Client, error) {
 		namesrv:     slices.Clone(o.Namesrv),
 		callTimeout: o.CallTimeout,
 		vipChannel:  o.VIPChannel,
+		signer:      o.Signer,
 		conns:       newConnTable(o),
 		routes:      newRouteTable(),
 	}, nil
+}
+
+// PullRequestEncoder makes the encoder of one queue's pulls for Conn.Start, which
+// signs them where the client signs.
+func (c *Client) PullRequestEncoder(h protocol.PullMessageRequestHeader) *protocol.PullRequestEncoder {
+	return protocol.NewPullRequestEncoder(h, c.signer)
 }
 
 // VIPChannel reports whether Options.VIPChannel is on.

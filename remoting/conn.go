@@ -33,6 +33,9 @@ type ConnOptions struct {
 	Handler Handler
 	// Serialize is the header encoding of the requests sent.
 	Serialize protocol.SerializeType
+	// Signer signs the requests sent; nil signs none. Requests that are encoded by the
+	// caller of Start are signed by him: see Client.PullRequestEncoder.
+	Signer *protocol.Signer
 	// WriteTimeout bounds the writing of one frame; zero is 10 s.
 	WriteTimeout time.Duration
 	// IdleTimeout ends a connection on which nothing has gone either way for so
@@ -63,6 +66,7 @@ type Conn struct {
 	local        string
 	handler      Handler
 	serialize    protocol.SerializeType
+	signer       *protocol.Signer
 	writeTimeout time.Duration
 	idleTimeout  time.Duration
 	ended        func(*Conn) // called last, after done is closed; may be nil
@@ -105,6 +109,7 @@ func newConn(nc net.Conn, o ConnOptions, addr string, ended func(*Conn)) *Conn {
 		local:        nc.LocalAddr().String(),
 		handler:      o.Handler,
 		serialize:    o.Serialize,
+		signer:       o.Signer,
 		writeTimeout: o.WriteTimeout,
 		idleTimeout:  o.IdleTimeout,
 		ended:        ended,
@@ -178,6 +183,9 @@ func (c *Conn) encoder(req *protocol.Command, flag int32) func([]byte, int32) ([
 		r := *req
 		r.Opaque, r.Flag = opaque, flag
 		r.Language, r.Version = protocol.LanguageGo, protocol.Version
+		if c.signer != nil {
+			r.ExtFields = c.signer.Sign(r.ExtFields, r.Body)
+		}
 		return protocol.AppendFrame(dst, &r, c.serialize)
 	}
 }

@@ -55,7 +55,7 @@ func newConnTable(o Options) *connTable {
 	return &connTable{
 		dial:        o.Dial,
 		dialTimeout: o.DialTimeout,
-		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, IdleTimeout: idleLimit},
+		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, Signer: o.Signer, IdleTimeout: idleLimit},
 		log:         o.Log,
 		endpoints:   map[string]*endpoint{},
 	}

@@ -104,7 +104,7 @@ func BenchmarkPullRequest(b *testing.B) {
 	}
 	dst := make([]byte, 0, 1024)
 	b.Run("encoder", func(b *testing.B) {
-		e := NewPullRequestEncoder(h)
+		e := NewPullRequestEncoder(h, nil)
 		b.ReportAllocs()
 		for b.Loop() {
 			dst = e.AppendFrame(dst[:0], 77, h.QueueOffset, h.CommitOffset, h.SysFlag)

@@ -308,7 +308,7 @@ func TestPullRequestEncoder(t *testing.T) {
 	}
 	for name, h := range map[string]PullMessageRequestHeader{"full": full, "empty": {}} {
 		t.Run(name, func(t *testing.T) {
-			e := NewPullRequestEncoder(h)
+			e := NewPullRequestEncoder(h, nil)
 			for _, n := range []int64{0, 7, -1, 1 << 62} {
 				h.QueueOffset, h.CommitOffset, h.SysFlag = n, n+1, PullSysFlag(int32(n&0x1F))
 				want := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: int32(n), ExtFields: h.Fields()}
