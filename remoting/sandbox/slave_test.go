@@ -71,8 +71,11 @@ func TestSlave(t *testing.T) {
 			t.Errorf("a message sent to the slave: %v, want %v", err, want)
 		}
 
-		// It has the master's offsets.
-		awaitOffsetAt(t, c, slave, group, mq, 5)
+		// It has the master's offsets. A 5.5.0 slave never does: the table that its
+		// master sends (43) has numbers for names, and its JSON library refuses them.
+		if tg.Name != "5.5.0" {
+			awaitOffsetAt(t, c, slave, group, mq, 5)
+		}
 
 		pair.Kill(t)
 		sandboxtest.Await(t, "a route without the master", func(ctx context.Context) bool {
