@@ -5,41 +5,61 @@ type RequestCode int32
 
 // The request codes that eyeq sends, answers or names.
 const (
-	SendMessage                 RequestCode = 10
-	PullMessage                 RequestCode = 11
-	QueryMessage                RequestCode = 12
-	QueryConsumerOffset         RequestCode = 14
-	UpdateConsumerOffset        RequestCode = 15
-	UpdateAndCreateTopic        RequestCode = 17
-	SearchOffsetByTimestamp     RequestCode = 29
-	GetMaxOffset                RequestCode = 30
-	GetMinOffset                RequestCode = 31
-	ViewMessageByID             RequestCode = 33
-	HeartBeat                   RequestCode = 34
-	UnregisterClient            RequestCode = 35
-	ConsumerSendMsgBack         RequestCode = 36
-	GetConsumerListByGroup      RequestCode = 38
-	NotifyConsumerIDsChanged    RequestCode = 40
-	LockBatchMQ                 RequestCode = 41
-	UnlockBatchMQ               RequestCode = 42
-	CheckClientConfig           RequestCode = 46
-	GetRouteInfoByTopic         RequestCode = 105
-	GetBrokerClusterInfo        RequestCode = 106
-	GetTopicStatsInfo           RequestCode = 202
-	GetConsumerConnectionList   RequestCode = 203
-	DeleteSubscriptionGroup     RequestCode = 207
-	GetConsumeStats             RequestCode = 208
-	DeleteTopicInBroker         RequestCode = 215
-	DeleteTopicInNamesrv        RequestCode = 216
-	ResetConsumerClientOffset   RequestCode = 220
-	GetConsumerStatusFromClient RequestCode = 221
+	SendMessage                      RequestCode = 10
+	PullMessage                      RequestCode = 11
+	QueryMessage                     RequestCode = 12
+	QueryConsumerOffset              RequestCode = 14
+	UpdateConsumerOffset             RequestCode = 15
+	UpdateAndCreateTopic             RequestCode = 17
+	GetAllTopicConfig                RequestCode = 21
+	GetBrokerConfig                  RequestCode = 26
+	GetBrokerRuntimeInfo             RequestCode = 28
+	SearchOffsetByTimestamp          RequestCode = 29
+	GetMaxOffset                     RequestCode = 30
+	GetMinOffset                     RequestCode = 31
+	GetEarliestMsgStoreTime          RequestCode = 32
+	ViewMessageByID                  RequestCode = 33
+	HeartBeat                        RequestCode = 34
+	UnregisterClient                 RequestCode = 35
+	ConsumerSendMsgBack              RequestCode = 36
+	GetConsumerListByGroup           RequestCode = 38
+	NotifyConsumerIDsChanged         RequestCode = 40
+	LockBatchMQ                      RequestCode = 41
+	UnlockBatchMQ                    RequestCode = 42
+	GetAllConsumerOffset             RequestCode = 43
+	CheckClientConfig                RequestCode = 46
+	GetRouteInfoByTopic              RequestCode = 105
+	GetBrokerClusterInfo             RequestCode = 106
+	UpdateAndCreateSubscriptionGroup RequestCode = 200
+	GetAllSubscriptionGroupConfig    RequestCode = 201
+	GetTopicStatsInfo                RequestCode = 202
+	GetConsumerConnectionList        RequestCode = 203
+	GetProducerConnectionList        RequestCode = 204
+	GetAllTopicListFromNamesrv       RequestCode = 206
+	DeleteSubscriptionGroup          RequestCode = 207
+	GetConsumeStats                  RequestCode = 208
+	DeleteTopicInBroker              RequestCode = 215
+	DeleteTopicInNamesrv             RequestCode = 216
+	ResetConsumerClientOffset        RequestCode = 220
+	GetConsumerStatusFromClient      RequestCode = 221
+	InvokeBrokerToResetOffset        RequestCode = 222
 	// GetConsumerStatusOfMembers asks a broker, which asks members with 221 (Java:
 	// INVOKE_BROKER_TO_GET_CONSUMER_STATUS).
-	GetConsumerStatusOfMembers RequestCode = 223
-	GetConsumerRunningInfo     RequestCode = 307
-	ConsumeMessageDirectly     RequestCode = 309
-	SendMessageV2              RequestCode = 310
-	SendBatchMessage           RequestCode = 320
+	GetConsumerStatusOfMembers  RequestCode = 223
+	GetTopicsByCluster          RequestCode = 224
+	QueryTopicConsumeByWho      RequestCode = 300
+	QueryConsumeTimeSpan        RequestCode = 303
+	GetConsumerRunningInfo      RequestCode = 307
+	ConsumeMessageDirectly      RequestCode = 309
+	SendMessageV2               RequestCode = 310
+	CloneGroupOffset            RequestCode = 314
+	GetBrokerConsumeStats       RequestCode = 317
+	SendBatchMessage            RequestCode = 320
+	QueryTopicsByConsumer       RequestCode = 343
+	QuerySubscriptionByConsumer RequestCode = 345
+	GetTopicConfig              RequestCode = 351
+	GetSubscriptionGroupConfig  RequestCode = 352
+	UpdateAndGetGroupForbidden  RequestCode = 353
 )
 
 // ResponseCode says how a request ended (Java: ResponseCode).
@@ -71,6 +91,7 @@ const (
 	InvalidParameter          ResponseCode = 29
 	ConsumerNotOnline         ResponseCode = 206
 	ConsumeMsgTimeout         ResponseCode = 207
+	BroadcastConsumption      ResponseCode = 213
 	FlowControl               ResponseCode = 215
 	GoAway                    ResponseCode = 1500
 )

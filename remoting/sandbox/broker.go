@@ -155,7 +155,7 @@ func (b *broker) handle(c *call) answer {
 		return b.handleBounds(c)
 	case protocol.SearchOffsetByTimestamp:
 		return b.handleSearchOffset(c)
-	case getEarliestStoreTime:
+	case protocol.GetEarliestMsgStoreTime:
 		return b.handleEarliest(c)
 	case protocol.HeartBeat:
 		return b.handleHeartbeat(c)

@@ -14,21 +14,6 @@ import (
 // lines do the same, but for the requests that only 5.3 knows (351, 352, 353)
 // and 17 and 215, which refuse a bad topic name with 29 or 1.
 
-// Requests that the protocol package has no name for.
-const (
-	getAllTopicConfig      protocol.RequestCode = 21
-	getBrokerRuntimeInfo   protocol.RequestCode = 28
-	getAllConsumerOffset   protocol.RequestCode = 43
-	updateGroupConfig      protocol.RequestCode = 200
-	getAllGroupConfig      protocol.RequestCode = 201
-	resetOffset            protocol.RequestCode = 222
-	queryTopicConsumeByWho protocol.RequestCode = 300
-	cloneGroupOffset       protocol.RequestCode = 314
-	getTopicConfig         protocol.RequestCode = 351
-	getGroupConfig         protocol.RequestCode = 352
-	updateGroupForbidden   protocol.RequestCode = 353
-)
-
 // handleAdmin answers what broker.handle has left.
 func (b *broker) handleAdmin(c *call) answer {
 	switch code := protocol.RequestCode(c.command.Code); code {
@@ -38,29 +23,29 @@ func (b *broker) handleAdmin(c *call) answer {
 		return b.handleDeleteTopic(c)
 	case protocol.GetTopicStatsInfo:
 		return b.handleTopicStats(c)
-	case getAllTopicConfig:
+	case protocol.GetAllTopicConfig:
 		return b.handleTopicConfigs()
-	case getBrokerRuntimeInfo:
+	case protocol.GetBrokerRuntimeInfo:
 		return b.handleRuntimeInfo()
 	case protocol.DeleteSubscriptionGroup:
 		return b.handleDeleteGroup(c)
-	case updateGroupConfig:
+	case protocol.UpdateAndCreateSubscriptionGroup:
 		return b.handleUpdateGroup(c)
-	case getAllGroupConfig:
+	case protocol.GetAllSubscriptionGroupConfig:
 		return b.handleGroupConfigs()
 	case protocol.GetConsumerConnectionList:
 		return b.handleConsumerConnection(c)
 	case protocol.GetConsumeStats:
 		return b.handleConsumeStats(c)
-	case getAllConsumerOffset:
+	case protocol.GetAllConsumerOffset:
 		return b.handleAllOffsets()
-	case resetOffset:
+	case protocol.InvokeBrokerToResetOffset:
 		return b.handleResetOffset(c)
-	case queryTopicConsumeByWho:
+	case protocol.QueryTopicConsumeByWho:
 		return b.handleWhoConsumes(c)
-	case cloneGroupOffset:
+	case protocol.CloneGroupOffset:
 		return b.handleCloneOffset(c)
-	case getTopicConfig, getGroupConfig, updateGroupForbidden:
+	case protocol.GetTopicConfig, protocol.GetSubscriptionGroupConfig, protocol.UpdateAndGetGroupForbidden:
 		if !b.loop.four {
 			return b.handleAdmin5(code, c)
 		}
@@ -74,12 +59,12 @@ func (b *broker) handleAdmin5(code protocol.RequestCode, c *call) answer {
 	topic, _ := f.Get("topic")
 	group, _ := f.Get("group")
 	switch code {
-	case getTopicConfig:
+	case protocol.GetTopicConfig:
 		if t := b.topic(topic); t != nil {
 			return answer{body: encodeJSON(b.topicConfig(t))}
 		}
 		return noTopic(topic)
-	case getGroupConfig:
+	case protocol.GetSubscriptionGroupConfig:
 		return answer{body: encodeJSON(b.useGroup(group).configJSON())}
 	}
 	g := b.useGroup(group)

@@ -12,8 +12,6 @@ import (
 // commits of a queue whose reset has not been pulled yet. See queue.go for the
 // two meanings of code 29.
 
-const getEarliestStoreTime protocol.RequestCode = 32
-
 func offsetAnswer(offset int64) answer {
 	h := protocol.OffsetResponseHeader{Offset: offset}
 	return answer{fields: h.Fields()}

@@ -22,12 +22,6 @@ type namesrv struct {
 // registerPeriod is how often a broker registers its topics.
 const registerPeriod = 30 * time.Second
 
-// Requests of a name server that the protocol package has no name for.
-const (
-	getAllTopics       protocol.RequestCode = 206
-	getTopicsByCluster protocol.RequestCode = 224
-)
-
 func (n *namesrv) addr() string {
 	if n.tcp != "" {
 		return n.tcp
@@ -48,7 +42,7 @@ func (n *namesrv) handle(c *call) answer {
 		return n.handleClusterInfo()
 	case protocol.DeleteTopicInNamesrv:
 		return n.handleDeleteTopic(c)
-	case getAllTopics, getTopicsByCluster:
+	case protocol.GetAllTopicListFromNamesrv, protocol.GetTopicsByCluster:
 		return answer{body: encodeJSON(map[string]any{"topicList": n.topics()})}
 	}
 	if n.loop.four {
