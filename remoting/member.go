@@ -3,6 +3,7 @@ package remoting
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -38,4 +39,35 @@ func (c *Client) Connections(ctx context.Context, addr, group string) (protocol.
 		return protocol.ConsumerConnection{}, BadAnswer(protocol.GetConsumerConnectionList, addr, err)
 	}
 	return connections, nil
+}
+
+// RunningInfo asks a member of a group, through a broker that it is connected to,
+// how it is inside (code 307); with jstack it also says what its threads do, which a
+// Java member takes long for. The broker knows no such member: a *CodeError with
+// SystemError; the member does not answer: one with ConsumeMsgTimeout, after 10 s.
+func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string, jstack bool) (protocol.ConsumerRunningInfo, error) {
+	h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: clientID, JstackEnable: jstack}
+	info, err := ask(ctx, c, addr, relayLimit, newRequest(protocol.GetConsumerRunningInfo, h.Fields(), nil), protocol.DecodeRunningInfo)
+	return info, about(err, "running info of %s", clientID)
+}
+
+// ConsumeDirectly has a member's listener called once with the message of an offset
+// id (code 309), through the broker that stores it; no offset moves.
+func (c *Client) ConsumeDirectly(ctx context.Context, addr string, h *protocol.ConsumeMessageDirectlyRequestHeader) (protocol.ConsumeMessageDirectlyResult, error) {
+	result, err := ask(ctx, c, addr, relayLimit, newRequest(protocol.ConsumeMessageDirectly, h.Fields(), nil), protocol.DecodeConsumeDirectlyResult)
+	return result, about(err, "have %s consume %s", h.ClientID, h.MsgID)
+}
+
+// noProducer is in the remark by which brokers say that a group has no producer.
+const noProducer = "the producer group["
+
+// ProducerConnections asks one broker for the producers of a group (code 204); none
+// is an empty list.
+func (c *Client) ProducerConnections(ctx context.Context, addr, producerGroup string) ([]protocol.Connection, error) {
+	h := protocol.ProducerGroupRequestHeader{ProducerGroup: producerGroup}
+	connections, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetProducerConnectionList, h.Fields(), nil), protocol.DecodeProducerConnection)
+	if ce, refused := refusedWith(err, protocol.SystemError); refused && strings.Contains(ce.Remark, noProducer) {
+		return nil, nil
+	}
+	return connections, about(err, "producers of %s", producerGroup)
 }

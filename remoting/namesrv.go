@@ -24,11 +24,17 @@ func (c *Client) Namesrv() (addrs []string, current string) {
 // only when another has answered. None: *UnreachableError. An answer other than
 // Success is an answer: a *CodeError, as with Invoke.
 func (c *Client) InvokeNamesrv(ctx context.Context, req *protocol.Command) (protocol.Command, error) {
-	answer, addr, err := c.askNamesrv(ctx, c.namesrvInOrder(), req)
+	answer, _, err := c.askAnyNamesrv(ctx, req)
+	return answer, err
+}
+
+// askAnyNamesrv is InvokeNamesrv that tells who answered.
+func (c *Client) askAnyNamesrv(ctx context.Context, req *protocol.Command) (answer protocol.Command, addr string, err error) {
+	answer, addr, err = c.askNamesrv(ctx, c.namesrvInOrder(), req)
 	if addr != "" {
 		c.current.Store(&addr)
 	}
-	return answer, err
+	return answer, addr, err
 }
 
 // askNamesrv asks these name servers and tells which one answered; "" is none.

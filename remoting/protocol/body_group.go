@@ -133,3 +133,76 @@ func DecodeConsumerConnection(body []byte) (ConsumerConnection, error) {
 	}
 	return c, nil
 }
+
+// EncodeProducerConnection writes the answer to 204.
+func EncodeProducerConnection(connections []Connection) []byte {
+	o := beginObject(nil)
+	o.name("connectionSet")
+	o.dst = appendArray(o.dst, connections, appendConnection)
+	return o.end()
+}
+
+// DecodeProducerConnection reads the answer to 204.
+func DecodeProducerConnection(body []byte) ([]Connection, error) {
+	var w struct {
+		ConnectionSet []Connection `json:"connectionSet"`
+	}
+	if err := decodeLenient(body, &w); err != nil {
+		return nil, fmt.Errorf("decode producer connections: %w", err)
+	}
+	return w.ConnectionSet, nil
+}
+
+// SubscriptionOfGroup is the answer to 345 (5.x). Subscription is nil when no
+// member of the group subscribes to the topic.
+type SubscriptionOfGroup struct {
+	Group        string            `json:"group"`
+	Topic        string            `json:"topic"`
+	Subscription *SubscriptionData `json:"subscriptionData"`
+}
+
+// EncodeSubscriptionOfGroup writes the answer to 345.
+func EncodeSubscriptionOfGroup(s *SubscriptionOfGroup) []byte {
+	o := beginObject(nil)
+	o.text("group", s.Group)
+	if s.Subscription != nil {
+		o.name("subscriptionData")
+		o.dst = appendSubscription(o.dst, *s.Subscription)
+	}
+	o.text("topic", s.Topic)
+	return o.end()
+}
+
+// DecodeSubscriptionOfGroup reads the answer to 345.
+func DecodeSubscriptionOfGroup(body []byte) (SubscriptionOfGroup, error) {
+	var s SubscriptionOfGroup
+	if err := decodeLenient(body, &s); err != nil {
+		return SubscriptionOfGroup{}, fmt.Errorf("decode the subscription of a group: %w", err)
+	}
+	return s, nil
+}
+
+// GroupForbidden is the answer to 353 (5.x).
+type GroupForbidden struct {
+	Group    string `json:"group"`
+	Topic    string `json:"topic"`
+	Readable bool   `json:"readable"`
+}
+
+// EncodeGroupForbidden writes the answer to 353.
+func EncodeGroupForbidden(g *GroupForbidden) []byte {
+	o := beginObject(nil)
+	o.text("group", g.Group)
+	o.bool("readable", g.Readable)
+	o.text("topic", g.Topic)
+	return o.end()
+}
+
+// DecodeGroupForbidden reads the answer to 353.
+func DecodeGroupForbidden(body []byte) (GroupForbidden, error) {
+	var g GroupForbidden
+	if err := decodeLenient(body, &g); err != nil {
+		return GroupForbidden{}, fmt.Errorf("decode what a group may read: %w", err)
+	}
+	return g, nil
+}

@@ -18,8 +18,10 @@ type OffsetWrapper struct {
 }
 
 // EncodeConsumeStats writes the answer to 208 as 5.x does; 4.9 has no pullOffset.
-func EncodeConsumeStats(s *ConsumeStats) []byte {
-	o := beginObject(nil)
+func EncodeConsumeStats(s *ConsumeStats) []byte { return appendConsumeStats(nil, s) }
+
+func appendConsumeStats(dst []byte, s *ConsumeStats) []byte {
+	o := beginObject(dst)
 	o.double("consumeTps", s.ConsumeTPS)
 	o.name("offsetTable")
 	table := beginObject(o.dst)
@@ -37,12 +39,15 @@ func EncodeConsumeStats(s *ConsumeStats) []byte {
 	return o.end()
 }
 
+// consumeStatsJSON is ConsumeStats as brokers write it.
+type consumeStatsJSON struct {
+	ConsumeTPS  float64                 `json:"consumeTps"`
+	OffsetTable queueMap[OffsetWrapper] `json:"offsetTable"`
+}
+
 // DecodeConsumeStats reads the answer to 208.
 func DecodeConsumeStats(body []byte) (ConsumeStats, error) {
-	var w struct {
-		ConsumeTPS  float64                 `json:"consumeTps"`
-		OffsetTable queueMap[OffsetWrapper] `json:"offsetTable"`
-	}
+	var w consumeStatsJSON
 	if err := decodeLenient(body, &w); err != nil {
 		return ConsumeStats{}, fmt.Errorf("decode consume stats: %w", err)
 	}

@@ -43,17 +43,35 @@ var bodyRecoders = map[string]recode{
 	"connections":      recodeOf(DecodeConsumerConnection, EncodeConsumerConnection),
 	"running info":     recodeOf(DecodeRunningInfo, EncodeRunningInfo),
 	"consume directly": recodeOf(DecodeConsumeDirectlyResult, EncodeConsumeDirectlyResult),
+	"topics":           recodeOf(DecodeTopicList, byValue(EncodeTopicList)),
+	"groups":           recodeOf(DecodeGroupList, byValue(EncodeGroupList)),
+	"topic config":     recodeOf(DecodeTopicConfig, EncodeTopicConfig),
+	"topic configs":    recodeOf(DecodeTopicConfigs, byValue(EncodeTopicConfigs)),
+	"group config":     recodeOf(parseGroupConfig, func(c *GroupConfig) []byte { return []byte(c.String()) }),
+	"group configs":    recodeOf(DecodeGroupConfigs, EncodeGroupConfigs),
+	"runtime info":     recodeOf(DecodeRuntimeInfo, byValue(EncodeRuntimeInfo)),
+	"producers":        recodeOf(DecodeProducerConnection, byValue(EncodeProducerConnection)),
+	"subscription":     recodeOf(DecodeSubscriptionOfGroup, EncodeSubscriptionOfGroup),
+	"forbidden":        recodeOf(DecodeGroupForbidden, EncodeGroupForbidden),
+	"all offsets":      recodeOf(DecodeAllOffsets, byValue(EncodeAllOffsets)),
+	"all stats":        recodeOf(DecodeBrokerConsumeStats, EncodeBrokerConsumeStats),
+	"time spans":       recodeOf(DecodeTimeSpans, byValue(EncodeTimeSpans)),
 	"local offsets":    recodeOf(DecodeLocalOffsets, byValue(EncodeLocalOffsets)),
 }
+
+func parseGroupConfig(body []byte) (GroupConfig, error) { return ParseGroupConfig(string(body)) }
 
 // requestBodies and responseBodies say which family a recorded body is of.
 var (
 	requestBodies = map[RequestCode]string{
-		HeartBeat: "heartbeat", LockBatchMQ: "lock", UnlockBatchMQ: "lock", ResetConsumerClientOffset: "reset",
+		UpdateAndCreateSubscriptionGroup: "group config",
+		HeartBeat:                        "heartbeat", LockBatchMQ: "lock", UnlockBatchMQ: "lock", ResetConsumerClientOffset: "reset",
 	}
 	responseBodies = map[RequestCode]string{
 		GetRouteInfoByTopic: "route", GetBrokerClusterInfo: "cluster", GetConsumerListByGroup: "members", LockBatchMQ: "locked",
-		222: "reset", GetConsumerStatusFromClient: "status", GetConsumeStats: "consume stats", GetTopicStatsInfo: "topic stats",
+		GetAllTopicListFromNamesrv: "topics", GetTopicsByCluster: "topics", QueryTopicConsumeByWho: "groups",
+		GetAllTopicConfig: "topic configs", GetTopicConfig: "topic config", QueryConsumeTimeSpan: "time spans",
+		InvokeBrokerToResetOffset: "reset", GetConsumerStatusFromClient: "status", GetConsumeStats: "consume stats", GetTopicStatsInfo: "topic stats",
 		GetConsumerConnectionList: "connections", GetConsumerRunningInfo: "running info", ConsumeMessageDirectly: "consume directly",
 	}
 )
@@ -96,6 +114,7 @@ func TestRecordedBodies(t *testing.T) {
 
 // notOurs are members that eyeq neither reads nor writes, or writes always.
 var notOurs = []string{
+	"dataVersion", "mappingDataVersion", "topicQueueMappingDetailMap", "topicQueueMappingInfoMap", "consumeTimeStampStr", "maxTimeStampStr", "minTimeStampStr",
 	"enableActingMaster", "topicPutTps", "heartbeatFingerprint", "withoutSub", "onlyThisBroker",
 }
 

@@ -55,6 +55,20 @@ var requestHeaders = map[RequestCode]func() header{
 	GetConsumerStatusOfMembers:  newOf[MembersStatusRequestHeader],
 	GetConsumerRunningInfo:      newOf[ConsumerRunningInfoRequestHeader],
 	ConsumeMessageDirectly:      newOf[ConsumeMessageDirectlyRequestHeader],
+	QueryMessage:                newOf[QueryMessageRequestHeader],
+	ViewMessageByID:             newOf[ViewMessageRequestHeader],
+	GetProducerConnectionList:   newOf[ProducerGroupRequestHeader],
+	InvokeBrokerToResetOffset:   newOf[InvokeResetOffsetRequestHeader],
+	GetTopicsByCluster:          newOf[ClusterRequestHeader],
+	QueryTopicConsumeByWho:      newOf[TopicRequestHeader],
+	QueryConsumeTimeSpan:        newOf[GroupRequestHeader],
+	CloneGroupOffset:            newOf[CloneGroupOffsetRequestHeader],
+	GetBrokerConsumeStats:       newOf[BrokerConsumeStatsRequestHeader],
+	QueryTopicsByConsumer:       newOf[GroupRequestHeader],
+	QuerySubscriptionByConsumer: newOf[GroupRequestHeader],
+	GetTopicConfig:              newOf[TopicRequestHeader],
+	GetSubscriptionGroupConfig:  newOf[GroupRequestHeader],
+	UpdateAndGetGroupForbidden:  newOf[GroupForbiddenRequestHeader],
 }
 
 var responseHeaders = map[RequestCode]func() header{
@@ -62,6 +76,7 @@ var responseHeaders = map[RequestCode]func() header{
 	SendMessageV2:           newOf[SendMessageResponseHeader],
 	SendBatchMessage:        newOf[SendMessageResponseHeader],
 	PullMessage:             newOf[PullMessageResponseHeader],
+	QueryMessage:            newOf[QueryMessageResponseHeader],
 	QueryConsumerOffset:     newOf[OffsetResponseHeader],
 	SearchOffsetByTimestamp: newOf[OffsetResponseHeader],
 	GetMaxOffset:            newOf[OffsetResponseHeader],
@@ -79,6 +94,7 @@ func TestRecordedHeaders(t *testing.T) {
 		"clusterName", // 216
 		"queueId",     // 220, 5.x
 		"topic",       // 309, 5.x
+		"lo",          // 351, 5.x
 	}
 	parsed, seen := 0, map[string]bool{}
 	for _, f := range recordedFrames(t) {

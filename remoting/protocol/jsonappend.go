@@ -203,3 +203,16 @@ func sortedQueues[V any, M ~map[MessageQueue]V](m M) []MessageQueue {
 func appendInt(dst []byte, n int64) []byte { return strconv.AppendInt(dst, n, 10) }
 
 func appendInt32(dst []byte, n int32) []byte { return strconv.AppendInt(dst, int64(n), 10) }
+
+// dataVersion stands where a broker counts the changes of a table.
+const dataVersion = `{"counter":1,"stateVersion":0,"timestamp":0}`
+
+// appendTable appends a map by text as an object, in order of its keys.
+func appendTable[V any](dst []byte, table map[string]V, value func([]byte, V) []byte) []byte {
+	o := beginObject(dst)
+	for _, name := range slices.Sorted(maps.Keys(table)) {
+		o.textName(name)
+		o.dst = value(o.dst, table[name])
+	}
+	return o.end()
+}
