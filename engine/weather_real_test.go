@@ -41,6 +41,7 @@ func TestOwnBrokerIsKilledAndMoves(t *testing.T) {
 			t.Errorf("broker_online = %+v, its queues were held after %v, want one route poll", back, took)
 		}
 		m.until("its old address is forgotten", func() bool { return !strings.Contains(fmt.Sprint(m.Snapshot().Brokers), old) })
+		tg.AwaitRoute(t, topic, 8) // the producer's route has the old one
 		tg.Produce(t, topic, 400)
 		m.until("400 more", func() bool { return m.distinct() == 800 })
 		m.leave()
