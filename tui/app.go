@@ -17,9 +17,20 @@ const (
 	viewQueue
 	viewEvents
 	viewLog
+	viewGroups
+	viewGroup
+	viewLag
+	viewTopics
+	viewTopic
+	viewBrokers
+	viewWatch // any group live
+	viewTail
+	views
 )
 
-func (v viewID) scope() scope { return [...]scope{inLive, inQueue, inEvents, inLog}[v] }
+func (v viewID) scope() scope {
+	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail}[v]
+}
 
 // scope is which keys work in the shown view.
 func (a *app) scope() scope {
@@ -47,6 +58,9 @@ type app struct {
 	events  []eventsView // by source
 	queue   queueView
 	log     logView
+	pages   [views]page // of any group, topic and broker; nil: not opened yet
+	group   string      // true name of the group that the pages are about
+	topic   string      // likewise
 	dialogs []dialog
 
 	commands, filters typed // what was typed into the bars
@@ -93,6 +107,11 @@ func newApp(o Options, e *env, cmds commands) app {
 		a.sources = append(a.sources, &source{name: n.Name, engine: n.Engine, hist: &history{}})
 		a.live = append(a.live, newLiveView(e))
 		a.events = append(a.events, newEventsView(e))
+	}
+	if len(o.Engines) == 0 { // what is looked at is elsewhere; views of a consumer stay empty
+		a.sources = []*source{{hist: &history{}}}
+		a.live, a.events = []liveView{newLiveView(e)}, []eventsView{newEventsView(e)}
+		a.openFirst(o)
 	}
 	a.visited()
 	a.streams = make([]eventStream, len(a.engines))
@@ -155,7 +174,10 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case leaveLateMsg:
 		cmd = a.onLeaveLate()
 	default:
-		changed = false
+		changed, cmd = a.onPages(msg)
+	}
+	if ask := a.ask(); ask != nil {
+		cmd = tea.Batch(cmd, ask)
 	}
 	if changed {
 		a.cache.valid = false
@@ -185,6 +207,11 @@ func (a *app) resize() {
 	}
 	a.queue = a.queue.update(sizeMsg{w, h, a.h})
 	a.log = a.log.update(sizeMsg{w, h, a.h})
+	for v, p := range a.pages {
+		if p != nil {
+			a.pages[v], _ = p.update(sizeMsg{w, h, a.h})
+		}
+	}
 }
 
 // show gives the views of a source what it has now.
@@ -211,7 +238,7 @@ func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 		a.show(i)
 	}
 	// Clock and ages move by the second even when the engine does not.
-	changed = changed && !a.frozen() || !a.env.now.Truncate(time.Second).Equal(a.cache.second)
+	changed = changed && !a.frozen() || !a.env.now.Truncate(time.Second).Equal(a.cache.second) || a.reading()
 	if !msg.next {
 		return true, nil
 	}
@@ -299,6 +326,7 @@ func (a *app) goTo(v viewID) tea.Cmd {
 	if a.shown == v {
 		return nil
 	}
+	a.leavePage()
 	a.last, a.shown = a.shown, v
 	a.visited()
 	switch v {
@@ -318,6 +346,7 @@ func (a *app) openQueue(mq engine.MessageQueue) tea.Cmd {
 	a.queue = a.queue.update(sizeMsg{a.w, a.bodyHeight(), a.h})
 	a.queue = a.queue.update(pictureMsg{a.source().picture(a.env.now)})
 	if a.shown != viewQueue {
+		a.leavePage()
 		a.last, a.shown = a.shown, viewQueue
 	}
 	a.visited()

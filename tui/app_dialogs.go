@@ -19,8 +19,22 @@ func (a *app) filter() *filter {
 	return &a.live[a.cur].filter
 }
 
+func (a *app) filterText() string {
+	if p := a.page(); p != nil {
+		return p.filterText()
+	}
+	return a.filter().text
+}
+
 // setFilter tries a filter; a bad one leaves the old in force.
 func (a *app) setFilter(text string) error {
+	if p := a.page(); p != nil {
+		p, err := p.narrow(text)
+		if err == nil {
+			a.pages[a.shown] = p
+		}
+		return err
+	}
 	columns := filterColumns
 	if a.shown == viewEvents {
 		columns = nil
@@ -247,6 +261,8 @@ func (a *app) serve(r request) tea.Cmd {
 	case applyRequest:
 		a.writing = "a reset of " + plural(len(r.Queues), "queue")
 		return a.cmds.doReset(e, r.ResetRequest)
+	default:
+		return a.servePage(r)
 	}
 	return nil
 }

@@ -58,6 +58,9 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	if b.hold && !a.env.o.Hold {
 		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.name))
 	}
+	if b.cluster && a.env.o.Inspect == nil {
+		return nil
+	}
 	if !a.env.usable(b) {
 		return a.refuse(fmt.Sprintf("%s %s: cluster %s is read-only, nothing sent", b.Help().Key, b.name, SafeText(a.env.o.Cluster)))
 	}
@@ -66,19 +69,26 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 
 // act does what a key of a view means.
 func (a *app) act(name action) tea.Cmd {
+	if a.page() != nil && pageActions[name] {
+		return a.toPage(actionMsg{name})
+	}
 	switch name {
 	case "help":
 		a.push(newHelpDialog(a.env, a.scope()))
 	case "command":
 		a.push(newCommandBar(a.env, a.commands, a.complete))
 	case "filter":
-		a.push(newFilterBar(a.env, a.filters, a.filter().text))
+		a.push(newFilterBar(a.env, a.filters, a.filterText()))
 	case "escape":
 		return a.escape()
 	case "back":
 		return a.back()
 	case "live":
-		return a.goTo(viewLive)
+		return a.showLive()
+	case "lag":
+		return a.showLag()
+	case "groups", "topics", "brokers":
+		return a.open(place{view: map[action]viewID{"groups": viewGroups, "topics": viewTopics, "brokers": viewBrokers}[name]})
 	case "events":
 		return a.goTo(viewEvents)
 	case "log":
@@ -107,7 +117,7 @@ func (a *app) act(name action) tea.Cmd {
 		a.env.mode = (a.env.mode + 1) % 3
 		a.note = note{"times are " + a.env.mode.String(), notice, a.env.now}
 	case "refresh":
-		return a.cmds.readNow(a.engines)
+		return tea.Batch(a.cmds.readNow(a.engines), a.toPage(hurryMsg{}))
 	case "detail":
 		return a.detail()
 	case "pause":
@@ -123,6 +133,9 @@ func (a *app) act(name action) tea.Cmd {
 	case "dead-letter":
 		return a.askSettle(engine.SettleDeadLetter)
 	default:
+		if a.page() != nil {
+			return a.toPage(actionMsg{name})
+		}
 		a.toView(actionMsg{name})
 	}
 	return nil
@@ -151,7 +164,7 @@ func (a *app) escape() tea.Cmd {
 		}
 	case viewEvents:
 		if !a.events[a.cur].escape() {
-			return a.goTo(viewLive)
+			return a.goTo(a.top())
 		}
 	case viewQueue:
 		if !a.queue.list.ClearMarks() {
@@ -165,15 +178,17 @@ func (a *app) escape() tea.Cmd {
 
 // back goes up one level; at the top it leaves.
 func (a *app) back() tea.Cmd {
-	switch a.shown {
-	case viewLive:
+	switch {
+	case a.shown == a.top():
 		return a.askLeave()
-	case viewLog:
-		if a.last != viewLog {
-			return a.goTo(a.last)
-		}
+	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail:
+		return a.goTo(a.last)
+	case a.shown == viewGroup, a.shown == viewLag, a.shown == viewWatch:
+		return a.open(place{view: viewGroups})
+	case a.shown == viewTopic:
+		return a.open(place{view: viewTopics})
 	}
-	return a.goTo(viewLive)
+	return a.goTo(a.top())
 }
 
 // detail opens what is under the cursor.

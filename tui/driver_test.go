@@ -155,7 +155,7 @@ func (d *driver) run(cmd tea.Cmd) {
 	case tea.SuspendMsg:
 		d.suspended = true
 	case snapshotsMsg:
-		if msg.snapshots[0] != nil {
+		if len(msg.snapshots) > 0 && msg.snapshots[0] != nil {
 			d.send(msg)
 		}
 	default:

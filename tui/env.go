@@ -13,6 +13,8 @@ type env struct {
 	now  time.Time // of the message that is handled
 	// began is when the screen did.
 	began time.Time
+	// tickets counts the questions to the cluster: an answer belongs to one.
+	tickets int
 }
 
 // loadingAfter keeps "loading" from flashing up when the answer is there at once.

@@ -77,6 +77,9 @@ func head(drawing string, n int) string {
 }
 
 func (a *app) drawView(w, h int) string {
+	if p := a.page(); p != nil {
+		return p.view(w, h)
+	}
 	switch a.shown {
 	case viewQueue:
 		return a.queue.view(w, h)
@@ -113,11 +116,16 @@ func (a *app) drawHeader(c *canvas) {
 	if t := SafeText(a.env.o.Title); t != "" && t != SafeText(a.env.o.Cluster) {
 		left = append(left, segment{th.accent, t}, segment{style{}, gap})
 	}
-	left = append(left, segment{style{}, " "}, segment{th.bold, a.groupName()})
-	if n := len(a.sources); n > 1 {
-		left = append(left, segment{th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)})
+	own := a.page() == nil && len(a.engines) > 0
+	if own {
+		left = append(left, segment{style{}, " "}, segment{th.bold, a.groupName()})
+		if n := len(a.sources); n > 1 {
+			left = append(left, segment{th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)})
+		}
+		left = append(left, a.holdText(gap)...)
+	} else if p := a.page(); p != nil {
+		left = append(left, segment{style{}, " "}, segment{th.bold, p.subject()})
 	}
-	left = append(left, a.holdText(gap)...)
 	now := a.env.now.In(a.env.o.Location)
 	if a.env.mode == timeUTC {
 		now = now.UTC()
@@ -127,7 +135,10 @@ func (a *app) drawHeader(c *canvas) {
 		return
 	}
 	right := []segment{}
-	if s != nil {
+	switch {
+	case !own:
+		right = append(right, a.clusterText()...)
+	case s != nil:
 		left = append(left, segment{th.dim, gap + a.subscriptionText(s)})
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.namesrvText(s)...)
@@ -232,7 +243,10 @@ func (a *app) drawTabs(c *canvas) {
 			left = append(left, segment{th.text, "  " + text + " "})
 		}
 	}
-	tab(a.shown == viewLive, a.env.keys.first("live")+" Live")
+	tab(a.shown == viewLive || a.shown == viewWatch, a.env.keys.first("live")+" Live")
+	for _, t := range a.pageTabs() {
+		tab(t.on, t.text)
+	}
 	events := a.env.keys.first("events") + " Events"
 	if n := a.source().log.unseen; n > 0 {
 		events += fmt.Sprintf("(%s%s)", failure.sign(), grouped(int64(n)))
@@ -243,6 +257,10 @@ func (a *app) drawTabs(c *canvas) {
 	}
 	if a.shown == viewLog {
 		tab(true, "Log")
+	}
+	if p := a.page(); p != nil {
+		c.spread(left, a.pageState(p.status()))
+		return
 	}
 	state := segment{th.good, "● live"}
 	if a.frozen() {
@@ -280,7 +298,7 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command"}
+var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "describe", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "lag", "topics", "brokers"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
@@ -307,7 +325,11 @@ func (a *app) drawHint(c *canvas) (mode string) {
 				continue
 			}
 		case "live":
-			if a.shown == viewLive || a.shown == viewQueue { // back leads there
+			if a.shown == viewLive || a.shown == viewQueue || a.shown == viewWatch { // back leads there
+				continue
+			}
+		case "lag", "groups", "topics", "brokers":
+			if a.page() == nil || a.h >= tabsFrom { // the tabs say it
 				continue
 			}
 		case "events":
@@ -315,7 +337,7 @@ func (a *app) drawHint(c *canvas) (mode string) {
 				continue
 			}
 		case "back":
-			if a.shown == viewLive {
+			if a.shown == a.top() {
 				p.word = "leave"
 			}
 		}
@@ -345,8 +367,11 @@ func (a *app) drawHint(c *canvas) (mode string) {
 		c.put(a.env.th.dim, " "+p.word+" ")
 	}
 	c.end()
-	if a.frozen() {
+	if p := a.page(); a.frozen() || p != nil && !p.status().frozen.IsZero() {
 		return "FROZEN"
+	}
+	if a.page() != nil && a.env.readOnly() {
+		return "READ-ONLY"
 	}
 	return "NORMAL"
 }

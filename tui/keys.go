@@ -15,16 +15,26 @@ import (
 type action string
 
 // scope is where a binding works, a set of bits.
-type scope uint8
+type scope uint32
 
 const (
 	inLive scope = 1 << iota
 	inQueue
 	inEvents
 	inLog
-	inHeld     // the queue view of a consumer that leaves messages to the operator
-	everywhere = inLive | inQueue | inEvents | inLog | inHeld
-	inTables   = inLive | inEvents
+	inHeld // the queue view of a consumer that leaves messages to the operator
+	inGroups
+	inGroup
+	inLag
+	inTopics
+	inTopic
+	inBrokers
+	inWatch // any group live
+	inTail
+	everywhere = inTail<<1 - 1
+	inLists    = inGroups | inTopics | inBrokers
+	inPages    = inLists | inGroup | inLag | inTopic
+	inTables   = inLive | inEvents | inPages
 	inQueues   = inQueue | inHeld
 )
 
@@ -33,7 +43,7 @@ func (s scope) String() string {
 		return "everywhere"
 	}
 	var names []string
-	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held"} {
+	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Tail"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -51,6 +61,9 @@ type binding struct {
 	fixed bool   // cannot be overridden: the way out must stay
 	// write bindings change a cluster: they are left out in read-only mode.
 	write bool
+	// cluster bindings need somebody to ask about other groups: there are none without
+	// Options.Inspect.
+	cluster bool
 	// hold bindings decide about held messages: there are none without
 	// Options.Hold, nor in read-only mode.
 	hold bool
@@ -83,27 +96,33 @@ func defaultKeys() []binding {
 		bind("acknowledge", inLive|inHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
 		bind("refuse", inLive|inHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
 		bind("dead-letter", inLive|inHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
-		bind("mark", inLive, "v", "mark", "mark the row, or take its mark away"),
+		bind("mark", inLive|inPages, "v", "mark", "mark the row, or take its mark away"),
 		bind("mark-message", inHeld, "space v", "mark", "mark the message, or take its mark away"),
-		bind("mark-range", inLive|inHeld, "V", "", "mark from the last mark to here"),
+		bind("mark-range", inLive|inHeld|inPages, "V", "", "mark from the last mark to here"),
 		bind("mark-all", inHeld, "ctrl+a", "", "mark all held messages of the list"),
 		bind("detail", inTables|inQueues, "enter", "detail", "details of the row"),
+		bind("describe", inPages|inWatch, "d", "describe", "everything about the row, or the group of this view"),
+		bind("show-system", inGroups|inTopics, "a", "", "show RocketMQ's own groups or topics too, or hide them"),
 		bind("pause", inLive|inQueues, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
 		bind("pause-all", inLive|inQueues, "P", "pause all", "pause or resume the whole consumer (asks first)"),
-		bind("reset", inLive|inQueues, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
-		bind("sort", inLive, "s", "sort", "sort by the next column"),
-		bind("sort-reverse", inLive, "S", "", "reverse the order"),
+		bind("reset", inLive|inQueues|inLag|inWatch, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
+		bind("sort", inLive|inLag|inLists, "s", "sort", "sort by the next column"),
+		bind("sort-reverse", inLive|inLag|inLists, "S", "", "reverse the order"),
 		bind("next-topic", inLive, "n", "topic", "next topic: all, each, the retry topic"),
 		bind("previous-topic", inLive, "N", "", "previous topic"),
 		bind("filter", inTables, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
-		bind("freeze", inLive|inQueue|inEvents, "space", "freeze", "freeze the screen; data keeps arriving"),
+		bind("freeze", inLive|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
 		bind("next-error", inEvents, "e", "error", "next failure"),
 		bind("previous-error", inEvents, "E", "", "previous failure"),
-		bind("next-pane", inLive, "tab", "", "next pane"),
-		bind("previous-pane", inLive, "shift+tab", "", "previous pane"),
-		bind("zoom", inLive|inQueues, "z", "", "give the whole screen to the pane, or the messages"),
+		bind("next-pane", inLive|inGroup|inTopic|inBrokers, "tab", "", "next pane"),
+		bind("previous-pane", inLive|inGroup|inTopic|inBrokers, "shift+tab", "", "previous pane"),
+		bind("zoom", inLive|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
 
 		bind("live", everywhere, "1", "live", "Live"),
+		bind("lag", everywhere, "2", "lag", "Lag of the group"),
+		bind("groups", everywhere, "4", "groups", "Groups: all of the cluster"),
+		bind("topics", everywhere, "5", "topics", "Topics"),
+		bind("brokers", everywhere, "6", "brokers", "Brokers and name servers"),
 		bind("events", everywhere, "7", "events", "Events"),
 		bind("last-view", everywhere, "-", "", "the view before"),
 		bind("history-back", everywhere, "[", "", "back in the history of views"),
@@ -129,6 +148,8 @@ func defaultKeys() []binding {
 			table[i].fixed = true
 		case "reset":
 			table[i].write = true
+		case "lag", "groups", "topics", "brokers":
+			table[i].cluster = true
 		case "acknowledge", "refuse", "dead-letter", "mark-message", "mark-all":
 			table[i].hold = true
 		}
@@ -214,7 +235,7 @@ var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "
 
 // usable reports whether a binding means anything on this screen.
 func (e *env) usable(b *binding) bool {
-	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold)
+	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil)
 }
 
 // find gives the action of a key in a view.

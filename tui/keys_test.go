@@ -72,7 +72,7 @@ func TestBindingsAreTheTable(t *testing.T) {
 		t.Errorf("%d bindings of %d", len(list), len(defaultKeys()))
 	}
 	for _, b := range list {
-		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue, Held" || b.Help == "") {
+		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue, Held, Lag, Watch" || b.Help == "") {
 			t.Errorf("reset is described as %+v", b)
 		}
 	}

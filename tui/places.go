@@ -11,6 +11,8 @@ type place struct {
 	view   viewID
 	source int
 	mq     engine.MessageQueue // of the queue view
+	group  string              // true name, of the pages about a group
+	topic  string              // likewise
 }
 
 // places are the views in the order in which they were shown; at is the present one.
@@ -49,6 +51,12 @@ func (a *app) visited() {
 	if a.shown == viewQueue {
 		x.mq = a.queue.mq
 	}
+	switch a.shown {
+	case viewGroup, viewLag, viewWatch:
+		x.group = a.group
+	case viewTopic, viewTail:
+		x.topic = a.topic
+	}
 	a.places.visit(x)
 }
 
@@ -63,5 +71,5 @@ func (a *app) travel(by int) tea.Cmd {
 	if x.view == viewQueue {
 		return a.openQueue(x.mq)
 	}
-	return a.goTo(x.view)
+	return a.open(x)
 }

@@ -22,11 +22,11 @@ const fps = 30
 //
 // It returns nil after leaving in order, ErrInterrupted after ctrl-c, the engines'
 // error from Options.Left, ErrLeaveTimeout, or the cause of ctx when that is more
-// than its cancellation. A fault in the options (keys that clash, no engine) is
+// than its cancellation. A fault in the options (keys that clash, nothing to show) is
 // returned before anything is drawn.
 func Run(ctx context.Context, o Options) error {
-	if len(o.Engines) == 0 {
-		return errors.New("the screen needs at least one engine")
+	if len(o.Engines) == 0 && o.Inspect == nil {
+		return errors.New("the screen needs an engine, or a cluster to ask")
 	}
 	o = o.withDefaults()
 	if o.Input == nil {

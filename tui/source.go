@@ -27,11 +27,22 @@ type NamedEngine struct {
 	Engine Engine
 }
 
-// Options are everything the screen needs. Engines must not be empty for Run.
+// Options are everything the screen needs. Run needs engines, or somebody to ask about
+// other groups, or both.
 type Options struct {
 	// Engines are the consumers of this process; the first is shown at first, the
 	// others by `:live NAME` and a key.
 	Engines []NamedEngine
+	// Inspect answers questions about any group, topic and broker; nil: the screen is
+	// about Engines only. Without Engines it opens with the list of groups.
+	Inspect Cluster
+	// OpenTail reads a topic without any group; nil: there is no such view.
+	OpenTail OpenTail
+	// Group is a group to open at first instead of the list; "" none.
+	Group string
+	// Namesrv are the addresses of the cluster's name servers, for line 1 while nothing
+	// else tells.
+	Namesrv []string
 
 	Cluster string // the cluster's name
 	// Color is the cluster's colour: red, green, yellow, blue, magenta, cyan or "".

@@ -19,6 +19,8 @@ func (a *app) drawStatus(c *canvas, word string) {
 	switch {
 	case a.leave.on || a.leave.after:
 		left = append(left, segment{th.warn, " " + a.leavingText()})
+	case a.page() != nil:
+		left = append(left, a.pageHealth(a.page().status()))
 	case a.frozen():
 		f := a.source().frozen
 		left = append(left, segment{th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
@@ -42,7 +44,7 @@ func (a *app) drawStatus(c *canvas, word string) {
 			left = append(left, segment{style{}, " "})
 		}
 		left = append(left, note)
-	} else if !a.frozen() && !a.leave.on {
+	} else if !a.frozen() && !a.leave.on && a.page() == nil {
 		left = append(left, a.latest())
 	}
 	right := []segment{{th.mode, " " + word + " "}}
@@ -73,6 +75,8 @@ func (a *app) leavingText() string {
 func (a *app) health() segment {
 	th, s := a.env.th, a.source().scene
 	switch {
+	case len(a.engines) == 0:
+		return segment{}
 	case a.ended:
 		return segment{th.bad, " " + failure.sign() + " the consumer has ended"}
 	case s == nil && a.env.young():

@@ -1,0 +1,280 @@
+package tui
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// page is the shown view when it is a page, else nil.
+func (a *app) page() page { return a.pages[a.shown] }
+
+// top is the view that q leaves from.
+func (a *app) top() viewID {
+	if len(a.engines) == 0 {
+		return viewGroups
+	}
+	return viewLive
+}
+
+// openFirst chooses what a screen without engines begins with.
+func (a *app) openFirst(o Options) {
+	a.shown, a.last = viewGroups, viewGroups
+	a.pages[viewGroups] = newGroupsView(a.env)
+	if o.Group != "" {
+		a.group = o.Group
+	}
+}
+
+// pageActions are keys that mean something else to a page than to the views of our
+// own consumer.
+var pageActions = map[action]bool{"escape": true, "detail": true, "reset": true, "freeze": true, "copy": true, "copy-json": true}
+
+// open goes to a view, about a group or topic where there is one to be about.
+func (a *app) open(x place) tea.Cmd {
+	switch x.view {
+	case viewWatch:
+		return a.openWatch(x.group)
+	case viewTail:
+		return a.openTail(TailRequest{Topic: x.topic})
+	case viewGroups, viewGroup, viewLag, viewTopics, viewTopic, viewBrokers:
+		if a.env.o.Inspect == nil {
+			return a.refuse("nobody can be asked about the cluster here")
+		}
+		a.makePage(x)
+	}
+	again := a.shown == x.view
+	cmd := a.goTo(x.view)
+	if again {
+		a.visited()
+	}
+	return cmd
+}
+
+// makePage makes the page of a place unless it is there already.
+func (a *app) makePage(x place) {
+	old := a.pages[x.view]
+	switch x.view {
+	case viewGroups:
+		if old == nil {
+			a.setPage(x.view, newGroupsView(a.env))
+		}
+	}
+}
+
+// setPage takes a new page, with the room there is; the one before waits no longer.
+func (a *app) setPage(v viewID, p page) {
+	if old := a.pages[v]; old != nil {
+		old.update(closedMsg{})
+	}
+	a.pages[v], _ = p.update(sizeMsg{a.w, a.bodyHeight(), a.h})
+}
+
+// leavePage gives up the answers that the shown page still waits for.
+func (a *app) leavePage() {
+	if p := a.page(); p != nil {
+		a.pages[a.shown], _ = p.update(closedMsg{})
+	}
+}
+
+// showLive goes to the live view: of our own consumer, or else of the group that is
+// looked at.
+func (a *app) showLive() tea.Cmd {
+	if len(a.engines) > 0 {
+		return a.goTo(viewLive)
+	}
+	if g := a.groupHere(); g != "" {
+		return a.openWatch(g)
+	}
+	return a.refuse("which group? " + a.env.keys.first("groups") + " lists them, :live GROUP names one")
+}
+
+func (a *app) showLag() tea.Cmd {
+	if g := a.groupHere(); g != "" {
+		return a.open(place{view: viewLag, group: g})
+	}
+	return a.refuse("which group? " + a.env.keys.first("groups") + " lists them, :lag GROUP names one")
+}
+
+// groupHere is the group that the operator means: under the cursor, of the page, or
+// our own.
+func (a *app) groupHere() string {
+	if g, ok := a.page().(groupsView); ok && g.current() != "" {
+		return g.current()
+	}
+	if s := a.source().scene; s != nil && (a.page() == nil || a.group == "") {
+		return s.raw.Group
+	}
+	return a.group
+}
+
+// ask puts the questions that the shown page is due to ask.
+func (a *app) ask() tea.Cmd {
+	p := a.page()
+	if p == nil || a.env.o.Inspect == nil || a.leave.on || a.w == 0 {
+		return nil
+	}
+	p, r := p.update(dueMsg{})
+	asks, ok := r.(asksRequest)
+	if !ok {
+		return nil
+	}
+	a.pages[a.shown] = p
+	cmds := make([]tea.Cmd, 0, len(asks.asks))
+	for _, k := range asks.asks {
+		cmds = append(cmds, a.cmds.ask(a.env.o.Inspect, k))
+	}
+	return tea.Batch(cmds...)
+}
+
+// reading reports whether the shown page waits for its first answer, whose age moves
+// more often than the clock.
+func (a *app) reading() bool {
+	p := a.page()
+	return p != nil && !p.status().main.asked
+}
+
+// onPages takes what pages wait for. It reports whether the screen looks different.
+func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
+	switch msg := msg.(type) {
+	case answerMsg:
+		for v, p := range a.pages {
+			if p != nil {
+				a.pages[v], _ = p.update(msg)
+			}
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
+// toPage hands a message to the shown page and does what comes of it.
+func (a *app) toPage(msg any) tea.Cmd {
+	p := a.page()
+	if p == nil {
+		return nil
+	}
+	p, r := p.update(msg)
+	a.pages[a.shown] = p
+	return a.servePage(r)
+}
+
+// servePage does what a page asks for.
+func (a *app) servePage(r request) tea.Cmd {
+	switch r := r.(type) {
+	case openRequest:
+		return a.open(r.place)
+	case watchRequest:
+		return a.openWatch(r.group)
+	case tailRequest:
+		return a.openTail(r.TailRequest)
+	case backRequest:
+		if a.shown == a.top() {
+			a.note = note{}
+			return nil
+		}
+		return a.back()
+	case refuseRequest:
+		return a.refuse(r.text)
+	case textRequest:
+		a.push(textDialog{env: a.env, title: r.title, lines: r.lines})
+	case copyRequest:
+		if a.env.o.Output == nil {
+			return a.refuse("there is no terminal to copy to")
+		}
+		return a.cmds.copy(a.env.o.Output, a.env.o.Multiplexer, r.copied)
+	}
+	return nil
+}
+
+// tabText is one tab of a page.
+type tabText struct {
+	on   bool
+	text string
+}
+
+// pageTabs are the tabs between Live and Events.
+func (a *app) pageTabs() []tabText {
+	if a.env.o.Inspect == nil {
+		return nil
+	}
+	k := a.env.keys
+	tabs := []tabText{{a.shown == viewLag, k.first("lag") + " Lag"}}
+	tabs = append(tabs, tabText{a.shown == viewGroups, k.first("groups") + " Groups"})
+	if a.shown == viewGroup {
+		tabs = append(tabs, tabText{true, "Group"})
+	}
+	tabs = append(tabs, tabText{a.shown == viewTopics, k.first("topics") + " Topics"})
+	if a.shown == viewTopic {
+		tabs = append(tabs, tabText{true, "Topic"})
+	}
+	return append(tabs, tabText{a.shown == viewBrokers, k.first("brokers") + " Brokers"})
+}
+
+// pageState is the right end of the tabs: how fresh what is shown is.
+func (a *app) pageState(s pageStatus) []segment {
+	th, q := a.env.th, s.main
+	every := segment{th.dim, " every " + age(q.every) + " "}
+	switch old, stale := q.old(a.env.now); {
+	case !s.frozen.IsZero():
+		return []segment{{th.warn, "FROZEN "}}
+	case stale:
+		return []segment{{th.bad, "! " + age(old) + " old"}, every}
+	case q.tries > 0:
+		return []segment{{th.bad, failure.sign() + " no answer"}, every}
+	case !q.asked:
+		return []segment{{th.dim, "reading … "}}
+	}
+	return []segment{{th.good, "● live"}, every}
+}
+
+// pageHealth is the left of the status line.
+func (a *app) pageHealth(s pageStatus) segment {
+	th, q := a.env.th, s.main
+	switch {
+	case !s.frozen.IsZero():
+		return segment{th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
+			age(a.env.now.Sub(s.frozen)), plural(s.hidden, "change"), a.env.keys.first("freeze"))}
+	case q.tries > 0:
+		return segment{th.bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err)}
+	case s.health.text != "":
+		return s.health
+	case !q.asked && a.env.now.Sub(q.began) < loadingAfter:
+		return segment{}
+	case !q.asked:
+		return segment{th.dim, " reading " + q.what + " …"}
+	}
+	text := " ✓ " + s.fine
+	if a.w >= 100 {
+		text += " · read " + a.env.clock(q.at, clockSeconds)
+	}
+	return segment{th.good, text}
+}
+
+// clusterText is the name server of line 1 while no engine tells.
+func (a *app) clusterText() []segment {
+	n := a.env.o.Namesrv
+	if len(n) == 0 {
+		return nil
+	}
+	return []segment{{a.env.th.text, "ns " + SafeText(strings.TrimSuffix(n[0], ":9876"))}, {a.env.th.dim, fmt.Sprintf(" 1/%d", len(n))}}
+}
+
+// jsonText is a text to be copied that is made when it is wanted.
+func jsonText(what string, v any) copied {
+	return copied{what + " as JSON", func() (string, error) {
+		b, err := json.MarshalIndent(v, "", "  ")
+		return string(b), err
+	}}
+}
+
+// sinceText says how long ago something was, for columns.
+func sinceText(t, now time.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return age(now.Sub(t)) + " ago"
+}

@@ -1,0 +1,215 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"eyeq/tui/table"
+)
+
+// lister is a table of rows on a page: cursor, marks, window, filter and order. Rows
+// are known by their keys, which are true names; what is drawn is asked for the
+// visible rows only.
+type lister[K comparable] struct {
+	env     *env
+	title   string
+	list    table.State[K]
+	filter  filter
+	columns []table.Column
+	orders  []string // the columns of the order, as a key goes through them
+	rising  []string // those that begin with the smallest
+	hidden  int      // rows that the filter hides
+	total   int
+	chosen  bool // the operator has moved the cursor
+	focused bool
+}
+
+// act applies a key; arranged reports that rows must be put in order again. It is
+// false when the key means nothing to a table.
+func (l *lister[K]) act(a action) (arrange, taken bool) {
+	switch a {
+	case "mark":
+		l.chosen = true
+		l.list.ToggleMark()
+		l.list.Move(1)
+	case "mark-range":
+		l.list.MarkRange()
+	case "sort":
+		if len(l.orders) > 0 {
+			l.list.NextOrder(l.orders)
+			l.list.Order.Descending = !slices.Contains(l.rising, l.list.Order.Column)
+		}
+		return true, true
+	case "sort-reverse":
+		l.list.Order.Descending = !l.list.Order.Descending
+		return true, true
+	case "left":
+		l.list.Left = max(l.list.Left-1, 0)
+	case "right":
+		l.list.Left = min(l.list.Left+1, max(len(l.columns)-2, 0))
+	case "far-left":
+		l.list.Left = 0
+	case "far-right":
+		l.list.Left = max(len(l.columns)-4, 0)
+	default:
+		if !moveBy(&l.list, a) {
+			return false, false
+		}
+		l.chosen = true
+	}
+	return false, true
+}
+
+// order sets the column that rows are sorted by; false when there is none of that name.
+func (l *lister[K]) order(column string) bool {
+	if !slices.Contains(l.orders, column) {
+		return false
+	}
+	l.list.Order = table.Order{Column: column, Descending: !slices.Contains(l.rising, column)}
+	return true
+}
+
+// arrange takes the rows that pass and puts them in order. Nobody having chosen one,
+// the first is shown.
+func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K, o table.Order) int) {
+	shown := make([]K, 0, len(keys))
+	for _, k := range keys {
+		if passes == nil || passes(k) {
+			shown = append(shown, k)
+		}
+	}
+	l.total, l.hidden = len(keys), len(keys)-len(shown)
+	if compare != nil {
+		slices.SortStableFunc(shown, func(a, b K) int { return compare(a, b, l.list.Order) })
+	}
+	l.list.SetKeys(shown)
+	if !l.chosen {
+		l.list.MoveTo(0)
+	}
+}
+
+// targets are the rows a key is about: the marked ones, else the one under the cursor.
+func (l *lister[K]) targets() []K {
+	if marked := l.list.Marked(); len(marked) > 0 {
+		return marked
+	}
+	if k, ok := l.list.Current(); ok {
+		return []K{k}
+	}
+	return nil
+}
+
+// escape takes back the last thing that narrows the table.
+func (l *lister[K]) escape() (arrange, taken bool) {
+	switch {
+	case l.filter.active():
+		l.filter = filter{}
+		return true, true
+	case l.list.ClearMarks():
+		return false, true
+	case l.list.Left > 0:
+		l.list.Left = 0
+		return false, true
+	}
+	return false, false
+}
+
+// details is the right part of the upper edge.
+func (l *lister[K]) details(more string) string {
+	text := ""
+	add := func(s string) {
+		if s != "" && text != "" {
+			text += " · "
+		}
+		text += s
+	}
+	add(more)
+	if n := l.list.MarkCount(); n > 0 {
+		add(fmt.Sprintf("%d marked", n))
+	}
+	if l.filter.active() {
+		add("filter " + SafeText(l.filter.text))
+	}
+	if o := l.list.Order; o.Column != "" {
+		arrow := l.env.g.up
+		if o.Descending {
+			arrow = l.env.g.down
+		}
+		add("sort " + o.Column + arrow)
+	}
+	return text
+}
+
+// noMatch says that the filter hides everything.
+func (l *lister[K]) noMatch(noun string) []string {
+	if !l.filter.active() || l.hidden == 0 {
+		return nil
+	}
+	return []string{"", "No " + noun + " matches  /" + SafeText(l.filter.text),
+		plural(l.hidden, noun) + " hidden by the filter", "esc clear filter   " + l.env.keys.first("command") + " other view"}
+}
+
+// draw draws the table in a box of h lines: the visible rows only, or the notes where
+// there are none.
+func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells []table.Cell), notes []string) {
+	th, g := l.env.th, &l.env.g
+	rows := max(h-tableFrame, 0)
+	l.list.Resize(rows)
+	first, end := l.list.Window()
+	title := l.title
+	if n := l.list.Len(); n > rows {
+		title = fmt.Sprintf("%s  %d-%d of %s", l.title, first+1, end, grouped(int64(n)))
+	} else if l.hidden > 0 {
+		title = fmt.Sprintf("%s  %s of %s", l.title, grouped(int64(n)), grouped(int64(l.total)))
+	} else if n > 0 {
+		title = fmt.Sprintf("%s  %s", l.title, grouped(int64(n)))
+	}
+	titleStyle := th.bold
+	if l.focused {
+		titleStyle = th.title
+	}
+	c.top(thinBox, th.frame, titleStyle, title, details)
+	if h < tableFrame {
+		c.bottom(thinBox, th.frame)
+		return
+	}
+	layout := table.Fit(l.columns, c.w-2, c.w, l.list.Left)
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendHeader(c.b, l.columns, l.list.Order, g.up, g.down, th.header)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+	buffer := make([]table.Cell, len(l.columns))
+	for i := first; i < end; i++ {
+		k := l.list.Key(i)
+		clear(buffer)
+		cells(k, buffer)
+		c.put(th.frame, thinBox.v)
+		c.b = layout.AppendRow(c.b, l.columns, buffer, l.look(i == l.list.Cursor(), l.list.IsMarked(k)))
+		c.x += layout.Width
+		c.put(th.frame, thinBox.v)
+		c.end()
+	}
+	for i := end - first; i < rows; i++ {
+		text := ""
+		if n := i - (end - first); first == end && n < len(notes) {
+			text = "  " + notes[n]
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+	c.bottom(thinBox, th.frame)
+}
+
+func (l *lister[K]) look(cursor, marked bool) table.Look {
+	k := table.Look{Cursor: " ", Mark: " ", Gutter: l.env.th.mark}
+	if cursor {
+		k.Cursor = l.env.g.cursor
+		if l.focused {
+			k.Row = l.env.th.cursor
+		}
+	}
+	if marked {
+		k.Mark = l.env.g.mark
+	}
+	return k
+}

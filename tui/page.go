@@ -1,0 +1,73 @@
+package tui
+
+import (
+	"time"
+
+	"eyeq/engine"
+)
+
+// page is a view of what a cluster answers, about any group, topic or broker. It is
+// held by value: update gives the page as it is afterwards, and what the root is
+// asked to do: nil, or one of the requests below or in dialog.go.
+type page interface {
+	// update takes a sizeMsg, an actionMsg, an answerMsg or one of the messages below.
+	update(msg any) (page, request)
+	view(w, h int) string
+	// filterText is the filter in force; narrow tries another, and one that cannot be
+	// read leaves the page as it is.
+	filterText() string
+	narrow(text string) (page, error)
+	// subject is what the page is about, for line 1.
+	subject() string
+	status() pageStatus
+}
+
+// pageStatus is what a page says below itself.
+type pageStatus struct {
+	main   *question // the question that the page lives of
+	health segment   // the worst thing that is wrong; "" when nothing is
+	fine   string    // what is said instead
+	frozen time.Time // zero: it is not
+	hidden int       // changes since
+}
+
+// The messages for pages only.
+type (
+	// dueMsg asks for an asksRequest with the questions that are due.
+	dueMsg struct{}
+	// hurryMsg makes all of them due at once.
+	hurryMsg struct{}
+	// closedMsg: nobody looks any more; answers on their way are given up.
+	closedMsg struct{}
+)
+
+// The requests of pages.
+type (
+	asksRequest struct{ asks []ask }
+	// openRequest goes to a view, about a group or topic.
+	openRequest struct{ place }
+	// watchRequest shows a group live.
+	watchRequest struct{ group string }
+	tailRequest  struct{ TailRequest }
+	copyRequest  struct{ copied }
+	textRequest  struct {
+		title string
+		lines []string
+	}
+	refuseRequest struct{ text string }
+	backRequest   struct{}
+	// resetAnyRequest opens the reset dialog for a group of the cluster.
+	resetAnyRequest struct {
+		group  string
+		topic  string                // "" all topics
+		queues []engine.MessageQueue // marked ones, or the one under the cursor
+		rate   float64               // messages a second
+	}
+)
+
+// blankPage has what a page without filter, or without anything to say, answers.
+type blankPage struct{}
+
+func (blankPage) filterText() string { return "" }
+
+func (blankPage) subject() string { return "" }

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// askKind is a kind of question to a cluster.
+type askKind uint8
+
+const (
+	askGroups askKind = iota
+	askGroupRows
+	askGroup
+	askMembers
+	askLag
+	askTopics
+	askTopicRows
+	askTopic
+	askBrokers
+)
+
+// What is read again how often while its page is shown, and how long an answer is
+// waited for.
+const (
+	askLimit     = 30 * time.Second // each question inside has a deadline of its own
+	namesEvery   = 15 * time.Second
+	detailsEvery = 5 * time.Second
+	lagEvery     = 2 * time.Second
+	topicEvery   = 3 * time.Second
+	brokersEvery = 5 * time.Second
+	// retryFirst is the pause after a try that failed, retryLimit the longest one after
+	// several.
+	retryFirst = 2 * time.Second
+	retryLimit = 30 * time.Second
+)
+
+// ask is one question on its way to a command.
+type ask struct {
+	kind   askKind
+	names  []string // true names of groups or topics
+	ticket int
+	stop   <-chan struct{} // closed when nobody wants the answer any more
+}
+
+// answerMsg answers an ask: raw as it came, safe to print in safe.
+type answerMsg struct {
+	kind      askKind
+	ticket    int
+	names     []string
+	raw, safe any
+	err       string
+}
+
+// question is one kind of question that a page asks again and again: what became of
+// it, and when it is due. One is on its way at most.
+type question struct {
+	what   string // "groups", for people
+	every  time.Duration
+	ticket int
+	asking bool
+	began  time.Time // of the try under way
+	stop   chan struct{}
+	asked  bool      // was ever answered
+	at     time.Time // when the last good answer came
+	// Since the last good answer:
+	err    string
+	tries  int
+	since  time.Time // of the first try that failed
+	failed time.Time // of the last one
+}
+
+// next is when the question is due; never while one is on its way.
+func (q *question) next() time.Time {
+	switch {
+	case q.tries > 0:
+		wait := min(q.every, retryFirst)
+		for i := 1; i < q.tries && wait < retryLimit; i++ {
+			wait *= 2
+		}
+		return q.failed.Add(min(wait, retryLimit))
+	case q.asked:
+		return q.at.Add(q.every)
+	}
+	return time.Time{}
+}
+
+func (q *question) due(now time.Time) bool { return !q.asking && !now.Before(q.next()) }
+
+// hurry makes it due at once.
+func (q *question) hurry() {
+	q.at, q.failed = q.at.Add(-q.every), time.Time{}
+}
+
+// begin puts it on its way.
+func (q *question) begin(e *env, kind askKind, names ...string) ask {
+	e.tickets++
+	q.ticket, q.asking, q.began, q.stop = e.tickets, true, e.now, make(chan struct{})
+	return ask{kind, names, q.ticket, q.stop}
+}
+
+// answer takes an answer; false when it is not the one that is waited for.
+func (q *question) answer(msg answerMsg, now time.Time) bool {
+	if !q.asking || msg.ticket != q.ticket {
+		return false
+	}
+	q.asking = false
+	if msg.err != "" {
+		if q.tries == 0 {
+			q.since = q.began
+		}
+		q.tries++
+		q.err, q.failed = msg.err, now
+		return true
+	}
+	q.asked, q.at, q.err, q.tries = true, now, "", 0
+	return true
+}
+
+// drop gives an answer up that is on its way.
+func (q *question) drop() {
+	if q.asking {
+		close(q.stop)
+		q.asking = false
+	}
+}
+
+// old is how old the data is when it is older than it should be.
+func (q *question) old(now time.Time) (time.Duration, bool) {
+	if !q.asked {
+		return 0, false
+	}
+	d := now.Sub(q.at)
+	return d, d > 2*q.every+time.Second || q.tries > 0
+}
+
+// note says in a few words that data is old or still being read; "" when all is well.
+func (q *question) note(e *env) string {
+	if old, stale := q.old(e.now); stale {
+		return warning.sign() + " stale " + age(old)
+	}
+	return ""
+}
+
+// lines say why there is nothing to show yet.
+func (q *question) lines(e *env) []string {
+	switch {
+	case q.tries > 0:
+		next := "next try in " + age(max(q.next().Sub(e.now), 0)+time.Second-1)
+		if q.asking {
+			next = "trying again"
+		}
+		return []string{"", e.bad() + " " + q.what + ": " + q.err,
+			fmt.Sprintf("  %s, %s · %s", plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next),
+			"  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log   " + e.keys.first("command") + "cluster other cluster"}
+	case !q.asked && q.asking && e.now.Sub(q.began) >= loadingAfter:
+		return []string{"", fmt.Sprintf("reading %s …  %s", q.what, span(e.now.Sub(q.began).Truncate(100*time.Millisecond)))}
+	}
+	return nil
+}
+
+// plurals writes a count with a noun whose plural is not regular.
+func plurals(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(int64(n)) + " " + many
+}
+
+// ask puts a question to the cluster.
+func (c commands) ask(cl Cluster, k ask) tea.Cmd {
+	return c.within(askLimit, func(ctx context.Context) tea.Msg {
+		ctx, cancel := context.WithCancel(ctx)
+		var watcher sync.WaitGroup
+		watcher.Go(func() {
+			select {
+			case <-k.stop:
+				cancel()
+			case <-ctx.Done():
+			}
+		})
+		defer watcher.Wait()
+		defer cancel()
+		msg := answerMsg{kind: k.kind, ticket: k.ticket, names: k.names}
+		name := ""
+		if len(k.names) > 0 {
+			name = k.names[0]
+		}
+		var err error
+		switch k.kind {
+		case askGroups:
+			msg.raw, msg.safe, err = both(cl.Groups(ctx))
+		case askGroupRows:
+			msg.raw, msg.safe, err = both(cl.GroupRows(ctx, k.names), nil)
+		case askGroup:
+			msg.raw, msg.safe, err = both(cl.Group(ctx, name))
+		case askMembers:
+			msg.raw, msg.safe, err = both(cl.Members(ctx, name))
+		case askLag:
+			msg.raw, msg.safe, err = both(cl.Lag(ctx, name))
+		case askTopics:
+			msg.raw, msg.safe, err = both(cl.Topics(ctx))
+		case askTopicRows:
+			msg.raw, msg.safe, err = both(cl.TopicRows(ctx, k.names), nil)
+		case askTopic:
+			msg.raw, msg.safe, err = both(cl.Topic(ctx, name))
+		case askBrokers:
+			msg.raw, msg.safe, err = both(cl.Brokers(ctx))
+		}
+		msg.err = errorText(err)
+		return msg
+	})
+}
+
+// both gives an answer as it came and safe to print.
+func both[T any](answer T, err error) (raw, safe any, _ error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return answer, cleanCopy(answer), nil
+}
