@@ -1,0 +1,264 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"eyeq/remoting/protocol"
+)
+
+// groupsAtOnce is how many rows are gathered at a time: each holds its answers until
+// it is done, so this bounds the memory of a long list.
+const groupsAtOnce = 32
+
+// Groups gives the names of all groups that any broker knows: by configuration, by a
+// retry topic or by offsets. Details are asked by GroupRows, for the rows that are seen.
+func (in *Inspector) Groups(ctx context.Context) (GroupList, error) {
+	s, err := in.freshSurvey(ctx)
+	if err != nil {
+		return GroupList{At: in.now()}, err
+	}
+	list := GroupList{At: s.at, Problems: slices.Clone(s.problems)}
+	names := map[string]*GroupName{}
+	name := func(group string) *GroupName {
+		if names[group] == nil {
+			names[group] = &GroupName{Group: group, System: isSystemGroup(group), Paused: s.pause(group)}
+		}
+		return names[group]
+	}
+	for group := range s.groups {
+		name(group).Configured = true
+	}
+	r := in.round(s)
+	committed := make([]commits, len(s.brokers))
+	failed := make([]error, len(s.brokers))
+	each(len(s.brokers), 0, func(i int) { committed[i], failed[i] = r.committed(ctx, s.brokers[i].addr) })
+	for i, c := range committed {
+		if failed[i] != nil {
+			list.Problems = append(list.Problems, problem("groups with offsets", s.brokers[i].name, failed[i]))
+		}
+		for _, group := range c.groups() {
+			name(group).Offsets = true
+		}
+	}
+	pop := map[string]bool{}
+	for _, topics := range s.pop {
+		for _, topic := range topics {
+			pop[topic] = true
+		}
+	}
+	for topic := range s.topics {
+		if group, ok := strings.CutPrefix(topic, protocol.RetryTopicPrefix); ok && !pop[topic] {
+			name(group).RetryTopic = true
+		}
+	}
+	for _, group := range slices.Sorted(maps.Keys(names)) {
+		list.Groups = append(list.Groups, *names[group])
+	}
+	return list, nil
+}
+
+// GroupRows gives the details of groups, in their order.
+func (in *Inspector) GroupRows(ctx context.Context, groups []string) []GroupRow {
+	rows := make([]GroupRow, len(groups))
+	s, err := in.survey(ctx)
+	if err != nil {
+		for i, group := range groups {
+			rows[i] = GroupRow{GroupName: GroupName{Group: group}, At: in.now(), Problems: []Problem{problem("brokers", "the name servers", err)}}
+			why := ReasonOf(err)
+			rows[i].Lag, rows[i].RetryLag, rows[i].DeadLetters, rows[i].Members = Unknown(why), Unknown(why), Unknown(why), Unknown(why)
+			rows[i].State, rows[i].Kind = why.Kind.String(), KindUnknown
+		}
+		return rows
+	}
+	r := in.round(s)
+	each(len(groups), groupsAtOnce, func(i int) {
+		v := r.view(ctx, groups[i])
+		rows[i] = v.row(v.lag(ctx))
+	})
+	return rows
+}
+
+// row makes the row of a group.
+func (v *groupView) row(l GroupLag) GroupRow {
+	s := v.round.survey
+	row := GroupRow{
+		GroupName: GroupName{
+			Group: v.group, System: isSystemGroup(v.group), Paused: l.Pause,
+			RetryTopic: s.topics[protocol.RetryTopic(v.group)], Offsets: v.hasOffsets(),
+		},
+		At: l.At, Kind: v.kind(), Model: l.Model, Members: l.Members, Lag: l.Lag, RetryLag: l.RetryLag,
+		DeadLetters: l.DeadLetters, UnknownQueues: l.UnknownQueues, ConsumeTPS: l.ConsumeTPS, State: l.State, Problems: l.Problems,
+	}
+	row.Configured = s.groups[v.group] != nil
+	if known := s.groups[v.group]; known != nil {
+		row.Orderly = known.orderly
+	}
+	for i := range v.members.Members {
+		row.Versions = addOnce(row.Versions, v.members.Members[i].Version)
+	}
+	slices.Sort(row.Versions)
+	for i := range v.queues {
+		if !v.queues[i].Retry {
+			row.Topics = addOnce(row.Topics, v.queues[i].Topic)
+		}
+	}
+	for _, topic := range v.unread {
+		if !isRetry(topic) {
+			row.Topics = addOnce(row.Topics, topic)
+		}
+	}
+	slices.Sort(row.Topics)
+	return row
+}
+
+func (v *groupView) hasOffsets() bool {
+	for i := range v.said {
+		if len(v.said[i].stats.OffsetTable) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// kind of an offline group is told by its retry topics: POP has a retry topic for
+// each topic.
+func (v *groupView) kind() GroupKind {
+	switch {
+	case v.members.Kind != KindUnknown:
+		return v.members.Kind
+	case v.proxied():
+		return KindProxy
+	case len(v.round.survey.pop[v.group]) > 0:
+		return KindPop
+	}
+	return KindUnknown
+}
+
+// proxied reports whether somebody consumes although no broker knows a member: then
+// a proxy does it for them.
+func (v *groupView) proxied() bool {
+	if len(v.members.Members) > 0 || v.tps <= 0 {
+		return false
+	}
+	for i := range v.said {
+		if !v.said[i].offline() {
+			return false
+		}
+	}
+	return true
+}
+
+// The words for the state of a group.
+const (
+	StateOnline       = "online"
+	StateOffline      = "offline"
+	StatePaused       = "paused"
+	StatePartlyPaused = "partly paused"
+	StateBroadcasting = "broadcasting"
+	StateProxy        = "behind a proxy"
+	StateDenied       = "denied"
+	StateUnreachable  = "unreachable"
+	StateUnknown      = "unknown"
+)
+
+// state is the one word for the list. What keeps one from seeing comes first, then
+// what keeps the group from consuming.
+func (v *groupView) state(p Pause) string {
+	members := v.memberCount()
+	switch {
+	case !members.Known && members.Why.Kind == ReasonDenied:
+		return StateDenied
+	case !members.Known && members.Why.Kind == ReasonUnreachable:
+		return StateUnreachable
+	case p.All():
+		return StatePaused
+	case p.Any():
+		return StatePartlyPaused
+	case !members.Known:
+		return StateUnknown
+	case v.members.Model == protocol.Broadcasting:
+		return StateBroadcasting
+	case members.Value > 0:
+		return StateOnline
+	case v.proxied():
+		return StateProxy
+	case members.AtLeast: // nobody at those that answer
+		return StateUnknown
+	}
+	return StateOffline
+}
+
+// Group gives everything about one group that is not about its queues.
+func (in *Inspector) Group(ctx context.Context, group string) (GroupDetail, error) {
+	v, err := in.open(ctx, group)
+	if err != nil {
+		return GroupDetail{}, err
+	}
+	in.askMembers(ctx, &v.members, v.said, false)
+	d := GroupDetail{Row: v.row(v.lag(ctx)), Subscriptions: v.subscriptions()}
+	for i := range v.members.Members {
+		if info := v.members.Members[i].Info; info != nil && info.Properties["PROP_CONSUMEORDERLY"] == "true" {
+			d.Row.Orderly = true
+		}
+	}
+	d.Configs = in.configs(ctx, v.round.survey, group)
+	d.Differences = configDifferences(d.Configs)
+	return d, nil
+}
+
+// subscriptions lays what the members subscribe to side by side.
+func (v *groupView) subscriptions() SubscriptionMatrix {
+	m := SubscriptionMatrix{Agree: true, Unknown: map[string]Reason{}}
+	held := map[string]protocol.SubscriptionData{} // by the brokers
+	topics := map[string]bool{}
+	for i := range v.said {
+		for topic, s := range v.said[i].connections.SubscriptionTable {
+			held[topic], topics[topic] = s, true
+		}
+	}
+	cells := make([]map[string]protocol.SubscriptionData, len(v.members.Members))
+	for i := range v.members.Members {
+		member := &v.members.Members[i]
+		m.Members = append(m.Members, member.ClientID)
+		if member.Info == nil {
+			m.Unknown[member.ClientID] = member.Why
+			continue
+		}
+		cells[i] = map[string]protocol.SubscriptionData{}
+		for _, s := range member.Info.SubscriptionSet {
+			cells[i][s.Topic], topics[s.Topic] = s, true
+		}
+	}
+	for _, topic := range slices.Sorted(maps.Keys(topics)) {
+		row := SubscriptionRow{Topic: topic, Type: cmp.Or(held[topic].ExpressionType, protocol.ExpressionTAG), Same: true}
+		row.Broker = expression(held, topic)
+		seen := ""
+		for i := range cells {
+			cell := expression(cells[i], topic)
+			row.Cells = append(row.Cells, cell)
+			if cells[i] == nil {
+				continue // it has not said
+			}
+			if seen != "" && seen != "="+cell {
+				row.Same = false
+			}
+			seen = "=" + cell
+		}
+		m.Agree = m.Agree && row.Same
+		m.Rows = append(m.Rows, row)
+	}
+	return m
+}
+
+// expression is what is subscribed of a topic; "" when it is not.
+func expression(subscriptions map[string]protocol.SubscriptionData, topic string) string {
+	s, ok := subscriptions[topic]
+	if !ok {
+		return ""
+	}
+	return cmp.Or(s.SubString, "*")
+}

@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"fmt"
+	"sync"
+	"time"
+
+	"eyeq/remoting"
+)
+
+// Options configure an Inspector.
+type Options struct {
+	// Client asks the questions; the caller closes it.
+	Client *remoting.Client
+	// Parallel is how many questions wait for one broker at a time, and how many for
+	// members through it; 0 is 8.
+	Parallel int
+	// Timeout bounds one question; 0 is 3 s.
+	Timeout time.Duration
+	// Now is the clock; nil is time.Now.
+	Now func() time.Time
+}
+
+const (
+	defaultParallel = 8
+	defaultTimeout  = 3 * time.Second
+)
+
+// Inspector answers questions about a cluster. Any goroutine may use it. Between
+// two calls it keeps what few calls would ask again and again: which brokers, topics
+// and groups there are (for surveyAge), the brokers' settings (configAge), when messages
+// were stored, and which brokers owe an answer.
+type Inspector struct {
+	client   *remoting.Client
+	parallel int
+	timeout  time.Duration
+	now      func() time.Time
+
+	mu     sync.Mutex // guards what follows
+	doors  map[string]*door
+	last   *survey
+	config map[string]brokerConfig
+	stored storedTimes
+}
+
+// New makes an Inspector; it asks nothing.
+func New(o Options) *Inspector {
+	if o.Parallel <= 0 {
+		o.Parallel = defaultParallel
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	return &Inspector{
+		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now,
+		doors: map[string]*door{}, config: map[string]brokerConfig{},
+	}
+}
+
+// Timeout is the deadline of one question.
+func (in *Inspector) Timeout() time.Duration { return in.timeout }
+
+// NotFoundError says that there is no such group or topic, as far as all brokers
+// and name servers say.
+type NotFoundError struct {
+	Kind string // "group", "topic"
+	Name string
+}
+
+func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no %s %s", e.Kind, e.Name) }

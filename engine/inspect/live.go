@@ -1,0 +1,201 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// Live gives a group as brokers and members see it now.
+func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
+	v, err := in.open(ctx, group)
+	if err != nil {
+		return Live{Group: group, At: in.now()}, err
+	}
+	in.askMembers(ctx, &v.members, v.said, false)
+	v.own()
+	v.age(ctx)
+	v.expire(ctx)
+	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), Limits: limitsOf(v.members.Members)}
+	l.Problems = l.Lag.Problems
+	l.Topics = v.liveTopics()
+	expected := map[protocol.MessageQueue]string{}
+	for _, t := range l.Topics {
+		for id, queues := range t.Expected {
+			for _, mq := range queues {
+				expected[mq] = id
+			}
+		}
+	}
+	for _, q := range l.Lag.Queues {
+		l.Queues = append(l.Queues, v.liveQueue(q, expected[q.MessageQueue]))
+	}
+	return l, nil
+}
+
+// liveQueue adds what the owner of a queue says of it. Of two that hold it the one
+// that pulled last is shown; Owners names both.
+func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
+	live := LiveQueue{QueueLag: q, Expected: expected}
+	if b := v.round.survey.broker(q.BrokerName); b != nil {
+		live.BrokerID = b.id
+	}
+	for i := range v.members.Members {
+		m := &v.members.Members[i]
+		if m.Info == nil || !slices.Contains(q.Owners, m.ClientID) {
+			continue
+		}
+		info, ok := m.Info.MQTable[q.MessageQueue]
+		if !ok {
+			live.Owner = cmp.Or(live.Owner, m.ClientID) // by POP
+			continue
+		}
+		if live.Info == nil || info.LastPullTimestamp > live.Info.LastPullTimestamp {
+			live.Owner, live.Info, live.InfoAt = m.ClientID, &info, m.InfoAt
+		}
+	}
+	return live
+}
+
+// liveTopics are the group's topics with the allocation that explains who holds what.
+func (v *groupView) liveTopics() []LiveTopic {
+	subscribed := map[string]protocol.SubscriptionData{}
+	for i := range v.said {
+		maps.Copy(subscribed, v.said[i].connections.SubscriptionTable)
+	}
+	byTopic := map[string]*LiveTopic{}
+	var order []string
+	for i := range v.queues {
+		q := &v.queues[i]
+		t := byTopic[q.Topic]
+		if t == nil {
+			t = &LiveTopic{Topic: q.Topic, Retry: q.Retry, Expression: expression(subscribed, q.Topic)}
+			byTopic[q.Topic] = t
+			order = append(order, q.Topic)
+		}
+		t.Queues++
+		t.Brokers = addOnce(t.Brokers, q.BrokerName)
+	}
+	topics := make([]LiveTopic, 0, len(order))
+	for _, name := range order {
+		t := byTopic[name]
+		v.explain(t)
+		topics = append(topics, *t)
+	}
+	return topics
+}
+
+// explain finds the strategy by which the members hold what they hold.
+func (v *groupView) explain(t *LiveTopic) {
+	if len(v.members.Members) == 0 || v.members.Model == protocol.Broadcasting || v.members.Type == protocol.ConsumePop {
+		return
+	}
+	h := core.Holdings{Group: v.group, Topic: t.Topic}
+	for i := range v.queues {
+		if v.queues[i].Topic == t.Topic {
+			h.Queues = append(h.Queues, v.queues[i].MessageQueue)
+		}
+	}
+	for i := range v.members.Members {
+		h.Holders = append(h.Holders, holder(&v.members.Members[i], t.Topic))
+	}
+	a := core.ExplainAllocation(h)
+	t.Strategy, t.Expected = a.Strategy, a.Expected
+	for _, d := range a.Differ {
+		t.Differ = append(t.Differ, misheld(d))
+	}
+}
+
+// holder is what a member says of a topic.
+func holder(m *Member, topic string) core.Holder {
+	h := core.Holder{ClientID: m.ClientID, Silent: m.Info == nil}
+	if m.Info == nil {
+		return h
+	}
+	h.Elsewhere = !slices.ContainsFunc(m.Info.SubscriptionSet, func(s protocol.SubscriptionData) bool { return s.Topic == topic })
+	h.Strategy = core.StrategyOf(m.Info.Properties["allocateMessageQueueStrategy"])
+	for mq, q := range m.Info.MQTable {
+		switch {
+		case mq.Topic != topic:
+		case q.Dropped:
+			h.Leaving = append(h.Leaving, mq)
+		default:
+			h.Holds = append(h.Holds, mq)
+		}
+	}
+	return h
+}
+
+// misheld says in words what a member holds otherwise than it should.
+func misheld(m core.Misheld) string {
+	var parts []string
+	if len(m.Extra) > 0 {
+		parts = append(parts, "holds "+queueNames(m.Extra)+", which should be another's")
+	}
+	if len(m.Missing) > 0 {
+		parts = append(parts, "lacks "+queueNames(m.Missing))
+	}
+	return m.ClientID + " " + strings.Join(parts, " and ")
+}
+
+func queueNames(queues []protocol.MessageQueue) string {
+	names := make([]string, len(queues))
+	for i, mq := range queues {
+		names[i] = mq.Short()
+	}
+	return strings.Join(names, ", ")
+}
+
+// The properties by which Java members name their limits, and the fields that they fill.
+func (l *LiveLimits) fields() map[string]func(n int64) {
+	return map[string]func(n int64){
+		"pullThresholdForQueue":      func(n int64) { l.Count = n },
+		"pullThresholdSizeForQueue":  func(n int64) { l.SizeMiB = n },
+		"consumeConcurrentlyMaxSpan": func(n int64) { l.Span = n },
+		"pullThresholdForTopic":      func(n int64) { l.TopicCount = max(n, 0) },
+		"pullThresholdSizeForTopic":  func(n int64) { l.TopicSizeMiB = max(n, 0) },
+		"consumeThreadMin":           func(n int64) { l.ThreadsMin = int(n) },
+		"consumeThreadMax":           func(n int64) { l.ThreadsMax = int(n) },
+		"consumeMessageBatchMaxSize": func(n int64) { l.BatchSize = int(n) },
+		"pullBatchSize":              func(n int64) { l.PullBatchSize = int(n) },
+	}
+}
+
+// limitsOf reads the limits in the members' properties: those of the first that says
+// them, and which of them differ.
+func limitsOf(members []Member) LiveLimits {
+	var l LiveLimits
+	fields := l.fields()
+	seen := map[string]string{}
+	for i := range members {
+		if members[i].Info == nil {
+			continue
+		}
+		for name, value := range members[i].Info.Properties {
+			set := fields[name]
+			if set == nil && name != "PROP_CONSUMEORDERLY" {
+				continue
+			}
+			if before, ok := seen[name]; ok {
+				if before != value {
+					l.Differ = addOnce(l.Differ, name)
+				}
+				continue
+			}
+			seen[name] = value
+			if set == nil {
+				l.Orderly = value == "true"
+			} else if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+				set(n)
+			}
+		}
+	}
+	slices.Sort(l.Differ)
+	return l
+}

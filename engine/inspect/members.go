@@ -1,0 +1,222 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// said is what one broker says of a group.
+type said struct {
+	broker      broker
+	connections protocol.ConsumerConnection
+	connErr     error // *remoting.CodeError ConsumerNotOnline: it knows no member
+	stats       protocol.ConsumeStats
+	statsErr    error
+}
+
+// offline reports whether the broker says that no member is connected.
+func (s *said) offline() bool {
+	if s.connErr == nil {
+		return len(s.connections.ConnectionSet) == 0
+	}
+	return ReasonOf(s.connErr).Kind == ReasonOffline
+}
+
+// look asks all brokers about a group. A member may be connected to some of them
+// only, and a group's offsets are at each broker those of its own queues.
+func (in *Inspector) look(ctx context.Context, s *survey, group string, stats bool) []said {
+	answers := make([]said, len(s.brokers))
+	each(2*len(s.brokers), 0, func(i int) {
+		a, addr := &answers[i/2], s.brokers[i/2].addr
+		if i%2 == 0 {
+			a.broker = s.brokers[i/2]
+			a.connections, a.connErr = ask(ctx, in, addr, func(ctx context.Context) (protocol.ConsumerConnection, error) {
+				return in.client.Connections(ctx, addr, group)
+			})
+		} else if stats {
+			a.stats, a.statsErr = ask(ctx, in, addr, func(ctx context.Context) (protocol.ConsumeStats, error) {
+				return in.client.ConsumeStats(ctx, addr, group, "")
+			})
+		}
+	})
+	return answers
+}
+
+// Members gives the members of a group with what each says of itself (307). One
+// that does not answer has the reason in its row.
+func (in *Inspector) Members(ctx context.Context, group string) (Members, error) {
+	return in.members(ctx, group, false)
+}
+
+// MembersWithStacks is Members with the stacks of their threads, which are long and
+// cost the members something.
+func (in *Inspector) MembersWithStacks(ctx context.Context, group string) (Members, error) {
+	return in.members(ctx, group, true)
+}
+
+func (in *Inspector) members(ctx context.Context, group string, stacks bool) (Members, error) {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return Members{Group: group, At: in.now()}, err
+	}
+	answers := in.look(ctx, s, group, false)
+	m := in.merge(group, answers)
+	if len(m.Members) == 0 && !s.knows(group) && len(m.Problems) == 0 && len(s.problems) == 0 {
+		return m, &NotFoundError{"group", group}
+	}
+	in.askMembers(ctx, &m, answers, stacks)
+	return m, nil
+}
+
+// merge makes one list of what the brokers say.
+func (in *Inspector) merge(group string, answers []said) Members {
+	m := Members{Group: group, At: in.now()}
+	byID := map[string]*Member{}
+	var known []string // brokers that know any member
+	for i := range answers {
+		a := &answers[i]
+		if a.connErr != nil {
+			if !a.offline() {
+				m.Problems = append(m.Problems, problem("members of "+group, a.broker.name, a.connErr))
+			}
+			continue
+		}
+		c := &a.connections
+		if len(c.ConnectionSet) > 0 {
+			known = append(known, a.broker.name)
+			m.Type, m.Model, m.From = cmp.Or(m.Type, c.ConsumeType), cmp.Or(m.Model, c.MessageModel), cmp.Or(m.From, c.ConsumeFromWhere)
+		}
+		for _, one := range c.ConnectionSet {
+			member := byID[one.ClientID]
+			if member == nil {
+				member = &Member{ClientID: one.ClientID, Language: one.Language, Version: protocol.VersionText(one.Version)}
+				byID[one.ClientID] = member
+			}
+			member.Brokers = addOnce(member.Brokers, a.broker.name)
+			member.Addresses = addOnce(member.Addresses, one.ClientAddr)
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		member := byID[id]
+		member.Addresses = processes(member, answers)
+		for _, name := range known {
+			if !slices.Contains(member.Brokers, name) {
+				member.Missing = append(member.Missing, name)
+			}
+		}
+		m.Members = append(m.Members, *member)
+	}
+	m.Kind = kindOf(m.Type, len(m.Members))
+	return m
+}
+
+// processes are the addresses from which a client id is connected. One process has
+// a connection a broker, each from a port of its own, so a second process shows
+// only by another host, or by two connections at one broker.
+func processes(m *Member, answers []said) []string {
+	var most []string
+	hosts := map[string]string{}
+	for i := range answers {
+		var here []string
+		for _, c := range answers[i].connections.ConnectionSet {
+			if c.ClientID == m.ClientID {
+				here = addOnce(here, c.ClientAddr)
+				host, _, _ := cutPort(c.ClientAddr)
+				if hosts[host] == "" {
+					hosts[host] = c.ClientAddr
+				}
+			}
+		}
+		if len(here) > len(most) {
+			most = here
+		}
+	}
+	for host, addr := range hosts {
+		if !slices.ContainsFunc(most, func(a string) bool { h, _, _ := cutPort(a); return h == host }) {
+			most = append(most, addr)
+		}
+	}
+	slices.Sort(most)
+	return most
+}
+
+func cutPort(addr string) (host, port string, ok bool) {
+	at := strings.LastIndexByte(addr, ':')
+	if at < 0 {
+		return addr, "", false
+	}
+	return addr[:at], addr[at+1:], true
+}
+
+func addOnce(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
+}
+
+func kindOf(t protocol.ConsumeType, members int) GroupKind {
+	switch {
+	case members == 0:
+		return KindUnknown
+	case t == protocol.ConsumePassively:
+		return KindPush
+	case t == protocol.ConsumeActively:
+		return KindPull
+	case t == protocol.ConsumePop:
+		return KindPop
+	}
+	return KindUnknown
+}
+
+// askMembers asks each member for its running info through a broker that knows it,
+// and where that fails by no fault of the member's through the next.
+func (in *Inspector) askMembers(ctx context.Context, m *Members, answers []said, stacks bool) {
+	addrs := map[string]string{}
+	for i := range answers {
+		addrs[answers[i].broker.name] = answers[i].broker.addr
+	}
+	each(len(m.Members), 0, func(i int) {
+		member := &m.Members[i]
+		for _, name := range member.Brokers {
+			addr := addrs[name]
+			info, err := askMember(ctx, in, addr, func(ctx context.Context) (protocol.ConsumerRunningInfo, error) {
+				return in.client.RunningInfo(ctx, addr, m.Group, member.ClientID, stacks)
+			})
+			if err == nil {
+				member.Info, member.InfoAt, member.Why = &info, in.now(), Reason{}
+				return
+			}
+			member.Why = memberReason(err)
+			if member.Why.Kind == ReasonUnreachable && !unreachable(err) {
+				return // it is the member that is silent, and would be so again
+			}
+		}
+	})
+}
+
+// memberReason says why a member has not told about itself.
+func memberReason(err error) Reason {
+	why := ReasonOf(err)
+	e, ok := errors.AsType[*remoting.CodeError](err)
+	switch {
+	case !ok:
+		if why.Kind == ReasonUnreachable && !unreachable(err) {
+			why.Text = "the member does not answer"
+		}
+	case e.Code == protocol.ConsumeMsgTimeout:
+		why.Text = "the member does not answer"
+	case e.Code == protocol.SystemError && strings.Contains(e.Remark, "not online"):
+		why.Kind = ReasonOffline
+	case e.Code == protocol.SystemError && strings.Contains(e.Remark, "too low"):
+		why.Kind = ReasonUnsupported // the broker does not relay to so old a client
+	}
+	return why
+}

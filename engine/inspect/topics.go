@@ -1,0 +1,285 @@
+package inspect
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// Topics gives the names of all topics.
+func (in *Inspector) Topics(ctx context.Context) (TopicList, error) {
+	s, err := in.freshSurvey(ctx)
+	if err == nil && s.topicsErr != nil {
+		err = s.topicsErr
+	}
+	if err != nil {
+		return TopicList{At: in.now()}, err
+	}
+	list := TopicList{At: s.at}
+	for _, topic := range slices.Sorted(maps.Keys(s.topics)) {
+		list.Topics = append(list.Topics, s.topicName(topic))
+	}
+	return list, nil
+}
+
+func (s *survey) topicName(topic string) TopicName {
+	return TopicName{
+		Topic: topic, System: s.isSystemTopic(topic), Retry: isRetry(topic), Dead: strings.HasPrefix(topic, protocol.DLQTopicPrefix),
+	}
+}
+
+// TopicRows gives the details of topics, in their order.
+func (in *Inspector) TopicRows(ctx context.Context, topics []string) []TopicRow {
+	rows := make([]TopicRow, len(topics))
+	s, err := in.survey(ctx)
+	if err != nil {
+		for i, topic := range topics {
+			rows[i] = TopicRow{TopicName: TopicName{Topic: topic}, At: in.now(), Stored: Unknown(ReasonOf(err)), Problems: []Problem{problem("brokers", "the name servers", err)}}
+		}
+		return rows
+	}
+	r := in.round(s)
+	types := r.types(ctx, len(topics))
+	each(len(topics), groupsAtOnce, func(i int) {
+		rows[i] = r.topic(ctx, topics[i], types).Row
+	})
+	return rows
+}
+
+// fewTopics is how many topics at most are asked for one by one: of more, brokers are
+// asked for all configurations at once.
+const fewTopics = 16
+
+// topicTypes finds a topic's configuration at a broker.
+type topicTypes func(ctx context.Context, b *broker, topic string) (protocol.TopicConfig, error)
+
+// types gives the best way to ask for the configurations of n topics.
+func (r *round) types(ctx context.Context, n int) topicTypes {
+	in := r.in
+	if n <= fewTopics {
+		return func(ctx context.Context, b *broker, topic string) (protocol.TopicConfig, error) {
+			if !b.five() {
+				return protocol.TopicConfig{}, nil // it has no attributes, and the route says the rest
+			}
+			return ask(ctx, in, b.addr, func(ctx context.Context) (protocol.TopicConfig, error) {
+				return in.client.TopicConfig(ctx, b.addr, topic)
+			})
+		}
+	}
+	var all memo[string, map[string]protocol.TopicConfig]
+	return func(ctx context.Context, b *broker, topic string) (protocol.TopicConfig, error) {
+		if !b.five() {
+			return protocol.TopicConfig{}, nil
+		}
+		table, err := all.get(ctx, b.addr, func() (map[string]protocol.TopicConfig, error) {
+			return askTable(ctx, in, b.addr, func(ctx context.Context) (map[string]protocol.TopicConfig, error) {
+				return in.client.TopicConfigs(ctx, b.addr)
+			})
+		})
+		return table[topic], err
+	}
+}
+
+// Topic gives everything about one topic.
+func (in *Inspector) Topic(ctx context.Context, topic string) (TopicDetail, error) {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return TopicDetail{}, err
+	}
+	r := in.round(s)
+	route, err := r.route(ctx, topic)
+	if route == nil {
+		if isType[*remoting.NoRouteError](err) {
+			err = &NotFoundError{"topic", topic}
+		}
+		return TopicDetail{}, err
+	}
+	d := r.topic(ctx, topic, r.types(ctx, 1))
+	d.Groups, d.GroupsWhy = r.groupsOf(ctx, topic, route)
+	r.firstStored(ctx, &d)
+	return d, nil
+}
+
+// topic gathers a topic's queues and where it lives.
+func (r *round) topic(ctx context.Context, topic string, types topicTypes) TopicDetail {
+	d := TopicDetail{Row: TopicRow{TopicName: r.survey.topicName(topic), At: r.in.now()}}
+	route, err := r.route(ctx, topic)
+	if route == nil {
+		d.Row.Stored = Unknown(ReasonOf(err))
+		d.Row.Problems = append(d.Row.Problems, problem("route of "+topic, "the name servers", err))
+		return d
+	}
+	addrs := map[string]map[int64]string{}
+	for _, b := range route.Data.BrokerDatas {
+		addrs[b.BrokerName] = b.BrokerAddrs
+	}
+	parts := make([]topicPart, len(route.Data.QueueDatas))
+	each(len(parts), 0, func(i int) { parts[i] = r.topicPart(ctx, topic, &route.Data.QueueDatas[i], types) })
+	d.Row.Stored = Exact(0)
+	for i, q := range route.Data.QueueDatas {
+		p := &parts[i]
+		d.Route = append(d.Route, TopicRouteRow{
+			Broker: q.BrokerName, Addrs: addrs[q.BrokerName], Read: q.ReadQueueNums, Write: q.WriteQueueNums, Perm: q.Perm, TopicSysFlag: q.TopicSysFlag,
+		})
+		d.Row.Brokers = append(d.Row.Brokers, q.BrokerName)
+		if q.Perm&protocol.PermRead != 0 {
+			d.Row.Queues += int(q.ReadQueueNums)
+		}
+		if perm := permText(q.Perm); d.Row.Perm == "" {
+			d.Row.Perm = perm
+		} else if !slices.Contains(strings.Split(d.Row.Perm, ", "), perm) {
+			d.Row.Perm += ", " + perm // brokers differ
+		}
+		d.Row.Stored = d.Row.Stored.Plus(p.stored)
+		d.Queues = append(d.Queues, p.queues...)
+		d.Row.Problems = append(d.Row.Problems, p.problems...)
+		if p.kind != "" {
+			d.Row.Type, d.Attributes = p.kind, p.attributes
+		}
+		if p.attributes != nil && d.Attributes == nil {
+			d.Attributes = p.attributes
+		}
+	}
+	for i := range d.Queues {
+		if t := d.Queues[i].LastStored; t.After(d.Row.LastStored) {
+			d.Row.LastStored = t
+		}
+	}
+	slices.SortFunc(d.Queues, func(a, b TopicQueue) int { return protocol.CompareMessageQueues(a.MessageQueue, b.MessageQueue) })
+	return d
+}
+
+// topicPart is a topic at one broker.
+type topicPart struct {
+	queues     []TopicQueue
+	stored     Number
+	kind       string
+	attributes map[string]string
+	problems   []Problem
+}
+
+func (r *round) topicPart(ctx context.Context, topic string, data *protocol.QueueData, types topicTypes) (p topicPart) {
+	queue := func(id int32) TopicQueue {
+		return TopicQueue{MessageQueue: protocol.MessageQueue{Topic: topic, BrokerName: data.BrokerName, QueueID: id}, Perm: data.Perm}
+	}
+	b := r.survey.broker(data.BrokerName)
+	var stats protocol.TopicStats
+	err := error(&remoting.NoBrokerError{BrokerName: data.BrokerName})
+	if b != nil {
+		stats, err = r.stats(ctx, b.addr, topic)
+		config, configErr := types(ctx, b, topic)
+		if configErr == nil {
+			p.attributes = config.Attributes
+			if p.kind = config.Attributes[protocol.MessageTypeAttribute]; p.kind == "" && config.Attributes != nil {
+				p.kind = "NORMAL" // what a 5.x broker takes a topic for that does not say
+			}
+		} else {
+			p.problems = append(p.problems, problem("configuration of "+topic, data.BrokerName, configErr))
+		}
+	}
+	if err != nil {
+		why := ReasonOf(err)
+		p.problems = append(p.problems, problem("bounds of "+topic, data.BrokerName, err))
+		p.stored = Unknown(why)
+		for id := range max(data.ReadQueueNums, data.WriteQueueNums) {
+			q := queue(id)
+			q.Min, q.Max = Unknown(why), Unknown(why)
+			p.queues = append(p.queues, q)
+		}
+		return p
+	}
+	p.stored = Exact(0)
+	for mq, s := range stats {
+		q := queue(mq.QueueID)
+		q.Min, q.Max = Exact(s.MinOffset), Exact(s.MaxOffset)
+		if s.LastUpdateTimestamp > 0 && s.MaxOffset > 0 {
+			q.LastStored = millis(s.LastUpdateTimestamp)
+		}
+		p.stored.Value += s.MaxOffset - s.MinOffset
+		p.queues = append(p.queues, q)
+	}
+	return p
+}
+
+// permText is how RocketMQ's tools write a permission.
+func permText(perm int32) string {
+	text := []byte("---")
+	if perm&protocol.PermRead != 0 {
+		text[0] = 'R'
+	}
+	if perm&protocol.PermWrite != 0 {
+		text[1] = 'W'
+	}
+	if perm&1 != 0 {
+		text[2] = 'X'
+	}
+	return string(text)
+}
+
+// groupsOf are the groups that consume a topic. A 5.3 broker names the topic itself in
+// the place of an online group that has committed nothing; so who it may be is looked
+// for among the groups that have the topic in their name or configuration, by asking
+// nobody: that name is left out, unless there is such a group.
+func (r *round) groupsOf(ctx context.Context, topic string, route *remoting.TopicRoute) ([]string, Reason) {
+	var brokers []*broker
+	for _, data := range route.Data.BrokerDatas {
+		if b := r.survey.broker(data.BrokerName); b != nil {
+			brokers = append(brokers, b)
+		}
+	}
+	answers := make([][]string, len(brokers))
+	failed := make([]error, len(brokers))
+	each(len(brokers), 0, func(i int) {
+		answers[i], failed[i] = ask(ctx, r.in, brokers[i].addr, func(ctx context.Context) ([]string, error) {
+			return r.in.client.GroupsOfTopic(ctx, brokers[i].addr, topic)
+		})
+	})
+	var groups []string
+	var why Reason
+	for i := range brokers {
+		if failed[i] != nil {
+			why = ReasonOf(failed[i])
+		}
+		for _, group := range answers[i] {
+			if group != topic || r.survey.groups[group] != nil {
+				groups = append(groups, group)
+			}
+		}
+	}
+	slices.Sort(groups)
+	return slices.Compact(groups), why
+}
+
+// firstStored asks when the first message of each queue was stored. The question is
+// about a group's progress; which group does not matter.
+func (r *round) firstStored(ctx context.Context, d *TopicDetail) {
+	byQueue := make([]map[protocol.MessageQueue]int64, len(d.Route))
+	each(len(d.Route), 0, func(i int) {
+		b := r.survey.broker(d.Route[i].Broker)
+		if b == nil {
+			return
+		}
+		spans, err := ask(ctx, r.in, b.addr, func(ctx context.Context) ([]protocol.QueueTimeSpan, error) {
+			return r.in.client.QueueTimeSpans(ctx, b.addr, d.Row.Topic, toolsGroup)
+		})
+		if err != nil {
+			return // the zero time says that it is not known
+		}
+		byQueue[i] = map[protocol.MessageQueue]int64{}
+		for _, s := range spans {
+			byQueue[i][s.MessageQueue] = s.MinTimestamp
+		}
+	})
+	for i := range d.Queues {
+		q := &d.Queues[i]
+		for _, times := range byQueue {
+			if ms := times[q.MessageQueue]; ms > 0 && q.Max.Known && q.Max.Value > q.Min.Value {
+				q.FirstStored = millis(ms)
+			}
+		}
+	}
+}
