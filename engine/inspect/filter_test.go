@@ -132,7 +132,7 @@ func TestFilterRefuses(t *testing.T) {
 		part, want string
 	}{
 		"grep":              {Filter{Grep: "a(b"}, "grep", "missing closing )"},
-		"jq syntax":         {Filter{JQ: `.a >>`}, "jq", "ends too early"},
+		"jq syntax":         {Filter{JQ: `.a >`}, "jq", "ends too early"},
 		"jq token":          {Filter{JQ: `.a ) 1`}, "jq", `")" is not expected at character 4`},
 		"jq function":       {Filter{JQ: `nope(.a)`}, "jq", "function not defined: nope/1"},
 		"jq environment":    {Filter{JQ: `$__prog_args`}, "jq", "variable not defined"},

@@ -45,7 +45,7 @@ func programError(text string, err error) error {
 	if !ok {
 		return err
 	}
-	if bad.Token == "" || bad.Offset >= len(text) {
+	if bad.Token == "" {
 		return fmt.Errorf("%q ends too early", text)
 	}
 	return fmt.Errorf("%q is not expected at character %d of %q", bad.Token, max(bad.Offset-len(bad.Token), 0)+1, text)
@@ -110,10 +110,18 @@ func parseJSON(body []byte) (any, error) {
 	return v, nil
 }
 
-// looksLikeJSON looks at the first character only.
+// looksLikeJSON looks at the beginning only.
 func looksLikeJSON(body []byte) bool {
 	body = bytes.TrimLeft(body, " \t\r\n")
-	return len(body) > 0 && bytes.IndexByte([]byte(`{["-0123456789tfn`), body[0]) >= 0
+	if len(body) == 0 {
+		return false
+	}
+	for _, word := range []string{"true", "false", "null"} {
+		if bytes.HasPrefix(body, []byte(word)) {
+			return true
+		}
+	}
+	return bytes.IndexByte([]byte(`{["-0123456789`), body[0]) >= 0
 }
 
 // needed are texts that a body must hold for a program to match: those that a path

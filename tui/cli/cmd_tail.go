@@ -2,18 +2,17 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
 
-	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting"
-	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
 
@@ -25,7 +24,7 @@ type tailFlags struct {
 	follow      bool
 	tag, key    string
 	properties  []string
-	grep        string
+	grep, jq    string
 }
 
 func newTail(e *env) *cobra.Command {
@@ -40,9 +39,16 @@ follows; --until makes it end by itself.
 POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:04[:05] in
 --tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.
 
--o is text (a line a message), json, raw (the bodies alone) or hex.`,
+All filters must let a message pass: a cheap one is asked first, --jq last. A message whose body
+is no JSON, or on which the program fails, does not pass; such messages are counted. At the end
+standard error says how many messages were seen, matched, kept (printed) and dropped (matched, but
+beyond -n).
+
+-o is text (a line a message), json (one object a line, for a file too), raw (the bytes of each body,
+a newline behind it) or hex.`,
 		Example: `  eyeq tail orders
   eyeq tail orders --from -10m --until now --grep 'refund' -o json
+  eyeq tail orders --from -1h --until now --jq '.amount > 1000 and .cur == "CNY"' -o json > orders.jsonl
   eyeq tail orders --queue broker-a:3 --from offset:4711 -n 1 -o hex`,
 		Args: oneTopic(0),
 	}
@@ -56,6 +62,7 @@ POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:
 	fl.StringVar(&f.key, "key", "", "only messages with this key")
 	fl.StringArrayVar(&f.properties, "property", nil, "K=V, only messages with this property; repeatable")
 	fl.StringVar(&f.grep, "grep", "", "only messages whose body matches this regular expression")
+	fl.StringVar(&f.jq, "jq", "", "only messages for whose JSON body this jq program gives anything but false and null")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
 		if fl.Changed("until") && fl.Changed("follow") && f.follow {
 			return usagef("--until ends and --follow does not: give one of them")
@@ -116,6 +123,7 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	defer stop(nil)
 	e.watchReader(ctx, stop)
 	err = t.run(ctx, e.crew)
+	e.say("%s", tailCounts(t.filter.Counts(), out.printed))
 	if cause := context.Cause(ctx); err == nil && isType[*outputError](cause) {
 		return cause
 	}
@@ -159,11 +167,10 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 		}
 		t.until = &p
 	}
-	keep, err := f.filter()
-	if err != nil {
+	if t.filter, err = f.filter(); err != nil {
 		return nil, err
 	}
-	t.keep = keep
+	t.keep = t.filter.Match
 	if f.tag != "" {
 		t.expression = f.tag
 	}
@@ -184,47 +191,32 @@ func (f *tailFlags) untilWord() string {
 	return f.until
 }
 
-// filter makes one function of all filters; a message must pass each of them.
-func (f *tailFlags) filter() (func(*engine.Message) bool, error) {
-	var all []func(*engine.Message) bool
-	if f.tag != "" {
-		sub, err := protocol.NewSubscriptionData("t", f.tag)
-		if err != nil {
-			return nil, usagef("--tag %q: %v", f.tag, err)
-		}
-		if len(sub.TagsSet) > 0 { // the broker compares hash codes only
-			all = append(all, func(m *engine.Message) bool { return slices.Contains(sub.TagsSet, m.Tags()) })
-		}
-	}
-	if f.key != "" {
-		all = append(all, func(m *engine.Message) bool { return slices.Contains(m.Keys(), f.key) })
-	}
+// filter makes the filter of the flags; a message must pass each of them.
+func (f *tailFlags) filter() (*inspect.Matcher, error) {
+	all := inspect.Filter{Tags: f.tag, Key: f.key, Properties: map[string]string{}, Grep: f.grep, JQ: f.jq}
 	for _, p := range f.properties {
-		name, want, ok := strings.Cut(p, "=")
+		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
 			return nil, usagef("--property %q: must be K=V", p)
 		}
-		all = append(all, func(m *engine.Message) bool { v, ok := m.Property(name); return ok && v == want })
-	}
-	if f.grep != "" {
-		re, err := regexp.Compile(f.grep)
-		if err != nil {
-			return nil, usagef("--grep: %v", err)
+		if before, twice := all.Properties[name]; twice && before != value {
+			return nil, usagef("--property %s is given as %q and as %q: no message has both", name, before, value)
 		}
-		all = append(all, func(m *engine.Message) bool {
-			body, err := m.Body()
-			if err != nil {
-				body = m.StoredBody()
-			}
-			return re.Match(body)
-		})
+		all.Properties[name] = value
 	}
-	return func(m *engine.Message) bool {
-		for _, pass := range all {
-			if !pass(m) {
-				return false
-			}
-		}
-		return true
-	}, nil
+	m, err := all.Compile()
+	if bad, ok := errors.AsType[*inspect.FilterError](err); ok {
+		part := map[string]string{"tags": "tag"}[bad.Part]
+		return nil, usagef("--%s: %v", cmp.Or(part, bad.Part), bad.Err)
+	}
+	return m, err
+}
+
+// tailCounts is the last word of a tail: what was read and what became of it.
+func tailCounts(c inspect.MatchCounts, kept int64) string {
+	text := fmt.Sprintf("%d seen, %d matched, %d kept, %d dropped", c.Seen, c.Matched, kept, c.Matched-kept)
+	if c.Failed > 0 {
+		text += fmt.Sprintf("; the jq program failed on %d, first on %s", c.Failed, c.Why)
+	}
+	return text
 }

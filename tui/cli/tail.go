@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting"
 )
 
@@ -30,7 +31,8 @@ type tailer struct {
 	expression string // of tags; "*" is all
 	from       position
 	until      *position // nil: for ever
-	keep       func(m *engine.Message) bool
+	filter     *inspect.Matcher
+	keep       func(ctx context.Context, m *engine.Message) bool
 	// emit takes a message; more is false when no more is wanted.
 	emit func(m *engine.Message) (more bool, err error)
 	// unread takes a record that cannot be read.
@@ -38,6 +40,9 @@ type tailer struct {
 	// pause is called when nothing more can be emitted for now.
 	pause  func() error
 	notice func(text string)
+	// progress, unless it is nil, gets how many messages are left until the ends of all
+	// queues as the brokers said last; negative while that is not known.
+	progress func(behind int64)
 	giveUp time.Duration // how long a queue may fail before run does, when it is to end by itself
 	now    func() time.Time
 
@@ -50,6 +55,7 @@ type tailQueue struct {
 	mq     engine.MessageQueue
 	next   int64
 	end    int64 // read up to before it; -1 is none
+	max    int64 // the broker's, as it said last
 	buffer []engine.Message
 
 	begun      bool // its start is known
@@ -62,6 +68,7 @@ type tailQueue struct {
 type tailStart struct {
 	q         *tailQueue
 	next, end int64
+	max       int64
 	err       error
 }
 
@@ -126,6 +133,9 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 	for {
 		m.count()
 		more, err := t.drain(m)
+		if t.progress != nil {
+			t.progress(m.behind())
+		}
 		if err != nil || !more || m.finished() {
 			return errors.Join(err, t.unreadError())
 		}
@@ -139,7 +149,7 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 			if s.err != nil {
 				return s.err
 			}
-			s.q.begun, s.q.next, s.q.end = true, s.next, s.end
+			s.q.begun, s.q.next, s.q.end, s.q.max = true, s.next, s.end, s.max
 			if s.q.done = s.end >= 0 && s.next >= s.end; !s.q.done {
 				t.consumer.AssignAt(s.q.mq, s.next)
 			}
@@ -151,7 +161,7 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 				}
 				break
 			}
-			if err := t.take(m, p); err != nil {
+			if err := t.take(ctx, m, p); err != nil {
 				return err
 			}
 		case <-late:
@@ -192,7 +202,7 @@ func (t *tailer) drain(m *tailMerge) (more bool, err error) {
 }
 
 // take puts in what was polled of a queue.
-func (t *tailer) take(m *tailMerge, p engine.Polled) error {
+func (t *tailer) take(ctx context.Context, m *tailMerge, p engine.Polled) error {
 	q := m.queue(p.Queue)
 	if q == nil || q.done {
 		return nil
@@ -207,8 +217,8 @@ func (t *tailer) take(m *tailMerge, p engine.Polled) error {
 			return err
 		}
 	}
-	messages := t.sort(q, p.Messages)
-	q.next = p.Next
+	messages := t.sort(ctx, q, p.Messages)
+	q.next, q.max = p.Next, max(q.max, p.Max)
 	q.idle = p.AtEnd
 	if q.end >= 0 && (q.next >= q.end || p.AtEnd) || p.AtEnd && t.overdue() {
 		q.done = true

@@ -120,6 +120,42 @@ func TestTailFilters(t *testing.T) {
 	}
 }
 
+func TestTailJQAndCounts(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	for _, body := range []string{`{"amount":1299,"cur":"CNY"}`, `{"amount":5,"cur":"CNY"}`, `{"amount":2000,"cur":"USD"}`, "no json", `{"amount":[],"cur":{}}`, `{"amount":3000,"cur":"CNY"}`} {
+		putOne(sb, "orders", body)
+	}
+	tests := map[string]struct {
+		flags  []string
+		lines  int
+		counts string
+	}{
+		"all":       {nil, 6, "6 seen, 6 matched, 6 kept, 0 dropped\n"},
+		"jq":        {[]string{"--jq", `.amount > 1000 and .cur == "CNY"`}, 2, "6 seen, 2 matched, 2 kept, 0 dropped; the jq program failed on 1, first on orders broker-a/0 at offset 3: the body is not JSON\n"},
+		"jq fails":  {[]string{"--jq", `.cur.x`}, 0, "6 seen, 0 matched, 0 kept, 0 dropped; the jq program failed on 5, first on orders broker-a/0 at offset 0: expected an object but got: string (\"CNY\")\n"},
+		"number":    {[]string{"-n", "2"}, 2, "6 seen, 6 matched, 2 kept, 4 dropped\n"},
+		"jq number": {[]string{"--jq", ".amount", "--grep", "CNY", "-n", "1"}, 1, "6 seen, 3 matched, 1 kept, 2 dropped\n"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			args := append([]string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "-o", "raw"}, tt.flags...)
+			p := runs(t, args).want(t, statusDone, "")
+			if got := strings.Count(p.out.String(), "\n"); got != tt.lines || p.err.String() != "eyeq: "+tt.counts {
+				t.Errorf("%d lines, want %d; stderr %q, want %q", got, tt.lines, p.err, tt.counts)
+			}
+		})
+	}
+	for flag, want := range map[string]string{
+		"--jq=.a )":    `--jq: ")" is not expected at character 4 of ".a )"`,
+		"--grep=(":     "--grep: error parsing regexp",
+		"--property=x": `--property "x": must be K=V`,
+	} {
+		runs(t, []string{"tail", "orders", "--namesrv", namesrv, flag}).want(t, statusUsage, want)
+	}
+	runs(t, []string{"tail", "orders", "--namesrv", namesrv, "--property", "a=1", "--property", "a=2"}).
+		want(t, statusUsage, `--property a is given as "1" and as "2": no message has both`)
+}
+
 func TestTailFormats(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	putOne(sb, "orders", "a\nb\x1b")
@@ -185,7 +221,7 @@ func sandboxTailer(t *testing.T, sb *sandbox.Sandbox, n int32, from position, un
 	tl = &tailer{
 		client: sandboxtest.Client(t, sb, nil), timeout: 3 * time.Second, topic: "t",
 		expression: "*", from: from, until: until, giveUp: 3 * time.Second, now: time.Now,
-		keep:  func(*engine.Message) bool { return true },
+		keep:  func(context.Context, *engine.Message) bool { return true },
 		pause: func() error { return nil }, notice: func(string) {},
 		unread: func(engine.MessageQueue, int64, string) error { return nil },
 		emit: func(m *engine.Message) (bool, error) {
@@ -440,8 +476,9 @@ func TestTailSaysWhyNothingComes(t *testing.T) {
 			if n := strings.Count(p.out.String(), "\n"); n != tt.lines {
 				t.Errorf("%d lines, want %d: %s", n, tt.lines, p.out)
 			}
-			if tt.stderr == "" && p.err.String() != "" {
-				t.Errorf("stderr = %q, want nothing", p.err)
+			counts := fmt.Sprintf("eyeq: %[1]d seen, %[1]d matched, %[1]d kept, 0 dropped\n", tt.lines)
+			if got := p.err.String(); !strings.HasSuffix(got, counts) || tt.stderr == "" && got != counts {
+				t.Errorf("stderr = %q, want it to end with %q", got, counts)
 			}
 		})
 	}

@@ -57,6 +57,7 @@ type tailOutput struct {
 	w        *bufio.Writer
 	location *time.Location
 	left     int64 // 0: without limit
+	printed  int64
 	scratch  scratch
 }
 
@@ -81,6 +82,7 @@ func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
 	if _, err := o.w.Write(b); err != nil {
 		return false, &outputError{err}
 	}
+	o.printed++
 	if o.left > 0 {
 		o.left--
 		return o.left > 0, nil

@@ -41,6 +41,18 @@ func (m *tailMerge) count() {
 	}
 }
 
+// behind is how many messages are left until the ends of all queues; negative while
+// a queue has not begun.
+func (m *tailMerge) behind() (n int64) {
+	for _, q := range m.queues {
+		if !q.begun {
+			return -1
+		}
+		n += max(q.max-q.next, 0) + int64(len(q.buffer))
+	}
+	return n
+}
+
 // put adds messages to a queue; of one that has enough no more is pulled.
 func (m *tailMerge) put(q *tailQueue, messages []engine.Message) {
 	if had := len(q.buffer); len(messages) > 0 {

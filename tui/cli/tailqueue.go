@@ -45,7 +45,7 @@ func (t *tailer) start(ctx context.Context, mq engine.MessageQueue) (s tailStart
 	if err != nil {
 		return s, fmt.Errorf("ask for the offsets of %v: %w", mq, err)
 	}
-	s.next, s.end = lo, -1
+	s.next, s.end, s.max = lo, -1, hi
 	switch t.from.kind {
 	case posLatest:
 		s.next = hi
@@ -110,7 +110,7 @@ func (t *tailer) empty(now time.Time) bool {
 
 // sort keeps the messages that were asked for; one beyond what was asked for ends
 // the queue.
-func (t *tailer) sort(q *tailQueue, messages []engine.Message) []engine.Message {
+func (t *tailer) sort(ctx context.Context, q *tailQueue, messages []engine.Message) []engine.Message {
 	kept := messages[:0]
 	for i := range messages {
 		m := &messages[i]
@@ -123,7 +123,7 @@ func (t *tailer) sort(q *tailQueue, messages []engine.Message) []engine.Message 
 			return kept
 		case t.from.kind == posTime && m.Stored().Before(t.from.time):
 			continue
-		case t.keep(m):
+		case t.keep(ctx, m):
 			kept = append(kept, *m)
 		}
 	}

@@ -1,0 +1,294 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/tui"
+)
+
+const (
+	// heldMessages and heldBytes are what waits for a reader that does not come;
+	// beyond them nothing more is pulled.
+	heldMessages = 2000
+	heldBytes    = 32 << 20
+	heldUnread   = 100
+	// tailPace is the time between two batches: a screen cannot show more, and a scan
+	// that matches nothing must not wake it for every pull.
+	tailPace = 100 * time.Millisecond
+)
+
+// tailOpener opens the tails of a screen; they read by the client, and their
+// goroutines are the crew's.
+type tailOpener struct {
+	client  *remoting.Client
+	crew    *crew
+	timeout time.Duration
+	now     func() time.Time
+}
+
+// open implements tui.OpenTail.
+func (o *tailOpener) open(ctx context.Context, r tui.TailRequest) (tui.Tail, error) {
+	first, err := r.Filter.Compile()
+	if err != nil {
+		return nil, err
+	}
+	own, cancel := context.WithCancel(ctx)
+	s := &screenTail{
+		tailer: tailer{
+			client: o.client, timeout: o.timeout, topic: r.Topic, grows: len(r.Queues) == 0, expression: "*",
+			from: positionOf(r.From), now: o.now,
+		},
+		changed: make(chan struct{}, 1), taken: make(chan struct{}, 1), done: make(chan struct{}), cancel: cancel,
+	}
+	s.matcher.Store(first)
+	t := &s.tailer
+	t.keep, t.pause = s.keep, func() error { return nil }
+	t.notice, t.unread = s.notice, s.unreadable
+	t.emit = func(m *engine.Message) (bool, error) { return s.emit(own, m) }
+	t.progress = func(behind int64) { s.behind.Store(behind); s.signal() }
+	s.behind.Store(-1)
+	s.told[1] = -1
+	o.crew.start(func() {
+		err := s.read(own, o.crew, r.Queues)
+		s.mu.Lock()
+		s.err = err
+		s.mu.Unlock()
+		close(s.done)
+	})
+	return s, nil
+}
+
+// positionOf is a position in the tailer's terms.
+func positionOf(p tui.TailPosition) position {
+	switch {
+	case p.Earliest:
+		return position{kind: posEarliest}
+	case p.ByOffset:
+		return position{kind: posOffset, offset: p.Offset}
+	case !p.Time.IsZero():
+		return position{kind: posTime, time: p.Time}
+	}
+	return position{kind: posLatest}
+}
+
+// screenTail is a tui.Tail: a tailer whose messages wait for the screen.
+type screenTail struct {
+	tailer  tailer
+	matcher atomic.Pointer[inspect.Matcher]
+	seen    atomic.Int64
+	matched atomic.Int64
+	behind  atomic.Int64
+	changed chan struct{} // capacity 1: Next has something to look at
+	taken   chan struct{} // capacity 1: there is room again
+	done    chan struct{} // closed when read has ended
+	cancel  context.CancelFunc
+
+	mu       sync.Mutex // guards what follows
+	messages []engine.Message
+	bytes    int
+	unread   []string
+	lost     int // lines of unread that were left out
+	text     string
+	err      error
+	last     time.Time // when Next returned; only Next uses it
+	told     [2]int64  // what it said then
+}
+
+// read finds the topic's queues and reads them until ctx ends.
+func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.MessageQueue) error {
+	t := &s.tailer
+	for t.queues == nil {
+		cctx, cancel := context.WithTimeout(ctx, t.timeout)
+		route, _, err := t.client.RefreshRoute(cctx, t.topic)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case isType[*remoting.NoRouteError](err):
+			return &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", t.topic)}
+		case err != nil && !remoting.Retryable(err):
+			return err
+		case err != nil:
+			s.notice(reasonText(err) + "; trying again")
+			wait := time.NewTimer(tailRetry)
+			select {
+			case <-wait.C:
+			case <-ctx.Done():
+			}
+			wait.Stop()
+			continue
+		}
+		var refs []queueRef
+		for _, mq := range wanted {
+			refs = append(refs, queueRef{mq.BrokerName, mq.QueueID})
+		}
+		if t.queues, err = chooseQueues(t.topic, route.Queues, refs); err != nil {
+			return err
+		}
+	}
+	return t.run(ctx, crew)
+}
+
+// keep implements tailer.keep.
+func (s *screenTail) keep(ctx context.Context, m *engine.Message) bool {
+	matched := s.matcher.Load().Match(ctx, m)
+	s.seen.Add(1)
+	if matched {
+		s.matched.Add(1)
+	}
+	return matched
+}
+
+// emit implements tailer.emit: it waits while too much waits for the reader.
+func (s *screenTail) emit(ctx context.Context, m *engine.Message) (bool, error) {
+	for !s.put(m) {
+		select {
+		case <-s.taken:
+		case <-ctx.Done():
+			return false, nil
+		}
+	}
+	s.signal()
+	return true, nil
+}
+
+func (s *screenTail) put(m *engine.Message) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.full() {
+		return false
+	}
+	s.messages = append(s.messages, *m)
+	s.bytes += m.StoreSize()
+	return true
+}
+
+// full is called under mu.
+func (s *screenTail) full() bool { return len(s.messages) >= heldMessages || s.bytes >= heldBytes }
+
+// notice implements tailer.notice; of several that nobody has read the last one counts.
+func (s *screenTail) notice(text string) {
+	s.mu.Lock()
+	s.text = text
+	s.mu.Unlock()
+	s.signal()
+}
+
+// unreadable implements tailer.unread.
+func (s *screenTail) unreadable(mq engine.MessageQueue, offset int64, reason string) error {
+	s.mu.Lock()
+	if len(s.unread) < heldUnread {
+		s.unread = append(s.unread, fmt.Sprintf("%v: the record at offset %d cannot be read: %s", mq, offset, reason))
+	} else {
+		s.lost++
+	}
+	s.mu.Unlock()
+	s.signal()
+	return nil
+}
+
+func (s *screenTail) signal() {
+	select {
+	case s.changed <- struct{}{}:
+	default:
+	}
+}
+
+// Next implements tui.Tail. It is called by one goroutine at a time.
+func (s *screenTail) Next(ctx context.Context) (tui.TailBatch, error) {
+	for {
+		ended := false
+		select {
+		case <-s.done:
+			ended = true
+		default:
+		}
+		if b, ok := s.take(ended); ok {
+			return b, nil
+		}
+		if ended {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return tui.TailBatch{}, cmp.Or[error](s.err, engine.ErrEnded)
+		}
+		select {
+		case <-s.changed:
+		case <-s.done:
+		case <-ctx.Done():
+			return tui.TailBatch{}, context.Cause(ctx)
+		}
+		if err := s.slow(ctx); err != nil {
+			return tui.TailBatch{}, err
+		}
+	}
+}
+
+// slow waits until tailPace has passed since the last batch, unless the batch is full.
+func (s *screenTail) slow(ctx context.Context) error {
+	wait := tailPace - time.Since(s.last)
+	s.mu.Lock()
+	full := s.full()
+	s.mu.Unlock()
+	if wait <= 0 || full {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-s.done:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// take gives what has come since the last batch; ok is false when that is nothing.
+func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b = tui.TailBatch{Messages: s.messages, Unread: s.unread, Notice: s.text,
+		Seen: s.seen.Load(), Matched: s.matched.Load(), Behind: s.behind.Load()}
+	if s.lost > 0 {
+		b.Unread = append(b.Unread, fmt.Sprintf("%d more records cannot be read", s.lost))
+	}
+	told := [2]int64{b.Seen, b.Behind}
+	if len(b.Messages)+len(b.Unread) == 0 && b.Notice == "" && (told == s.told || ended) {
+		return b, false
+	}
+	if c := s.matcher.Load().Counts(); b.Notice == "" && c.Failed > 0 {
+		b.Notice = fmt.Sprintf("the jq program failed on %d of %d, first on %s", c.Failed, c.Seen, c.Why)
+	}
+	s.messages, s.bytes, s.unread, s.lost, s.text, s.told = nil, 0, nil, 0, "", told
+	s.last = time.Now()
+	select {
+	case s.taken <- struct{}{}:
+	default:
+	}
+	return b, true
+}
+
+// SetFilter implements tui.Tail.
+func (s *screenTail) SetFilter(f inspect.Filter) error {
+	m, err := f.Compile()
+	if err == nil {
+		s.matcher.Store(m)
+	}
+	return err
+}
+
+// Close implements tui.Tail.
+func (s *screenTail) Close() {
+	s.cancel()
+	<-s.done
+}
+
+var _ tui.Tail = (*screenTail)(nil)

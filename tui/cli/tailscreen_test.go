@@ -1,0 +1,216 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/remoting/sandbox"
+	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui"
+)
+
+// openScreenTail opens a tail over a sandbox; it is closed at the end of the test.
+func openScreenTail(t *testing.T, client *remoting.Client, r tui.TailRequest) tui.Tail {
+	t.Helper()
+	o := &tailOpener{client: client, crew: &crew{}, timeout: 3 * time.Second, now: time.Now}
+	tail, err := o.open(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tail.Close)
+	return tail
+}
+
+// until reads batches until done says so.
+func until(t *testing.T, tail tui.Tail, done func(b tui.TailBatch) bool) (all []engine.Message) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for {
+		b, err := tail.Next(ctx)
+		if err != nil {
+			t.Fatalf("Next: %v, after %d messages", err, len(all))
+		}
+		all = append(all, b.Messages...)
+		if done(b) {
+			return all
+		}
+	}
+}
+
+func TestScreenTailReadsAndFollows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
+		put(t, sb, "t", 100)
+		client := sandboxtest.Client(t, sb, nil)
+		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
+		got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 100 && b.Matched == 100 && b.Behind == 0 })
+		if len(got) != 100 {
+			t.Errorf("%d messages, want 100", len(got))
+		}
+		for i := 1; i < len(got); i++ {
+			if got[i-1].Stored().After(got[i].Stored()) {
+				t.Errorf("message %d was stored after its successor", i-1)
+			}
+		}
+		putOne(sb, "t", "later")
+		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 101 && len(b.Messages) == 1 }); string(got[0].StoredBody()) != "later" {
+			t.Errorf("followed by %q", got[0].StoredBody())
+		}
+		if m := sb.Members(engine.ToolsGroup); len(m) != 0 {
+			t.Errorf("members = %v, want none", m)
+		}
+		tail.Close()
+		if _, err := tail.Next(t.Context()); !errors.Is(err, engine.ErrEnded) {
+			t.Errorf("Next after Close = %v, want %v", err, engine.ErrEnded)
+		}
+	})
+}
+
+func TestScreenTailPositions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 2))
+		storeAt(t, sb, map[int64][]int32{1: {0, 1}, 5: {0, 1}, 9: {0}}, 12)
+		client := sandboxtest.Client(t, sb, nil)
+		mq := engine.MessageQueue{Topic: "t", BrokerName: "broker-a", QueueID: 1}
+		for name, tt := range map[string]struct {
+			from   tui.TailPosition
+			queues []engine.MessageQueue
+			want   int
+		}{
+			"earliest": {tui.TailPosition{Earliest: true}, nil, 5},
+			"latest":   {tui.TailPosition{}, nil, 0},
+			"time":     {tui.TailPosition{Time: time.Unix(epoch+5, 0)}, nil, 3},
+			"offset":   {tui.TailPosition{ByOffset: true, Offset: 1}, nil, 3},
+			"offset 0": {tui.TailPosition{ByOffset: true}, nil, 5},
+			"queue":    {tui.TailPosition{Earliest: true}, []engine.MessageQueue{mq}, 2},
+		} {
+			tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tt.from, Queues: tt.queues})
+			if got := until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 }); len(got) != tt.want {
+				t.Errorf("%s: %d messages, want %d", name, len(got), tt.want)
+			}
+			tail.Close()
+		}
+	})
+}
+
+func TestScreenTailFilterChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", Filter: inspect.Filter{JQ: ".a == 1"}})
+		until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 })
+		for _, body := range []string{`{"a":1}`, `{"a":2}`, "plain"} {
+			putOne(sb, "t", body)
+		}
+		notice := ""
+		got := until(t, tail, func(b tui.TailBatch) bool { notice += b.Notice; return b.Seen == 3 })
+		if len(got) != 1 || !strings.Contains(notice, "the jq program failed on 1 of 3, first on t broker-a/0 at offset 2: the body is not JSON") {
+			t.Errorf("%d messages, notice %q", len(got), notice)
+		}
+		if err := tail.SetFilter(inspect.Filter{Grep: "("}); err == nil {
+			t.Error("a broken filter is taken")
+		}
+		if err := tail.SetFilter(inspect.Filter{Grep: "plain"}); err != nil {
+			t.Fatal(err)
+		}
+		for _, body := range []string{`{"a":1}`, "plain"} {
+			putOne(sb, "t", body)
+		}
+		got = until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 5 && b.Matched == 2 })
+		if len(got) != 1 || string(got[0].StoredBody()) != "plain" {
+			t.Errorf("after the change: %d messages", len(got))
+		}
+	})
+}
+
+// A reader that does not come makes the tail pull no more; nothing is lost.
+func TestScreenTailWaitsForItsReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 2))
+		const n = 3 * heldMessages
+		put(t, sb, "t", n)
+		pulls := 0
+		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+			if pullOf(r) != nil {
+				pulls++
+			}
+			return f
+		})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if most := heldMessages/tailBatch + 20; pulls > most {
+			t.Errorf("%d pulls although nobody reads, want at most %d", pulls, most)
+		}
+		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == n && b.Behind == 0 }); len(got) != n {
+			t.Errorf("%d messages, want %d", len(got), n)
+		}
+	})
+}
+
+// A scan that matches nothing tells of its progress, some times a second.
+func TestScreenTailTellsProgressAtItsPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		put(t, sb, "t", 5000)
+		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+			if pullOf(r) != nil {
+				f.Delay = 10 * time.Millisecond
+			}
+			return f
+		})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: inspect.Filter{Key: "none"}})
+		batches, began := 0, time.Now()
+		until(t, tail, func(b tui.TailBatch) bool { batches++; return b.Seen == 5000 })
+		if most := int(time.Since(began)/tailPace) + 2; batches > most || batches < 3 {
+			t.Errorf("%d batches in %v, want 3 to %d", batches, time.Since(began), most)
+		}
+	})
+}
+
+func TestScreenTailOfWhatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		client := sandboxtest.Client(t, sb, nil)
+		if _, err := openScreenTail(t, client, tui.TailRequest{Topic: "nope"}).Next(t.Context()); !isType[*notFoundError](err) {
+			t.Errorf("Next = %v, want not found", err)
+		}
+		mq := engine.MessageQueue{Topic: "t", BrokerName: "broker-a", QueueID: 7}
+		if _, err := openScreenTail(t, client, tui.TailRequest{Topic: "t", Queues: []engine.MessageQueue{mq}}).Next(t.Context()); !isType[*notFoundError](err) {
+			t.Errorf("Next = %v, want not found", err)
+		}
+	})
+}
+
+// A cluster that cannot be reached is told, and read as soon as it is there.
+func TestScreenTailWaitsForTheCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		put(t, sb, "t", 1)
+		var away atomic.Bool
+		away.Store(true)
+		client, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: func(ctx context.Context, network, addr string) (net.Conn, error) {
+			if away.Load() {
+				return nil, errors.New("no route to host")
+			}
+			return sb.Dial(ctx, network, addr)
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
+		until(t, tail, func(b tui.TailBatch) bool { return strings.HasSuffix(b.Notice, "; trying again") })
+		away.Store(false)
+		until(t, tail, func(b tui.TailBatch) bool { return len(b.Messages) == 1 })
+	})
+}
