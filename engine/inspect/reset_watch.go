@@ -1,0 +1,100 @@
+package inspect
+
+import (
+	"fmt"
+	"time"
+)
+
+// sight is one look at a queue after its reset.
+type sight struct {
+	at        time.Time
+	committed int64     // -1: not seen
+	memory    int64     // what its owner says it would commit; -1: not said
+	consumed  time.Time // when its owner last handed out messages of it, or took it; zero: not said
+}
+
+// obedience follows one queue after its reset until it is clear what its member does.
+type obedience struct {
+	method   ResetMethod
+	from, to int64 // committed before (the queue's beginning when nothing was), and the target
+	began    time.Time
+	obeys    bool // the members are known to heed this kind of reset
+
+	there time.Time // when the target was first seen committed
+	moved bool      // a member goes on from the target: nothing is in doubt any more
+	away  time.Time // since when something else than the target is committed
+	last  sight
+}
+
+// replayed is the most messages a second that a member is believed to have consumed
+// again, of one queue, between two looks.
+const replayed = 20_000
+
+// see takes a look. A broker that resets by itself shows the target at once and keeps
+// commits away until the next pull; one that tells its members shows it when they have
+// moved. A commit past the target in the wrong direction is either a member that was
+// quick or one that went on as if nothing had happened: judge decides.
+func (o *obedience) see(s sight) {
+	if s.committed < 0 {
+		return
+	}
+	o.last = s
+	at := func(offset int64) bool { // at the target, or on the way from it
+		if o.to < o.from {
+			return offset >= o.to && offset < o.from
+		}
+		return offset >= o.to
+	}
+	if !at(s.committed) {
+		if !o.there.IsZero() && o.away.IsZero() {
+			o.away = s.at
+		}
+		return
+	}
+	returned := !o.away.IsZero() // then it was a member who wrote it
+	if o.there.IsZero() {
+		o.there = s.at
+	}
+	o.away = time.Time{}
+	o.moved = o.moved || returned || o.method == MethodPush || s.committed != o.to || o.to == o.from || s.memory >= 0 && at(s.memory)
+}
+
+// settled reports whether there is nothing left to wait for.
+func (o *obedience) settled() bool { return o.moved }
+
+// judge says what came of it. owner is who holds the queue, as far as that is known.
+func (o *obedience) judge(owner string) (verified bool, words string) {
+	if owner == "" {
+		owner = "a member"
+	}
+	switch {
+	case o.there.IsZero() && o.last.committed < 0:
+		return false, "its offset could not be read back"
+	case o.there.IsZero() && o.method == MethodPush:
+		return false, fmt.Sprintf("not applied by %s: it still commits %d", owner, o.last.committed)
+	case o.there.IsZero():
+		return false, fmt.Sprintf("%d is committed", o.last.committed)
+	case o.away.IsZero() && o.moved && o.to == o.from:
+		return true, "stays where it was"
+	case o.away.IsZero() && o.moved:
+		return true, "consumes from there"
+	case o.away.IsZero():
+		return true, "has not pulled yet: moves at its next pull"
+	case o.to < o.from && o.last.committed >= o.from && (o.moved || o.consumedAgain()):
+		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
+	}
+	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.Format("15:04:05"), o.last.committed)
+}
+
+// consumedAgain decides about a commit past all that was to be consumed again, when no
+// step on the way was seen. What the owner says decides where it says anything.
+func (o *obedience) consumedAgain() bool {
+	if !o.last.consumed.IsZero() && !o.last.consumed.After(o.began) {
+		return false // it has handed out nothing since
+	}
+	if o.last.consumed.After(o.began) && o.last.committed == o.from {
+		return true // nothing new has come, so that was what it handed out
+	}
+	took := o.away.Sub(o.began)
+	return o.obeys && float64(o.from-o.to) <= replayed*max(took.Seconds(), 1)
+}

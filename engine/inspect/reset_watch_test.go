@@ -1,0 +1,90 @@
+package inspect
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+// What is seen after a reset is told from what only looks like it (R050, R052).
+func TestObedience(t *testing.T) {
+	began := time.UnixMilli(1_800_000_000_000)
+	look := func(second int, committed int64) sight {
+		return sight{at: began.Add(time.Duration(second) * time.Second), committed: committed, memory: -1}
+	}
+	says := func(s sight, memory int64, consumed int) sight {
+		s.memory, s.consumed = memory, began.Add(time.Duration(consumed)*time.Second)
+		return s
+	}
+	tests := map[string]struct {
+		o        obedience
+		looks    []sight
+		settled  bool
+		verified bool
+		words    string
+	}{
+		"server, back, goes on from there": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(3, 0), look(8, 40)}, true, true, "consumes from there"},
+		"server, back, its memory is there": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), says(look(3, 0), 0, 3)}, true, true, "consumes from there"},
+		"server, nobody has pulled": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), says(look(20, 0), 100, -60)}, false, true, "has not pulled yet"},
+		"server, back, quick member of an idle queue": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), says(look(5, 100), 100, 4)}, false, true, "consumed them again, up to 100"},
+		"server, an old commit that comes late is taken back by the member": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(5, 103), look(12, 0)}, true, true, "consumes from there"},
+		"server, overwritten by a member that heeds nothing": {
+			obedience{method: MethodServer, from: 100, to: 0},
+			[]sight{look(0, 0), look(5, 103), look(10, 110)}, false, false, "overwritten by c1"},
+		"server, overwritten, and the member has handed out nothing since": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), says(look(5, 100), 100, -3)}, false, false, "overwritten by c1"},
+		"server, overwritten: nobody consumes a million messages in a second": {
+			obedience{method: MethodServer, from: 2_000_000, to: 0, obeys: true},
+			[]sight{look(0, 0), look(1, 2_000_010)}, false, false, "overwritten by c1"},
+		"server, forward": {
+			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
+			[]sight{look(0, 100), says(look(2, 100), 100, 1)}, true, true, "consumes from there"},
+		"server, forward, overwritten": {
+			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
+			[]sight{look(0, 100), look(5, 12)}, false, false, "overwritten by c1"},
+		"push, obeyed": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), look(5, 101), look(10, 0)}, true, true, "consumes from there"},
+		"push, obeyed and caught up": {
+			obedience{method: MethodPush, from: 100, to: 99, obeys: true},
+			[]sight{look(0, 100), look(10, 99), look(25, 100)}, true, true, "consumed them again"},
+		"push, ignored": {
+			obedience{method: MethodPush, from: 100, to: 0},
+			[]sight{look(0, 100), look(15, 105), look(30, 110)}, false, false, "not applied by c1: it still commits 110"},
+		"push, forward": {
+			obedience{method: MethodPush, from: 10, to: 100},
+			[]sight{look(0, 10), look(10, 100)}, true, true, "consumes from there"},
+		"nothing to move": {
+			obedience{method: MethodServer, from: 10, to: 10},
+			[]sight{look(0, 10)}, true, true, "stays"},
+		"written, and a member came": {
+			obedience{method: MethodCommit, from: 100, to: 0},
+			[]sight{look(0, 0), look(5, 100)}, false, false, "overwritten by c1"},
+		"never read": {
+			obedience{method: MethodPush, from: 100, to: 0},
+			[]sight{look(0, -1)}, false, false, "could not be read"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			tt.o.began, tt.o.last = began, sight{committed: -1}
+			for _, s := range tt.looks {
+				tt.o.see(s)
+			}
+			verified, words := tt.o.judge("c1")
+			if tt.o.settled() != tt.settled || verified != tt.verified || !strings.Contains(words, tt.words) {
+				t.Errorf("settled %v, verified %v, %q; want %v, %v, %q", tt.o.settled(), verified, words, tt.settled, tt.verified, tt.words)
+			}
+		})
+	}
+}
