@@ -19,6 +19,9 @@ type Options struct {
 	Timeout time.Duration
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time
+	// SaveDir is the folder into which offsets are saved before they are changed, and
+	// Cluster what the files say of the cluster; without a folder nothing is saved.
+	SaveDir, Cluster string
 }
 
 const (
@@ -35,6 +38,8 @@ type Inspector struct {
 	parallel int
 	timeout  time.Duration
 	now      func() time.Time
+	saveDir  string
+	cluster  string
 
 	mu     sync.Mutex // guards what follows
 	doors  map[string]*door
@@ -55,7 +60,7 @@ func New(o Options) *Inspector {
 		o.Now = time.Now
 	}
 	return &Inspector{
-		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now,
+		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster,
 		doors: map[string]*door{}, config: map[string]brokerConfig{},
 	}
 }

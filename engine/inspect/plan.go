@@ -41,8 +41,9 @@ type ResetRow struct {
 	Count       int64     // messages replayed, skipped or gone
 	FirstStored time.Time // when the first message at After was stored; zero: end of the queue
 	Owner       string
-	Why         string // it cannot be read, or cannot be reset, because
+	Why         string // it cannot be read, or cannot be reset, or not quite as asked for, because
 	Unknown     bool   // blocks the plan until it is excluded
+	Method      ResetMethod
 
 	// The result.
 	Tried    bool
@@ -62,8 +63,11 @@ type ResetPlan struct {
 	MethodOf      map[string]ResetMethod // by broker, where brokers differ
 	Why           string                 // the method, or why there is none and the way out, in words
 	Rows          []ResetRow
-	Before, After Number // the group's lag
+	Before, After Number // the lag of the queues in Rows
 	Problems      []Problem
+	System        bool // RocketMQ's own group: a second confirmation is wanted
+
+	places []resetPlace // how it is carried out
 }
 
 // MemberEffect is what a change means for one member.
@@ -97,6 +101,7 @@ type PausePlan struct {
 	Brokers []PauseRow
 	Members []MemberEffect
 	Why     string // why it is not possible, and the way out; "" when it is
+	System  bool   // RocketMQ's own group: a second confirmation is wanted
 }
 
 // PauseRow is one broker of a pause.
@@ -107,6 +112,10 @@ type PauseRow struct {
 	Verified     bool // read back, with all other fields as they were
 	Error        string
 	Changed      []string // other fields that differ after the write: must be none
+	// Missing: the broker has no configuration of the group, so there is nothing to pause.
+	Missing bool
+
+	config string // as the plan found it
 }
 
 // PauseResult is what a pause came to, with the proof.

@@ -1,0 +1,142 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+const (
+	// proofLimit bounds how long proof is looked for: a poll that a broker holds is
+	// answered within some 20 s, and a member that was refused asks again after 1 s.
+	proofLimit = 30 * time.Second
+	// proofPause is the time between two looks; a member that is refused pulls again
+	// more often than that, and one that is served and waits does not.
+	proofPause = 3 * time.Second
+)
+
+// pullState is how far a queue has been pulled, as far as anybody says.
+type pullState struct {
+	max      int64 // the queue's end
+	pulled   int64 // how far it was pulled at least: by the broker (5.x), by its owner's cache, by commits
+	waits    bool  // messages wait beyond that
+	lastPull time.Time
+	told     bool // a member says that it holds it
+}
+
+// provePause looks at how far members have pulled until that says what was to be
+// proved, or the limit is over.
+func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time.Time) (string, bool) {
+	before := in.pullStates(ctx, r)
+	if len(before) == 0 {
+		return "no member is connected: there is nobody to prove it by, the brokers' configurations say it", false
+	}
+	limit := time.NewTimer(proofLimit)
+	defer limit.Stop()
+	pause := time.NewTicker(proofPause)
+	defer pause.Stop()
+	words, proved := "", false
+	for over := false; !proved && !over; {
+		select {
+		case <-pause.C:
+		case <-limit.C:
+			over = true
+		case <-ctx.Done():
+			return "not watched to the end", false
+		}
+		after := in.pullStates(ctx, r)
+		words, proved = judgePause(r, began, before, after)
+		if !r.Resume {
+			before = after // a pull under way may still have been served
+		}
+	}
+	return words, proved
+}
+
+// judgePause compares two looks.
+func judgePause(r *PauseRequest, began time.Time, before, after map[protocol.MessageQueue]pullState) (string, bool) {
+	moved, waiting, held, total := 0, 0, 0, 0
+	for mq, a := range after {
+		b, ok := before[mq]
+		if !ok || !a.told {
+			continue
+		}
+		total++
+		switch {
+		case a.pulled > b.pulled:
+			moved++
+		case a.waits:
+			waiting++
+		case a.lastPull.After(began) && a.lastPull.Equal(b.lastPull):
+			held++ // one that is refused pulls again every second
+		}
+	}
+	if total == 0 {
+		return "no member says that it holds a queue: there is nothing to prove it by", false
+	}
+	if r.Resume {
+		switch {
+		case waiting > 0:
+			return fmt.Sprintf("%d of %d queues have messages that were not pulled yet, %d were pulled since", waiting, total, moved), false
+		case moved > 0 && moved+held == total:
+			return fmt.Sprintf("members pull again: %d of %d queues were pulled, the others wait for messages", moved, total), true
+		case moved > 0:
+			return fmt.Sprintf("members pull again: %d of %d queues were pulled since", moved, total), true
+		case held == total:
+			return fmt.Sprintf("members pull again: %d of %d queues wait for messages, none is refused", held, total), true
+		}
+		return fmt.Sprintf("no queue of %d was pulled yet: there was nothing to pull", total), false
+	}
+	if moved > 0 {
+		return fmt.Sprintf("%d of %d queues are still pulled", moved, total), false
+	}
+	if waiting > 0 {
+		return fmt.Sprintf("no queue of %d was pulled for %v, although messages wait in %d", total, proofPause, waiting), true
+	}
+	return fmt.Sprintf("no queue of %d was pulled for %v; no message waits", total, proofPause), true
+}
+
+// pullStates looks at the queues that members hold.
+func (in *Inspector) pullStates(ctx context.Context, r *PauseRequest) map[protocol.MessageQueue]pullState {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return nil
+	}
+	said := in.look(ctx, s, r.Group, true)
+	m := in.merge(r.Group, said)
+	in.askMembers(ctx, &m, said, false)
+	states := map[protocol.MessageQueue]pullState{}
+	for i := range said {
+		for mq, w := range said[i].stats.OffsetTable {
+			states[mq] = pullState{max: w.BrokerOffset, pulled: max(w.PullOffset, w.ConsumerOffset)}
+		}
+	}
+	for i := range m.Members {
+		if m.Members[i].Info == nil {
+			continue
+		}
+		for mq, q := range m.Members[i].Info.MQTable {
+			st, ok := states[mq]
+			if q.Dropped || !ok {
+				continue
+			}
+			st.told, st.lastPull = true, millis(q.LastPullTimestamp)
+			st.pulled = max(st.pulled, q.CommitOffset)
+			if q.CachedMsgCount > 0 {
+				st.pulled = max(st.pulled, q.CachedMsgMaxOffset+1)
+			}
+			states[mq] = st
+		}
+	}
+	for mq, st := range states {
+		st.waits = st.pulled < st.max
+		if r.Topic != "" && mq.Topic != r.Topic || !st.told {
+			delete(states, mq)
+			continue
+		}
+		states[mq] = st
+	}
+	return states
+}

@@ -1,0 +1,265 @@
+package inspect_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// desk is an inspector of a target with what tests of changes need.
+type desk struct {
+	*inspect.Inspector
+	t      *testing.T
+	client *remoting.Client
+	saved  string
+}
+
+func newDesk(t *testing.T, tg *sandboxtest.Target) *desk {
+	t.Helper()
+	c := tg.Client(t, nil)
+	saved := filepath.Join(t.TempDir(), "offsets")
+	return &desk{inspect.New(inspect.Options{Client: c, SaveDir: saved, Cluster: tg.Name}), t, c, saved}
+}
+
+// queues are a topic's queues on all brokers.
+func (d *desk) queues(topic string) []protocol.MessageQueue {
+	d.t.Helper()
+	route, _, err := d.client.RefreshRoute(d.t.Context(), topic)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return route.Queues
+}
+
+// makeGroup gives a group a configuration, which 5.x wants before any commit.
+func (d *desk) makeGroup(tg *sandboxtest.Target, group string) {
+	d.t.Helper()
+	for _, addr := range tg.Masters(d.t) {
+		if err := d.client.UpdateGroupConfig(d.t.Context(), addr, protocol.NewGroupConfig(group)); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
+// commit commits one offset in each of some queues.
+func (d *desk) commit(group string, offset int64, mqs ...protocol.MessageQueue) {
+	d.t.Helper()
+	offsets := map[protocol.MessageQueue]int64{}
+	for _, mq := range mqs {
+		offsets[mq] = offset
+	}
+	for mq, err := range d.client.UpdateConsumerOffsets(d.t.Context(), group, offsets) {
+		d.t.Fatalf("%v: %v", mq, err)
+	}
+}
+
+// wantCommitted checks what is committed.
+func (d *desk) wantCommitted(group string, want map[protocol.MessageQueue]int64) {
+	d.t.Helper()
+	for mq, offset := range want {
+		got, found, err := d.client.QueryConsumerOffset(d.t.Context(), group, mq)
+		if err != nil || !found || got != offset {
+			d.t.Errorf("%v: committed %d (%v, %v), want %d", mq, got, found, err, offset)
+		}
+	}
+}
+
+func (d *desk) plan(r inspect.ResetRequest) inspect.ResetPlan {
+	d.t.Helper()
+	p, err := d.PlanReset(d.t.Context(), r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return p
+}
+
+func (d *desk) apply(p inspect.ResetPlan) inspect.ResetResult {
+	d.t.Helper()
+	res, err := d.ApplyReset(d.t.Context(), p)
+	if err == nil {
+		err = res.Failed()
+	}
+	if err != nil {
+		d.t.Fatalf("%v, rows %+v", err, res.Rows)
+	}
+	return res
+}
+
+// all gives every queue one value.
+func all(mqs []protocol.MessageQueue, offset int64) map[protocol.MessageQueue]int64 {
+	want := map[protocol.MessageQueue]int64{}
+	for _, mq := range mqs {
+		want[mq] = offset
+	}
+	return want
+}
+
+// A stopped group is reset back and forward, all of it, a topic or one queue, to 0
+// too; a plan writes nothing, and a saved file takes a reset back (R053, R054, R059).
+func TestResetStopped(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 3), tg.Group(t)
+		mqs := d.queues(topic)
+		n := int64(10 * len(mqs))
+		tg.Produce(t, topic, int(n))
+		d.makeGroup(tg, group)
+		d.commit(group, 4, mqs...)
+
+		latest := inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetLatest}}
+		p := d.plan(latest)
+		if p.Online || p.Method != inspect.MethodCommit || len(p.Rows) != len(mqs) || p.Before.Value != 6*int64(len(mqs)) || p.After != inspect.Exact(0) {
+			t.Errorf("plan: online %v, %s, %d rows, lag %+v to %+v", p.Online, p.Method, len(p.Rows), p.Before, p.After)
+		}
+		for i, row := range p.Rows {
+			if row.Before != 4 || row.After != 10 || row.Min != 0 || row.Max != 10 || row.Effect != core.EffectSkip || row.Count != 6 || !row.FirstStored.IsZero() || row.Unknown {
+				t.Errorf("row %d: %+v", i, row)
+			}
+		}
+		d.wantCommitted(group, all(mqs, 4))
+
+		forward := d.apply(p)
+		d.wantCommitted(group, all(mqs, 10))
+		if forward.Done != len(mqs) || forward.Rows[0].ReadBack != 10 {
+			t.Errorf("result: %d done, first row %+v", forward.Done, forward.Rows[0])
+		}
+
+		// Back, one queue only, to 0 and to 5: the others stay.
+		for _, to := range []int64{0, 5} {
+			one := inspect.ResetRequest{Group: group, Topics: []string{topic}, Queues: mqs[1:2], Target: core.ResetTarget{Kind: core.ResetOffset, Offset: to}}
+			p = d.plan(one)
+			if len(p.Rows) != 1 || p.Rows[0].After != to || p.Rows[0].FirstStored.IsZero() {
+				t.Errorf("plan of one queue: %+v", p.Rows)
+			}
+			d.apply(p)
+			want := all(mqs, 10)
+			want[mqs[1]] = to
+			d.wantCommitted(group, want)
+		}
+
+		saved, err := inspect.ReadSaved(forward.SavedTo)
+		if err != nil || saved.Group != group || saved.Cluster != tg.Name || len(saved.Queues) != len(mqs) {
+			t.Fatalf("saved offsets: %+v, %v", saved, err)
+		}
+		d.apply(d.plan(inspect.ResetRequest{Group: group, Exact: saved.Exact()}))
+		d.wantCommitted(group, all(mqs, 4))
+	})
+}
+
+// Nothing is written when somebody else has moved an offset since the plan.
+func TestResetDrift(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 10*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 4, mqs...)
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		d.commit(group, 5, mqs[0])
+		_, err := d.ApplyReset(t.Context(), p)
+		if drift, ok := errors.AsType[*inspect.DriftError](err); !ok || len(drift.What) != 1 {
+			t.Errorf("error %v, want the drift of one queue", err)
+		}
+		want := all(mqs, 4)
+		want[mqs[0]] = 5
+		d.wantCommitted(group, want)
+		if files, _ := filepath.Glob(d.saved + "/*"); len(files) > 0 {
+			t.Errorf("files %q were saved for a reset that was not made", files)
+		}
+	})
+}
+
+// A reset by time finds the first message at that time, within a batch of one store
+// time too, and the end for a later one (R065, R067).
+func TestResetTime(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := d.queues(topic)[0]
+		batch := make([]protocol.BatchItem, 32)
+		for i := range batch {
+			batch[i].Body = []byte{'a' + byte(i)}
+		}
+		pause := func() {
+			wait := time.NewTimer(20 * time.Millisecond) // so that store times differ
+			<-wait.C
+		}
+		for range 5 {
+			sandboxtest.Send(t, d.client, mq, protocol.BatchItem{Body: []byte("x")})
+		}
+		pause()
+		sandboxtest.Send(t, d.client, mq, batch...)
+		pause()
+		sandboxtest.Send(t, d.client, mq, protocol.BatchItem{Body: []byte("y")})
+		tg.AwaitOffset(t, mq, 38)
+		d.makeGroup(tg, group)
+		d.commit(group, 38, mq)
+
+		at := func(offset int64) time.Time {
+			p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetOffset, Offset: offset}})
+			return p.Rows[0].FirstStored
+		}
+		batchAt, lastAt := at(20), at(37)
+		if !at(5).Equal(batchAt) || !at(36).Equal(batchAt) || !at(4).Before(batchAt) || !lastAt.After(batchAt) {
+			t.Fatalf("the batch was stored at %v to %v, the last message at %v", at(5), at(36), lastAt)
+		}
+		for name, tt := range map[string]struct {
+			to   time.Time
+			want int64
+		}{
+			"the time of the batch": {batchAt, 5}, "before it": {batchAt.Add(-time.Millisecond), 5}, "after it": {batchAt.Add(time.Millisecond), 37},
+			"the last message": {lastAt, 37}, "later": {lastAt.Add(time.Hour), 38}, "long ago": {lastAt.Add(-time.Hour), 0},
+		} {
+			p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetTime, Time: tt.to}})
+			if got := p.Rows[0].After; got != tt.want {
+				t.Errorf("%s: offset %d, want %d", name, got, tt.want)
+			}
+		}
+	})
+}
+
+// What does not exist is said, and a group that has never committed can be given
+// offsets (R061).
+func TestResetUnknown(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 5*len(mqs))
+		earliest := core.ResetTarget{Kind: core.ResetEarliest}
+		_, err := d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Topics: []string{topic}, Target: earliest})
+		if nf, ok := errors.AsType[*inspect.NotFoundError](err); !ok || nf.Kind != "group" {
+			t.Errorf("a group that nobody knows: %v", err)
+		}
+		d.makeGroup(tg, group)
+		if _, err := d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Target: earliest}); err == nil {
+			t.Error("a group without any topic was planned to be reset")
+		}
+		_, err = d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Topics: []string{topic + "-none"}, Target: earliest})
+		if nf, ok := errors.AsType[*inspect.NotFoundError](err); !ok || nf.Kind != "topic" {
+			t.Errorf("a topic that is not there: %v", err)
+		}
+		_, err = d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Topics: []string{topic}, Target: earliest,
+			Queues: []protocol.MessageQueue{{BrokerName: mqs[0].BrokerName, QueueID: 77}}})
+		if nf, ok := errors.AsType[*inspect.NotFoundError](err); !ok || nf.Kind != "queue" {
+			t.Errorf("a queue that is not there: %v", err)
+		}
+		p := d.plan(inspect.ResetRequest{Group: group, Topics: []string{topic}, Target: core.ResetTarget{Kind: core.ResetOffset, Offset: 3}})
+		for _, row := range p.Rows {
+			if row.Before != -1 || row.After != 3 || row.Effect != core.EffectSkip {
+				t.Errorf("a queue without offset: %+v", row)
+			}
+		}
+		d.apply(p)
+		d.wantCommitted(group, all(mqs, 3))
+	})
+}
+
