@@ -195,7 +195,8 @@ func (e *Engine) guard(wg *sync.WaitGroup, f func()) {
 // bounds the leaving; when it ends first, what is left undone is returned. Run
 // returns nil after an orderly leave, a *StillRunningError (in the chain) when a
 // listener did not return although it was interrupted, a *PanicError after a panic,
-// a *FilterRefusedError when a broker does not take an expression, a *TakenError
+// a *FilterRefusedError when a broker does not take an expression, a *DeniedError
+// when access control lets no broker take this member at the start, a *TakenError
 // when its client serves another engine, and an error naming the state when it is
 // called a second time.
 func (e *Engine) Run(ctx, leaveCtx context.Context) error {
@@ -356,6 +357,10 @@ func (routesKnown) apply(ctx context.Context, c *coordinator) { c.heartbeat(ctx,
 type firstPass struct{}
 
 func (firstPass) apply(_ context.Context, c *coordinator) {
+	if err := c.deniedByAll(); err != nil {
+		c.e.cancel(&DeniedError{c.e.o.Group, err})
+		return
+	}
 	c.rebalancing = false
 	c.wake("start", 0)
 }

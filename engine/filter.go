@@ -72,6 +72,9 @@ func (e *Engine) checkFilters(ctx context.Context) error {
 			cctx, cancel := context.WithTimeout(ctx, callTimeout)
 			err := e.d.Client.CheckClientConfig(cctx, addr, e.clientID, e.o.Group, s)
 			cancel()
+			if _, denied := remoting.AccessDenied(err); denied {
+				continue // the first heartbeat will be told the same
+			}
 			if _, answered := errors.AsType[*remoting.CodeError](err); answered && !remoting.Retryable(err) {
 				return &FilterRefusedError{s, b.BrokerName, addr, err}
 			}

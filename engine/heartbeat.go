@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -19,6 +20,7 @@ type brokerState struct {
 	back    time.Time // when it was back after it had not answered
 	greet   time.Time // when a connection was made while a heartbeat was under way
 	subSeq  uint64    // the last change of subscriptions that it has heard of
+	denied  error     // access control refused the last heartbeat
 }
 
 const (
@@ -154,6 +156,10 @@ func (b beat) apply(ctx context.Context, c *coordinator) {
 	}
 	s.beating, s.Waiting = false, time.Time{}
 	ev := HeartbeatSent{At: At{Time: now}, Address: b.Address, RTTMS: ms(b.RTT)}
+	s.denied = nil
+	if _, denied := remoting.AccessDenied(b.err); denied {
+		s.denied = b.err
+	}
 	if b.err != nil {
 		ev.Error = b.err.Error()
 		c.brokerDown(b.Name, b.Address, b.err)

@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +25,9 @@ type Options struct {
 	Handler Handler
 	// Serialize is the header encoding of requests.
 	Serialize protocol.SerializeType
+	// TLS is used for every connection; an empty ServerName is the host of each
+	// address. Nil: connections are not encrypted.
+	TLS *tls.Config
 	// Signer signs every request, to name servers too; nil signs none.
 	Signer *protocol.Signer
 	// VIPChannel sends to a broker's port − 2 what the Java client's

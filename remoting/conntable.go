@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"net"
@@ -23,7 +24,8 @@ const (
 // own, for all who want the address: a caller that leaves does not end it for
 // the others, so it has a deadline of its own and is ended by close only.
 type connTable struct {
-	dial        func(ctx context.Context, network, addr string) (net.Conn, error)
+	dialRaw     func(ctx context.Context, network, addr string) (net.Conn, error)
+	tls         *tls.Config // nil: none
 	dialTimeout time.Duration
 	options     ConnOptions
 	log         *slog.Logger
@@ -53,7 +55,8 @@ type dialled struct {
 
 func newConnTable(o Options) *connTable {
 	return &connTable{
-		dial:        o.Dial,
+		dialRaw:     o.Dial,
+		tls:         o.TLS,
 		dialTimeout: o.DialTimeout,
 		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, Signer: o.Signer, IdleTimeout: idleLimit},
 		log:         o.Log,
@@ -108,11 +111,20 @@ func (t *connTable) lookup(ctx context.Context, addr string) (*Conn, *dialled, e
 	return nil, d, nil
 }
 
+// dial opens a connection, with TLS where that is asked for.
+func (t *connTable) dial(ctx context.Context, addr string) (net.Conn, error) {
+	nc, err := t.dialRaw(ctx, "tcp", addr)
+	if err != nil || t.tls == nil {
+		return nc, err
+	}
+	return secure(ctx, nc, addr, t.tls)
+}
+
 // run dials and tells those who wait.
 func (t *connTable) run(ctx context.Context, addr string, d *dialled) {
 	defer d.cancel()
 	defer close(d.done)
-	nc, err := t.dial(ctx, "tcp", addr)
+	nc, err := t.dial(ctx, addr)
 	if err == nil {
 		t.running.Add(1)
 		d.conn = newConn(nc, t.options, addr, func(c *Conn) { t.onEnd(addr, c) })

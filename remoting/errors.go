@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"eyeq/remoting/protocol"
@@ -23,8 +24,12 @@ type CodeError struct {
 	Addr    string
 }
 
-// Error names the request, the address, the code and the broker's own words.
+// Error names the request, the address, the code and the broker's own words; a
+// refusal by access control is told in ours.
 func (e *CodeError) Error() string {
+	if d, denied := e.Denial(); denied {
+		return fmt.Sprintf("%v to %s: %v", e.Request, e.Addr, d)
+	}
 	return fmt.Sprintf("%v to %s answered %v: %s", e.Request, e.Addr, e.Code, e.Remark)
 }
 
@@ -87,6 +92,12 @@ func (e *UnreachableError) Error() string { return fmt.Sprintf("no name server a
 
 // Unwrap gives the reasons.
 func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// retryable reports whether one of the name servers may answer later.
+func (e *UnreachableError) retryable() bool {
+	all, ok := e.Err.(reasons)
+	return !ok || len(all) == 0 || slices.ContainsFunc(all, Retryable)
+}
 
 // DialError says that no connection could be made to an address. During the
 // back-off after a failed dial it is returned again without a new attempt.
@@ -153,6 +164,12 @@ func Retryable(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, errClientClosed) {
 		return false
 	}
+	if e, ok := errors.AsType[*UnreachableError](err); ok {
+		return e.retryable()
+	}
+	if _, ok := errors.AsType[*TLSError](err); ok {
+		return false
+	}
 	if e, ok := errors.AsType[*CodeError](err); ok {
 		return retryableCode(e.Code)
 	}
@@ -163,9 +180,6 @@ func Retryable(err error) bool {
 		return false // "host" without ":port" stays wrong
 	}
 	if _, ok := errors.AsType[*DialError](err); ok {
-		return true
-	}
-	if _, ok := errors.AsType[*UnreachableError](err); ok {
 		return true
 	}
 	if _, ok := errors.AsType[*NoBrokerError](err); ok {

@@ -64,7 +64,21 @@ func (c *Client) tryNamesrv(ctx context.Context, addr string, req *protocol.Comm
 	if errors.Is(err, ErrClosed) && !errors.Is(err, errClientClosed) {
 		answer, err = c.Invoke(ctx, addr, req)
 	}
+	if errors.Is(err, ErrClosed) && c.wantsTLS(ctx, addr) {
+		err = &TLSError{addr, TLSOnly, err}
+	}
 	return answer, err
+}
+
+// wantsTLS reports whether a server that closes our connections would speak TLS. It
+// asks while no name server has answered yet: afterwards it is another reason.
+func (c *Client) wantsTLS(ctx context.Context, addr string) bool {
+	if c.conns.tls != nil || c.current.Load() != nil || ctx.Err() != nil {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.callTimeout)
+	defer cancel()
+	return c.SpeaksTLS(ctx, addr)
 }
 
 func (c *Client) namesrvInOrder() []string {

@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -15,6 +16,10 @@ import (
 // Server accepts connections and gives each the same Handler.
 type Server struct {
 	Handler Handler
+	// TLS serves clients that begin with TLS so, and the others without, or with
+	// TLSOnly not at all. Nil: TLS is not understood.
+	TLS     *tls.Config
+	TLSOnly bool
 	// OnClose, when set, is called after a connection has ended, on a goroutine of its own.
 	OnClose func(c *Conn, cause error)
 }
@@ -74,6 +79,9 @@ type serverConns struct {
 // begin is called by the goroutine of Serve only.
 func (l *serverConns) begin(s *Server, nc net.Conn) {
 	l.running.Add(1)
+	if s.TLS != nil {
+		nc = &sniffedConn{Conn: nc, config: s.TLS, only: s.TLSOnly}
+	}
 	c := newConn(nc, ConnOptions{Handler: s.Handler}, nc.RemoteAddr().String(), func(c *Conn) {
 		defer l.running.Done()
 		l.forget(c)

@@ -86,7 +86,7 @@ func announced(a net.Addr) string {
 // serve accepts on ln for a broker, or for the name server when b is nil.
 func (l *loop) serve(b *broker, ln net.Listener) *endpoint {
 	e := &endpoint{broker: b, inbox: l.inbox, ended: l.ended, closed: make(chan struct{})}
-	server := &remoting.Server{Handler: e, OnClose: e.onClose}
+	server := &remoting.Server{Handler: e, OnClose: e.onClose, TLS: l.options.TLS, TLSOnly: l.options.TLSOnly}
 	e.stop = l.spawn(func(ctx context.Context) {
 		defer close(e.closed)
 		_ = server.Serve(ctx, ln) // a listener that fails has nobody to tell; clients see it

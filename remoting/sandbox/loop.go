@@ -111,6 +111,8 @@ func (l *loop) dispatch(c *call) {
 	var a answer
 	if c.peer.broker == nil {
 		a = l.namesrv.handle(c)
+	} else if refused, ok := l.authenticate(&c.command); !ok {
+		a = refused
 	} else {
 		a = c.peer.broker.handle(c)
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -30,6 +31,14 @@ type Options struct {
 	MaxBytes int64
 	// AutoCreateTopics makes an unknown topic at the first send, as TBW102 does.
 	AutoCreateTopics bool
+	// Users are secret keys by access key: brokers then want every request signed by
+	// one of them. Nil: nothing is checked.
+	Users map[string]string
+	// TLS has every address speak TLS to clients that begin so; others are served
+	// without, or with TLSOnly not at all, as tls.server.mode=enforcing does. Nil:
+	// TLS is not understood.
+	TLS     *tls.Config
+	TLSOnly bool
 	// MaxPullMessages and MaxPullBytes bound one pull answer; zero is 32 and 256 KiB.
 	MaxPullMessages int
 	MaxPullBytes    int

@@ -1,0 +1,200 @@
+package remoting_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"errors"
+	"math/big"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// authority signs certificates of a test.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+	pool *x509.CertPool
+}
+
+func newAuthority(t *testing.T, name string) *authority {
+	t.Helper()
+	a := &authority{pool: x509.NewCertPool()}
+	a.key = newKey(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
+	if err == nil {
+		a.cert, err = x509.ParseCertificate(der)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.pool.AddCert(a.cert)
+	return a
+}
+
+func newKey(t *testing.T) *ecdsa.PrivateKey {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// issue signs a certificate for hosts that was valid from an hour ago until end.
+func (a *authority) issue(t *testing.T, end time.Time, hosts ...string) tls.Certificate {
+	t.Helper()
+	key := newKey(t)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "broker"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	for _, h := range hosts {
+		if ip := net.ParseIP(h); ip != nil {
+			template.IPAddresses = append(template.IPAddresses, ip)
+		} else {
+			template.DNSNames = append(template.DNSNames, h)
+		}
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// secureSandbox serves TLS on real sockets: on a pipe, which holds nothing, two ends
+// that both have something to say wait for each other.
+func secureSandbox(t *testing.T, server *tls.Config, only bool) *sandbox.Sandbox {
+	t.Helper()
+	sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1), sandboxtest.With(func(o *sandbox.Options) { o.TLS, o.TLSOnly = server, only }))
+	if _, _, err := sb.ListenTCP("127.0.0.1:0", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	return sb
+}
+
+func secureClient(t *testing.T, sb *sandbox.Sandbox, config *tls.Config) *remoting.Client {
+	t.Helper()
+	c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, TLS: config, CallTimeout: 5 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c
+}
+
+// sandboxHosts are what the certificates of these sandboxes are for.
+var sandboxHosts = []string{"127.0.0.1", "ns.example"}
+
+func TestTLS(t *testing.T) {
+	ours, other := newAuthority(t, "Our CA"), newAuthority(t, "Other CA")
+	hour := time.Now().Add(time.Hour)
+	good := &tls.Config{Certificates: []tls.Certificate{ours.issue(t, hour, sandboxHosts...)}}
+	mutual := &tls.Config{Certificates: good.Certificates, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
+	trust := func(a *authority) *tls.Config { return &tls.Config{RootCAs: a.pool} }
+	tests := map[string]struct {
+		server *tls.Config
+		only   bool
+		client *tls.Config
+		fault  remoting.TLSFault
+		says   string // "": it works
+	}{
+		"right CA":              {server: good, client: trust(ours)},
+		"right CA, TLS only":    {server: good, only: true, client: trust(ours)},
+		"no TLS where allowed":  {server: good},
+		"another name given":    {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "ns.example"}},
+		"wrong CA":              {server: good, client: trust(other), fault: remoting.TLSUnknownCA, says: "signed by nobody we trust (CN=Our CA)"},
+		"wrong name":            {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "mq.example"}, fault: remoting.TLSWrongName, says: "is for ns.example, 127.0.0.1, not for mq.example"},
+		"expired":               {server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, time.Now().Add(-time.Minute), sandboxHosts...)}}, client: trust(ours), fault: remoting.TLSExpired, says: "expired at 20"},
+		"wrong CA, not checked": {server: good, client: &tls.Config{InsecureSkipVerify: true}},
+		"plain server":          {client: trust(ours), fault: remoting.TLSNotSpoken, says: "does not speak TLS there"},
+		"plain client":          {server: good, only: true, fault: remoting.TLSOnly, says: "speaks TLS only"},
+		"client certificate":    {server: mutual, client: &tls.Config{RootCAs: ours.pool, Certificates: []tls.Certificate{ours.issue(t, hour)}}},
+		"no client certificate": {server: mutual, client: trust(ours), fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
+		"its CA is not known":   {server: mutual, client: &tls.Config{RootCAs: ours.pool, Certificates: []tls.Certificate{other.issue(t, hour)}}, fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			c := secureClient(t, secureSandbox(t, tt.server, tt.only), tt.client)
+			route, err := c.Route(t.Context(), "t")
+			if tt.says == "" {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := c.MaxOffset(t.Context(), route.Queues[0]); err != nil {
+					t.Errorf("the broker: %v", err)
+				}
+				return
+			}
+			te, ok := errors.AsType[*remoting.TLSError](err)
+			if !ok || te.Fault != tt.fault || !strings.Contains(te.Error(), tt.says) {
+				t.Fatalf("error %v, want fault %d and %q", err, tt.fault, tt.says)
+			}
+			if remoting.Retryable(err) {
+				t.Errorf("%v counts as passing by itself", err)
+			}
+		})
+	}
+}
+
+// TestTLSKeepsLargeFrames: frames span many TLS records in both directions.
+func TestTLSKeepsLargeFrames(t *testing.T) {
+	ca := newAuthority(t, "CA")
+	sb := secureSandbox(t, &tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Now().Add(time.Hour), sandboxHosts...)}}, true)
+	c := secureClient(t, sb, &tls.Config{RootCAs: ca.pool})
+	body := []byte(strings.Repeat("0123456789abcdef", 1<<16))
+	mq := protocol.MessageQueue{Topic: "t", BrokerName: "broker-a"}
+	if _, err := c.Send(t.Context(), "p", mq, &remoting.OutMessage{Body: body}); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := c.MasterOf(t.Context(), mq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := c.Pull(t.Context(), addr, &protocol.PullMessageRequestHeader{ConsumerGroup: "g", Topic: "t", MaxMsgNums: 1,
+		SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG})
+	if err != nil || !strings.Contains(string(r.Body), string(body)) {
+		t.Errorf("pulled %d bytes, %v, want the body of %d", len(r.Body), err, len(body))
+	}
+}
+
+// TestTLSDialLimit: a server that accepts and says nothing costs the dial's time, not more.
+func TestTLSDialLimit(t *testing.T) {
+	mute := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		near, far := net.Pipe()
+		context.AfterFunc(t.Context(), func() { far.Close() })
+		go func() { // reads and never answers
+			buf := make([]byte, 1<<10)
+			for {
+				if _, err := far.Read(buf); err != nil {
+					return
+				}
+			}
+		}()
+		return near, nil
+	}
+	c, err := remoting.NewClient(remoting.Options{Namesrv: []string{"a:1"}, Dial: mute, TLS: &tls.Config{}, DialTimeout: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := c.Route(t.Context(), "t"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("error %v, want a deadline", err)
+	}
+}
