@@ -34,6 +34,9 @@ func (v viewID) scope() scope {
 
 // scope is which keys work in the shown view.
 func (a *app) scope() scope {
+	if a.shown == viewQueue && a.watchedNow() != nil {
+		return inWatchQueue
+	}
 	if a.shown == viewQueue && a.env.o.Hold {
 		return inHeld
 	}
@@ -149,6 +152,11 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		changed, cmd = a.onSnapshots(msg)
 	case eventsMsg:
 		cmd = a.onEvents(msg)
+	case watchMsg:
+		cmd = a.onWatch(msg)
+	case headMsg:
+		a.queue = a.queue.update(msg)
+		cmd = a.cmds.pollLater(msg.poll)
 	case heldMsg:
 		a.queue = a.queue.update(msg)
 		cmd = a.cmds.pollLater(msg.poll)
@@ -237,12 +245,15 @@ func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 		}
 		a.show(i)
 	}
+	if a.watchedNow() != nil {
+		a.show(a.cur)
+	}
 	// Clock and ages move by the second even when the engine does not.
 	changed = changed && !a.frozen() || !a.env.now.Truncate(time.Second).Equal(a.cache.second) || a.reading()
 	if !msg.next {
 		return true, nil
 	}
-	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines)}
+	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines), a.pollWatched()}
 	for i := range a.streams {
 		cmds = append(cmds, a.listen(i))
 	}
@@ -328,6 +339,9 @@ func (a *app) goTo(v viewID) tea.Cmd {
 	}
 	a.leavePage()
 	a.last, a.shown = a.shown, v
+	if v == viewLive {
+		a.unwatch()
+	}
 	a.visited()
 	switch v {
 	case viewEvents:
@@ -369,6 +383,9 @@ func (a *app) onPoll(msg pollDueMsg) tea.Cmd {
 
 // readHeld reads the cache of the queue that is looked at.
 func (a *app) readHeld() tea.Cmd {
+	if a.watchedNow() != nil {
+		return a.readHead()
+	}
 	q := a.source().scene.queue(a.queue.mq)
 	if q == nil || !q.Own || a.frozen() || a.source().engine == nil {
 		return a.cmds.pollLater(a.poll) // it may become ours
@@ -384,8 +401,10 @@ func (a *app) readLog() tea.Cmd { return a.cmds.log(a.env.o.LogTail, a.poll) }
 
 // look switches to another consumer of this process.
 func (a *app) look(i int) tea.Cmd {
-	a.cur = (i + len(a.sources)) % len(a.sources)
-	if a.shown == viewQueue {
+	if n := a.consumers(); n > 0 { // watched groups come after them
+		a.cur = (i + n) % n
+	}
+	if a.shown == viewQueue || a.shown == viewWatch {
 		a.shown = viewLive
 	}
 	a.visited()

@@ -14,7 +14,7 @@ import (
 
 // commandNames are what the command bar knows, with what follows.
 var commandNames = []struct{ name, args, help string }{
-	{"live", "[CONSUMER]", "the live view, of another consumer"},
+	{"live", "[GROUP]", "the live view, of any group"},
 	{"events", "", "all events"},
 	{"queue", "BROKER/ID", "one queue in detail"},
 	{"topic", "NAME|all", "one topic only"},
@@ -80,10 +80,13 @@ func (a *app) commandLive(name string) tea.Cmd {
 	if name == "" {
 		return a.goTo(viewLive)
 	}
-	for i := range a.sources {
+	for i := range a.consumers() {
 		if a.sourceName(i) == name {
 			return tea.Batch(a.look(i), a.goTo(viewLive))
 		}
+	}
+	if a.env.o.Inspect != nil {
+		return a.openWatch(name)
 	}
 	return a.refuse(fmt.Sprintf("no consumer %q in this process; there are: %s", SafeText(name), strings.Join(a.sourceNames(), ", ")))
 }
@@ -100,7 +103,7 @@ func (a *app) sourceName(i int) string {
 }
 
 func (a *app) sourceNames() []string {
-	names := make([]string, len(a.sources))
+	names := make([]string, a.consumers())
 	for i := range names {
 		names[i] = a.sourceName(i)
 	}

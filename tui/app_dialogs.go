@@ -178,6 +178,9 @@ func (a *app) queueNames(queues []engine.MessageQueue) string {
 
 // openReset opens the reset dialog for own queues.
 func (a *app) openReset() tea.Cmd {
+	if a.watchedNow() != nil {
+		return a.resetWatched()
+	}
 	s := a.source().scene
 	if s == nil || a.source().engine == nil {
 		return a.refuse("the engine has not shown anything yet")

@@ -117,6 +117,7 @@ func (a *app) act(name action) tea.Cmd {
 		a.env.mode = (a.env.mode + 1) % 3
 		a.note = note{"times are " + a.env.mode.String(), notice, a.env.now}
 	case "refresh":
+		a.hurryWatched()
 		return tea.Batch(a.cmds.readNow(a.engines), a.toPage(hurryMsg{}))
 	case "detail":
 		return a.detail()
@@ -144,7 +145,7 @@ func (a *app) act(name action) tea.Cmd {
 // toView hands a message to the shown view.
 func (a *app) toView(msg any) {
 	switch a.shown {
-	case viewLive:
+	case viewLive, viewWatch:
 		a.live[a.cur] = a.live[a.cur].update(msg)
 	case viewEvents:
 		a.events[a.cur] = a.events[a.cur].update(msg)
@@ -162,9 +163,13 @@ func (a *app) escape() tea.Cmd {
 		if !a.live[a.cur].escape() {
 			a.note = note{}
 		}
+	case viewWatch:
+		if !a.live[a.cur].escape() {
+			return a.back()
+		}
 	case viewEvents:
 		if !a.events[a.cur].escape() {
-			return a.goTo(a.top())
+			return a.back()
 		}
 	case viewQueue:
 		if !a.queue.list.ClearMarks() {
@@ -179,6 +184,8 @@ func (a *app) escape() tea.Cmd {
 // back goes up one level; at the top it leaves.
 func (a *app) back() tea.Cmd {
 	switch {
+	case a.watchedNow() != nil && (a.shown == viewQueue || a.shown == viewEvents):
+		return a.goTo(viewWatch)
 	case a.shown == a.top():
 		return a.askLeave()
 	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail:
@@ -242,6 +249,9 @@ func (a *app) targets() []engine.MessageQueue {
 
 // setRefresh takes a new period.
 func (a *app) setRefresh(d time.Duration) tea.Cmd {
+	if a.watchedNow() != nil {
+		return a.setWatchEvery(d)
+	}
 	a.refresh = min(max(d, minRefresh), maxRefresh)
 	a.note = note{"refresh every " + span(a.refresh), notice, a.env.now}
 	return nil

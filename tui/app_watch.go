@@ -1,8 +1,216 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
 
-// openWatch shows any group live.
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// openWatch shows any group live: through this process's own member if there is one,
+// else as brokers and members tell it.
 func (a *app) openWatch(group string) tea.Cmd {
-	return a.open(place{view: viewLag, group: group})
+	for i, s := range a.sources {
+		if s.engine != nil && s.scene != nil && s.scene.raw.Group == group {
+			return tea.Batch(a.look(i), a.goTo(viewLive))
+		}
+	}
+	if a.env.o.Inspect == nil {
+		return a.refuse("live " + SafeText(group) + ": no consumer of this process, and there is no cluster to ask")
+	}
+	i := a.watchedIndex(group)
+	if i < 0 {
+		i = a.watchSlot()
+		w := &watch{group: group, past: newWatchPast(), every: watchEvery}
+		a.sources[i] = &source{name: group, hist: &history{}, watch: w}
+		a.live[i], a.events[i] = newLiveView(a.env), newEventsView(a.env)
+		a.live[i].waiting = w.waitingLines(a.env)
+		a.resize()
+	}
+	a.group, a.cur = group, i
+	cmd := a.goTo(viewWatch)
+	a.visited()
+	a.show(i)
+	return tea.Batch(cmd, a.pollWatched())
+}
+
+// watchSlot is a place for one more source: a new one, or that of the watched group
+// that was not looked at for the longest time.
+func (a *app) watchSlot() int {
+	oldest, n := -1, 0
+	for i, s := range a.sources {
+		if s.watch == nil {
+			continue
+		}
+		n++
+		if i != a.cur && (oldest < 0 || s.watch.visited.Before(a.sources[oldest].watch.visited)) {
+			oldest = i
+		}
+	}
+	if n >= keepWatched && oldest >= 0 {
+		return oldest
+	}
+	a.sources = append(slices.Clip(a.sources), nil)
+	a.live = append(slices.Clip(a.live), liveView{})
+	a.events = append(slices.Clip(a.events), eventsView{})
+	return len(a.sources) - 1
+}
+
+// watchedNow is the watched group on the screen; nil when an engine is.
+func (a *app) watchedNow() *watch {
+	if len(a.sources) == 0 {
+		return nil
+	}
+	return a.source().watch
+}
+
+// pollWatched asks for the next picture of the group on the screen when it is due and
+// none is on its way.
+func (a *app) pollWatched() tea.Cmd {
+	w := a.watchedNow()
+	if w == nil || w.asking || a.env.now.Before(w.next) || !slices.Contains([]viewID{viewWatch, viewQueue, viewEvents}, a.shown) {
+		return nil
+	}
+	a.env.tickets++
+	w.ticket, w.asking, w.began, w.visited = a.env.tickets, true, a.env.now, a.env.now
+	return a.cmds.watch(a.env.o.Inspect, w.group, w.ticket)
+}
+
+// onWatch takes a picture in.
+func (a *app) onWatch(msg watchMsg) tea.Cmd {
+	i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.asking && s.watch.ticket == msg.ticket })
+	if i < 0 {
+		return nil // it has lost its place since
+	}
+	s := a.sources[i]
+	w := s.watch
+	w.asking = false
+	w.next = w.began.Add(w.every)
+	if soon := a.env.now.Add(w.every / 4); w.next.Before(soon) { // slow answers leave the cluster a pause
+		w.next = soon
+	}
+	if w.err = msg.err; msg.err != "" {
+		w.errAt = a.env.now
+	} else {
+		s.addLive(&msg.live)
+	}
+	a.live[i].waiting = w.waitingLines(a.env)
+	if a.shown == viewEvents && i == a.cur && !a.frozen() {
+		s.log.unseen = 0
+	}
+	a.show(i)
+	return nil
+}
+
+// watchHealth is the worst thing that is wrong with what is known of a watched group.
+func (a *app) watchHealth() segment {
+	th, s := a.env.th, a.source()
+	w := s.watch
+	switch {
+	case s.scene == nil && w.err != "":
+		return segment{th.bad, " " + failure.sign() + " " + w.err}
+	case s.scene == nil:
+		return segment{th.dim, " asking brokers and members … " + age(a.env.now.Sub(w.began))}
+	case w.err != "":
+		return segment{th.bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err)}
+	}
+	f := s.scene.watch
+	if old, stale := a.stale(); stale {
+		return segment{th.bad, " ! figures are " + age(old) + " old: the cluster has not answered yet"}
+	}
+	if f.paused != "" {
+		return segment{th.accent, " " + f.paused}
+	}
+	text, sev := f.agreement(s.scene)
+	if sev != info {
+		return segment{severityStyle(th, sev), " " + sev.sign() + " " + text}
+	}
+	if n := len(f.trouble); n > 0 {
+		return segment{th.warn, fmt.Sprintf(" ! %s could not be asked: %s", plurals(n, "thing", "things"), f.trouble[0])}
+	}
+	if a.w < 100 {
+		return segment{th.good, " ✓ " + text}
+	}
+	return segment{th.good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text)}
+}
+
+// watchLatest is what else the status line says of a watched group.
+func (a *app) watchLatest() segment {
+	s := a.source()
+	if s.scene == nil || a.w < 100 {
+		return segment{}
+	}
+	f := s.scene.watch
+	if len(f.limits) > 0 {
+		return segment{a.env.th.warn, " · members differ in " + strings.Join(f.limits, ", ")}
+	}
+	return segment{}
+}
+
+// setWatchEvery takes a new period for the group on the screen.
+func (a *app) setWatchEvery(d time.Duration) tea.Cmd {
+	w := a.watchedNow()
+	w.every = min(max(d, minWatchEvery), maxWatchEvery)
+	w.next = a.env.now.Add(w.every)
+	a.note = note{"asked every " + span(w.every), notice, a.env.now}
+	return nil
+}
+
+// unwatch goes back to a consumer of this process.
+func (a *app) unwatch() {
+	if a.watchedNow() == nil {
+		return
+	}
+	if i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch == nil }); i >= 0 {
+		a.cur = i
+	}
+}
+
+// watchedIndex is the source of a watched group; -1 when there is none.
+func (a *app) watchedIndex(group string) int {
+	return slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.group == group })
+}
+
+// consumers is how many sources are consumers of this process; they come first.
+func (a *app) consumers() int {
+	n := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil })
+	if n < 0 {
+		return len(a.sources)
+	}
+	return n
+}
+
+// hurryWatched asks for the group on the screen at once.
+func (a *app) hurryWatched() {
+	if w := a.watchedNow(); w != nil {
+		w.next = time.Time{}
+	}
+}
+
+// watchTitle is what line 1 says of the group.
+func (a *app) watchTitle(s *scene) string {
+	expression := ""
+	if t, _ := a.live[a.cur].shownTopic(); t != nil {
+		expression = t.Expression
+	}
+	return s.watch.title(s, expression)
+}
+
+// resetWatched opens the reset dialog of the whole group, with the marked queues as a
+// choice.
+func (a *app) resetWatched() tea.Cmd {
+	s := a.source().scene
+	if s == nil {
+		return a.refuse("nothing is known of the group yet")
+	}
+	r := resetAnyRequest{group: s.raw.Group, queues: a.live[a.cur].queues.Marked(), rate: s.watch.rates.consume}
+	if a.shown == viewQueue {
+		r.queues = a.targets()
+	}
+	if len(r.queues) > 0 {
+		r.topic = r.queues[0].Topic
+	}
+	return a.servePage(r)
 }

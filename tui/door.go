@@ -15,7 +15,8 @@ type scene struct {
 	index            map[engine.MessageQueue]int
 	letters          map[string]string // client id → letter, by the first topic that names it
 	brokers          shortener
-	topics           int // that have queues
+	topics           int         // that have queues
+	watch            *watchFacts // of a group that other processes consume; nil: an engine's
 }
 
 // queue finds a queue by its true name.

@@ -72,7 +72,7 @@ func describe(e engine.Event) eventRow {
 		r.mq = mq
 		r.topic, r.queue = SafeText(mq.Topic), SafeText(mq.Short())
 	}
-	if !r.describeFlow(e) && !r.describeGroup(e) && !r.describeQueue(e) && !r.describeMessage(e) && !r.describeOperator(e) {
+	if !r.describeFlow(e) && !r.describeGroup(e) && !r.describeQueue(e) && !r.describeMessage(e) && !r.describeOperator(e) && !r.describeWatch(e) {
 		r.kind = "EVENT"
 		r.text = strings.Join(fieldsOf(e), "  ")
 	}

@@ -116,10 +116,10 @@ func (a *app) drawHeader(c *canvas) {
 	if t := SafeText(a.env.o.Title); t != "" && t != SafeText(a.env.o.Cluster) {
 		left = append(left, segment{th.accent, t}, segment{style{}, gap})
 	}
-	own := a.page() == nil && len(a.engines) > 0
+	own := a.page() == nil && (len(a.engines) > 0 || a.watchedNow() != nil)
 	if own {
 		left = append(left, segment{style{}, " "}, segment{th.bold, a.groupName()})
-		if n := len(a.sources); n > 1 {
+		if n := a.consumers(); n > 1 && a.watchedNow() == nil {
 			left = append(left, segment{th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)})
 		}
 		left = append(left, a.holdText(gap)...)
@@ -136,6 +136,11 @@ func (a *app) drawHeader(c *canvas) {
 	}
 	right := []segment{}
 	switch {
+	case a.watchedNow() != nil:
+		if s != nil {
+			left = append(left, segment{th.dim, gap + a.watchTitle(s)})
+		}
+		right = append(right, a.clusterText()...)
 	case !own:
 		right = append(right, a.clusterText()...)
 	case s != nil:
@@ -268,12 +273,19 @@ func (a *app) drawTabs(c *canvas) {
 	} else if old, stale := a.stale(); stale {
 		state = segment{th.bad, "! " + age(old) + " old"}
 	}
-	c.spread(left, []segment{state, {th.dim, " " + refreshText(a.refresh) + " "}})
+	every := a.refresh
+	if w := a.watchedNow(); w != nil {
+		every = w.every
+	}
+	c.spread(left, []segment{state, {th.dim, " " + refreshText(every) + " "}})
 }
 
 func refreshText(d time.Duration) string {
 	if d < time.Second {
 		return short(float64(time.Second)/float64(d)) + " Hz"
+	}
+	if d%time.Second == 0 {
+		return "every " + age(d)
 	}
 	return "every " + span(d)
 }
@@ -285,6 +297,9 @@ func (a *app) stale() (time.Duration, bool) {
 		return 0, false
 	}
 	old := a.env.now.Sub(s.At)
+	if w := a.watchedNow(); w != nil {
+		return old, old > w.staleAfter()
+	}
 	return old, old > staleAfter && !a.ended
 }
 
@@ -321,7 +336,7 @@ func (a *app) drawHint(c *canvas) (mode string) {
 				continue
 			}
 		case "next-consumer":
-			if len(a.sources) < 2 {
+			if a.consumers() < 2 {
 				continue
 			}
 		case "live":

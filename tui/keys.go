@@ -29,13 +29,15 @@ const (
 	inTopics
 	inTopic
 	inBrokers
-	inWatch // any group live
+	inWatch      // any group live
+	inWatchQueue // a queue of it
 	inTail
 	everywhere = inTail<<1 - 1
 	inLists    = inGroups | inTopics | inBrokers
 	inPages    = inLists | inGroup | inLag | inTopic
-	inTables   = inLive | inEvents | inPages
+	inTables   = inAnyLive | inEvents | inPages
 	inQueues   = inQueue | inHeld
+	inAnyLive  = inLive | inWatch
 )
 
 func (s scope) String() string {
@@ -43,7 +45,7 @@ func (s scope) String() string {
 		return "everywhere"
 	}
 	var names []string
-	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Tail"} {
+	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Watched queue", "Tail"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -96,9 +98,9 @@ func defaultKeys() []binding {
 		bind("acknowledge", inLive|inHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
 		bind("refuse", inLive|inHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
 		bind("dead-letter", inLive|inHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
-		bind("mark", inLive|inPages, "v", "mark", "mark the row, or take its mark away"),
+		bind("mark", inAnyLive|inPages, "v", "mark", "mark the row, or take its mark away"),
 		bind("mark-message", inHeld, "space v", "mark", "mark the message, or take its mark away"),
-		bind("mark-range", inLive|inHeld|inPages, "V", "", "mark from the last mark to here"),
+		bind("mark-range", inAnyLive|inHeld|inPages, "V", "", "mark from the last mark to here"),
 		bind("mark-all", inHeld, "ctrl+a", "", "mark all held messages of the list"),
 		bind("detail", inTables|inQueues, "enter", "detail", "details of the row"),
 		bind("describe", inPages|inWatch, "d", "describe", "everything about the row, or the group of this view"),
@@ -106,17 +108,17 @@ func defaultKeys() []binding {
 		bind("pause", inLive|inQueues, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
 		bind("pause-all", inLive|inQueues, "P", "pause all", "pause or resume the whole consumer (asks first)"),
 		bind("reset", inLive|inQueues|inLag|inWatch, "R", "reset…", "reset offsets: opens a dialog, writes nothing yet"),
-		bind("sort", inLive|inLag|inLists, "s", "sort", "sort by the next column"),
-		bind("sort-reverse", inLive|inLag|inLists, "S", "", "reverse the order"),
-		bind("next-topic", inLive, "n", "topic", "next topic: all, each, the retry topic"),
-		bind("previous-topic", inLive, "N", "", "previous topic"),
+		bind("sort", inAnyLive|inLag|inLists, "s", "sort", "sort by the next column"),
+		bind("sort-reverse", inAnyLive|inLag|inLists, "S", "", "reverse the order"),
+		bind("next-topic", inAnyLive, "n", "topic", "next topic: all, each, the retry topic"),
+		bind("previous-topic", inAnyLive, "N", "", "previous topic"),
 		bind("filter", inTables, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
-		bind("freeze", inLive|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
+		bind("freeze", inAnyLive|inWatchQueue|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
 		bind("next-error", inEvents, "e", "error", "next failure"),
 		bind("previous-error", inEvents, "E", "", "previous failure"),
-		bind("next-pane", inLive|inGroup|inTopic|inBrokers, "tab", "", "next pane"),
-		bind("previous-pane", inLive|inGroup|inTopic|inBrokers, "shift+tab", "", "previous pane"),
-		bind("zoom", inLive|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
+		bind("next-pane", inAnyLive|inGroup|inTopic|inBrokers, "tab", "", "next pane"),
+		bind("previous-pane", inAnyLive|inGroup|inTopic|inBrokers, "shift+tab", "", "previous pane"),
+		bind("zoom", inAnyLive|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
 
 		bind("live", everywhere, "1", "live", "Live"),
 		bind("lag", everywhere, "2", "lag", "Lag of the group"),

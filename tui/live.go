@@ -37,6 +37,7 @@ type liveView struct {
 	moved   time.Time // when the operator moved the cursor last
 	chosen  bool      // the operator has moved the cursor
 	hidden  int       // rows that the filter hides
+	waiting []string  // why there is no picture of a watched group yet
 	columns []table.Column
 	plan    livePlan
 	sizes   liveSizes

@@ -61,7 +61,7 @@ func (v *liveView) drawAlloc(c *canvas) {
 	}
 	first, end := v.members.Window()
 	for i := first; i < end && i < len(t.Members); i++ {
-		v.drawMember(c, t, &t.Members[i], i == v.members.Cursor(), grid)
+		v.drawMember(c, t, nth, i, grid)
 	}
 	for range v.plan.alloc - (end - first) {
 		c.boxed(thinBox, th.frame)
@@ -87,6 +87,9 @@ func (v *liveView) fillAlloc(c *canvas, notes []string) {
 // allocDetails is the right part of the upper edge.
 func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 	s := v.pic.scene
+	if s.watch != nil {
+		return v.watchAllocDetails(t, nth)
+	}
 	if v.w < 86 {
 		text := fmt.Sprintf("%s %dq/%dm", s.Strategy, t.Queues, len(t.Members))
 		if len(s.Topics) > 1 {
@@ -125,6 +128,8 @@ func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
 		return []string{failure.sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
 	case t.MembersError != "":
 		return []string{failure.sign() + " members " + unknown + ": " + t.MembersError, "  asked " + orUnknown(t.MembersFrom) + "; what is held stays as it is"}
+	case v.watched() != nil && v.watched().empty():
+		return []string{"no member is connected: nobody consumes, offsets stay as they are"}
 	case v.pic.scene.State == engine.CreateJust:
 		return []string{"joining the group: no members known yet"}
 	}
@@ -157,8 +162,8 @@ func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
 }
 
 // drawMember draws one member's line.
-func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.MemberSnapshot, cursor bool, grid []gridBroker) {
-	th := v.env.th
+func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
+	th, m, cursor := v.env.th, &t.Members[i], i == v.members.Cursor()
 	focused := cursor && v.focus == paneAlloc
 	mark := " "
 	if cursor {
@@ -201,6 +206,7 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.Memb
 		c.put(text, padLeft(part, 5)+"  ")
 	}
 	switch {
+	case v.pic.scene.watch != nil && m.Unknown:
 	case m.Unknown:
 		c.put(th.dim, "its own list: "+v.pic.scene.Strategy)
 	case v.plan.grid:
@@ -231,6 +237,9 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, m *engine.Memb
 		}
 	default:
 		c.put(text, v.ranges(m.Queues))
+	}
+	if v.pic.scene.watch != nil {
+		c.put(th.warn, v.memberNote(m, nth))
 	}
 	if m.Self && m.Held != len(m.Queues) {
 		c.put(th.warn, fmt.Sprintf("  holds %d", m.Held))
@@ -348,7 +357,7 @@ func (v *liveView) drawAllocLine(c *canvas) {
 				c.put(st, "(this)")
 			}
 		}
-		c.put(th.dim, fmt.Sprintf("  by %s of %d", v.pic.scene.Strategy, t.Queues))
+		c.put(th.dim, fmt.Sprintf("  by %s of %d", orUnknown(v.pic.scene.Strategy), t.Queues))
 	}
 	c.end()
 }

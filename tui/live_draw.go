@@ -83,7 +83,10 @@ func (v *liveView) drawQueues(c *canvas) {
 		if !ok {
 			continue
 		}
-		v.queueCells(cells[:], &v.pic.scene.Queues[n], &layout)
+		v.queueCells(cells[:], n, &layout)
+		if v.pic.scene.watch != nil {
+			v.watchCells(cells[:], n, &layout)
+		}
 		look := v.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
 		c.put(th.frame, thinBox.v)
 		c.b = layout.AppendRow(c.b, v.columns, cells[:], look)
@@ -156,6 +159,8 @@ func (v *liveView) emptyReason() []string {
 	switch {
 	case s == nil && v.env.young():
 		return nil
+	case v.waiting != nil:
+		return v.waiting
 	case s == nil:
 		return []string{"", "waiting for the engine's first figures …"}
 	case v.filter.active() && v.hidden > 0:
@@ -191,8 +196,9 @@ func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
 }
 
 // queueCells fills the cells of one row.
-func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layout *table.Layout) {
+func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	th, s := v.env.th, v.pic.scene
+	q := &s.Queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	clear(cells)
 	base := th.text
@@ -209,7 +215,7 @@ func (v *liveView) queueCells(cells []table.Cell, q *engine.QueueSnapshot, layou
 	if ok {
 		cells[colLag].Text = grouped(lag)
 	}
-	word, st := v.stateText(q, layout.WidthOf(v.columns, "state"))
+	word, st := v.stateText(n, layout.WidthOf(v.columns, "state"))
 	cells[colState] = table.Cell{Text: word, Style: st}
 	if !q.Own {
 		text := v.otherText(q, owner)
@@ -283,8 +289,11 @@ func center(text string, width int) string {
 }
 
 // stateText is the state in a few words, with the words that matter first.
-func (v *liveView) stateText(q *engine.QueueSnapshot, width int) (string, style) {
-	th := v.env.th
+func (v *liveView) stateText(n, width int) (string, style) {
+	if v.pic.scene.watch != nil {
+		return v.watchStateText(n, width)
+	}
+	th, q := v.env.th, &v.pic.scene.Queues[n]
 	word := q.State.String()
 	switch q.State {
 	case engine.QueueOther, engine.QueueTaking, engine.QueueDropping:

@@ -209,6 +209,9 @@ func (v *liveView) foldText(f *fold) (text, tail string) {
 		case core.FlowOrderlyUnlocked:
 			delay = 0
 		}
+		if v.watched() != nil { // how often a client looked, nobody tells
+			return text, "pull +" + span(delay) + "  seen for " + since(q.FlowSince, v.pic.now)
+		}
 		if delay > 0 {
 			tail = "pull +" + span(delay) + "  "
 		}

@@ -58,6 +58,9 @@ func (v *liveView) figures() figures {
 	for i, c := range [...]counter{flowCount, flowSize, flowSpan, flowUnlocked, flowBroker} {
 		f.flow[i], f.flowOver, f.flowOK = h.grown(c, trendWindow)
 	}
+	if w := v.watched(); w != nil {
+		v.watchFigures(&f, w)
+	}
 	return f
 }
 
@@ -138,6 +141,10 @@ func (v *liveView) drawFigures(c *canvas) {
 		}
 		c.end()
 		c.blank(c.lines + v.plan.figures - 1)
+		return
+	}
+	if w := v.watched(); w != nil {
+		v.drawWatchFigures(c, w)
 		return
 	}
 	f := v.figures()

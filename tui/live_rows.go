@@ -164,7 +164,12 @@ func (v *liveView) compare(a, b int, order table.Order) int {
 
 func (v *liveView) sort(shown []int) {
 	s, order := v.pic.scene, v.queues.Order
-	failing := func(i int) bool { return order.Column == "lag" && s.raw.Queues[i].State == engine.QueueError }
+	failing := func(i int) bool {
+		if _, known := v.value(i, "lag"); s.watch != nil && !known {
+			return order.Column == "lag" && !isBroadcast(s)
+		}
+		return order.Column == "lag" && s.raw.Queues[i].State == engine.QueueError
+	}
 	slices.SortStableFunc(shown, func(a, b int) int {
 		if x, y := failing(a), failing(b); x != y { // the worst lag is one that nobody can tell
 			if x {

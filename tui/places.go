@@ -51,6 +51,9 @@ func (a *app) visited() {
 	if a.shown == viewQueue {
 		x.mq = a.queue.mq
 	}
+	if w := a.watchedNow(); w != nil {
+		x.group = w.group
+	}
 	switch a.shown {
 	case viewGroup, viewLag, viewWatch:
 		x.group = a.group
@@ -65,6 +68,11 @@ func (a *app) travel(by int) tea.Cmd {
 	x, ok := a.places.step(by)
 	if !ok {
 		return a.refuse(map[bool]string{true: "this is the last view", false: "this is the first view"}[by > 0])
+	}
+	if x.group != "" && (x.view == viewQueue || x.view == viewEvents) {
+		if i := a.watchedIndex(x.group); i < 0 || i != x.source { // its place was taken
+			return a.openWatch(x.group)
+		}
 	}
 	a.cur = x.source
 	a.show(a.cur)

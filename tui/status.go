@@ -75,6 +75,8 @@ func (a *app) leavingText() string {
 func (a *app) health() segment {
 	th, s := a.env.th, a.source().scene
 	switch {
+	case a.watchedNow() != nil:
+		return a.watchHealth()
 	case len(a.engines) == 0:
 		return segment{}
 	case a.ended:
@@ -158,6 +160,9 @@ const newsFor = 30 * time.Second
 // latest is what the engine says happened last; else how fresh the allocation is.
 func (a *app) latest() segment {
 	th, s := a.env.th, a.source().scene
+	if a.watchedNow() != nil {
+		return a.watchLatest()
+	}
 	if s == nil {
 		return segment{}
 	}

@@ -32,7 +32,7 @@ func (r *eventRow) foldKey() foldKey {
 	case engine.PullRecovered:
 		return foldKey{engine.MessageQueue{BrokerName: r.mq.BrokerName}, "", r.kind, r.cause}
 	}
-	return foldKey{r.mq, r.topic, r.kind, r.cause}
+	return r.watchFoldKey()
 }
 
 // fold is one line of the feed: the last event of its key and how often it came.
@@ -132,6 +132,7 @@ type source struct {
 	scene  *scene // nil before the first snapshot
 	hist   *history
 	log    eventLog
+	watch  *watch   // asks for a group of other processes; nil: engine tells
 	frozen *picture // what is shown instead of the newest, while frozen
 }
 

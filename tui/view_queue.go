@@ -30,6 +30,7 @@ type queueView struct {
 	zoomed bool // the messages only
 	err    string
 	scroll int
+	head   headMsg // of a watched group's queue: the message it waits for
 }
 
 func newQueueView(e *env, mq engine.MessageQueue) queueView { return queueView{env: e, mq: mq} }
@@ -46,6 +47,10 @@ func (v queueView) update(msg any) queueView {
 	case sizeMsg:
 		v.w, v.h = msg.w, msg.h
 		v.layout()
+	case headMsg:
+		if msg.mq == v.mq && !v.pic.frozen {
+			v.head = msg
+		}
 	case heldMsg:
 		if msg.mq != v.mq || v.pic.frozen {
 			return v
@@ -99,7 +104,7 @@ func (v *queueView) facts() []string {
 	if q == nil {
 		return []string{" this queue is not in the route any more: " + SafeText(v.mq.String())}
 	}
-	facts := v.queueFacts(s, q)
+	facts := v.factsOf(s, q)
 	if v.env.o.Hold && q.Own {
 		facts = v.briefFacts(facts)
 	}
@@ -122,6 +127,13 @@ func (v *queueView) facts() []string {
 		lines[i] = line
 	}
 	return lines
+}
+
+func (v *queueView) factsOf(s *scene, q *engine.QueueSnapshot) []fact {
+	if s.watch != nil {
+		return v.watchFacts(s, q)
+	}
+	return v.queueFacts(s, q)
 }
 
 // queueFacts tells everything of a QueueSnapshot, ordered by what matters at night.
@@ -309,6 +321,10 @@ func (v queueView) view(w, h int) string {
 	}
 	if h-c.lines < tableFrame+1 {
 		c.blank(h)
+		return c.String()
+	}
+	if s != nil && s.watch != nil {
+		v.drawHead(c, h)
 		return c.String()
 	}
 	first, end := v.list.Window()

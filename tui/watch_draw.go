@@ -1,0 +1,350 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// watched are the facts of a group that other processes consume; nil for a consumer
+// of this process.
+func (v *liveView) watched() *watchFacts {
+	if v.pic.scene == nil {
+		return nil
+	}
+	return v.pic.scene.watch
+}
+
+// atLeast puts a sign before a sum of which a part is not known.
+func atLeast(part bool) string {
+	if part {
+		return "≥ "
+	}
+	return ""
+}
+
+// drawWatchFigures writes what members and brokers say in one, two or four lines.
+func (v *liveView) drawWatchFigures(c *canvas, w *watchFacts) {
+	f := v.figures()
+	switch v.plan.figures {
+	case 1:
+		v.drawOneLine(c, &f)
+	case 2:
+		v.drawTwoWatchLines(c, &f, w)
+	default:
+		v.drawFourWatchLines(c, &f, w)
+	}
+}
+
+// watchFigures replaces what only an engine's counters tell.
+func (v *liveView) watchFigures(f *figures, w *watchFacts) {
+	r := &w.rates
+	f.pull, f.consume, f.fail = r.pull, r.consume, r.fail
+	f.pullOK, f.consumeOK, f.failOK = r.known, r.known, r.known
+	f.cacheLimit, f.byteLimit = v.pic.scene.Limits.Count*int64(f.own), v.pic.scene.Limits.SizeMiB*int64(f.own)<<20
+	f.oldest, f.oldestOK = 0, false
+	f.flow, f.flowOK = [5]uint64{}, false
+	for i := range v.pic.scene.Queues {
+		q := &v.pic.scene.Queues[i]
+		if lag, ok := lagOf(q); ok && lag > 0 && !q.HeadStored.IsZero() {
+			f.oldest, f.oldestOK = max(f.oldest, v.pic.now.Sub(q.HeadStored)), true
+		}
+		switch q.Flow {
+		case core.FlowCount:
+			f.flow[0]++
+		case core.FlowSize:
+			f.flow[1]++
+		case core.FlowSpan:
+			f.flow[2]++
+		}
+		if q.State == engine.QueueUnlocked {
+			f.flow[3]++
+		}
+	}
+}
+
+// flowNow says which limits hold queues up in this picture.
+func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
+	switch {
+	case !w.told:
+		return unknown
+	case f.flows() == 0:
+		return "none"
+	case brief:
+		return fmt.Sprintf("%d/%d (%s)", f.flows(), f.own, v.flowCauses(f, " ", true))
+	}
+	causes := ""
+	for i, word := range [...]string{"count", "size", "span", "unlocked"} {
+		if f.flow[i] > 0 {
+			causes += fmt.Sprintf(" · %s %d", word, f.flow[i])
+		}
+	}
+	return fmt.Sprintf("%d of %s now: %s", f.flows(), plural(f.own, "queue"), strings.TrimPrefix(causes, " · "))
+}
+
+func (v *liveView) watchRT(w *watchFacts) string {
+	if !w.rates.known || w.rates.consume == 0 {
+		return none
+	}
+	return shortBound(time.Duration(w.rates.consumeRT * float64(time.Millisecond)))
+}
+
+func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
+	th := v.env.th
+	cells := min(max((v.w-56)/3, 2), 24)
+	c.put(th.text, " pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
+	c.put(th.spark, v.spark(cells, pulled))
+	c.put(th.text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
+	c.put(th.spark, v.spark(cells, consumed))
+	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) }), 5))
+	c.put(th.spark, v.lagSpark(cells)+" ")
+	text, st := f.trendText(false)
+	c.put(st(th), text)
+	c.end()
+	c.put(th.text, fmt.Sprintf(" cache %s/%s %s  ", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit))))
+	st = func(t *theme) style { return t.text }
+	if f.flows() > 0 {
+		st = func(t *theme) style { return t.warn }
+	}
+	c.put(st(th), "flow "+v.flowNow(f, w, true))
+	c.put(th.text, "  RT "+v.watchRT(w))
+	failStyle := th.text
+	if f.fail > 0 {
+		failStyle = th.warn
+	}
+	c.put(failStyle, "  fail "+v.failShare(f))
+	c.put(th.dim, "  "+v.asideText(w))
+	c.end()
+}
+
+// asideText is the backlog that is not in the lag.
+func (v *liveView) asideText(w *watchFacts) string {
+	return "retry " + countText(w.retry) + " · dlq " + countText(w.dead)
+}
+
+func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
+	th := v.env.th
+	cells := min(max(20+(v.w-120)/3, 10), 48)
+	tail := min(max(16+(v.w-120)/3, 6), 40)
+
+	c.put(th.text, " pull   "+padLeft(atLeast(w.rates.atLeast)+rate(f.pull, f.pullOK), 9)+" ")
+	c.put(th.spark, v.spark(cells, pulled))
+	c.put(th.text, "   consume "+padLeft(atLeast(w.rates.atLeast)+rate(f.consume, f.consumeOK), 8)+" ")
+	c.put(th.spark, v.spark(cells, consumed))
+	failStyle := th.text
+	if f.fail > 0 {
+		failStyle = th.warn
+	}
+	c.put(failStyle, "   fail "+padLeft(rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
+	c.put(th.spark, v.spark(tail, failed))
+	c.end()
+
+	lag := pad(padLeft(f.lagText(grouped), 7), 10)
+	c.put(f.lagStyle(th), " lag    "+lag)
+	c.put(th.spark, v.lagSpark(cells))
+	text, st := f.trendText(true)
+	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	c.put(th.text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
+	if w.rates.worst != "" && len(w.live.Members.Members) > 1 {
+		c.put(th.dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
+	}
+	c.end()
+
+	meter := 12
+	if v.w < 116 {
+		meter = 6
+	}
+	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", v.cachedText(f, w), grouped(f.cacheLimit)))
+	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
+	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", grouped(f.cachedBytes>>20), grouped(f.byteLimit>>20)))
+	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
+	c.put(th.text, "   "+v.threadsText(w)+"   "+v.asideText(w))
+	c.end()
+
+	flowStyle := th.text
+	if f.flows() > 0 {
+		flowStyle = th.warn
+	}
+	c.put(flowStyle, " flow   "+v.flowNow(f, w, false))
+	if w.flaps {
+		c.put(th.warn, "   "+w.flap.text())
+	}
+	if w.still > 0 {
+		c.put(th.bad, "   "+plural(w.still, "commit")+" standing still")
+	}
+	c.put(th.text, "   "+v.movedText())
+	c.end()
+}
+
+// cachedText is what the members' caches hold together.
+func (v *liveView) cachedText(f *figures, w *watchFacts) string {
+	if !w.told {
+		return unknown
+	}
+	return atLeast(len(w.silent) > 0) + grouped(f.cached)
+}
+
+func (v *liveView) threadsText(w *watchFacts) string {
+	l := &w.live.Limits
+	switch {
+	case l.ThreadsMax == 0:
+		return "threads " + unknown
+	case l.ThreadsMin == l.ThreadsMax || l.ThreadsMin == 0:
+		return fmt.Sprintf("threads %d each", l.ThreadsMax)
+	}
+	return fmt.Sprintf("threads %d–%d each", l.ThreadsMin, l.ThreadsMax)
+}
+
+// movedText says when queues last went to other members.
+func (v *liveView) movedText() string {
+	s := v.pic.scene
+	if s.LastRebalance.IsZero() {
+		return "no queue moved since " + v.env.clock(s.Started, clockSeconds)
+	}
+	return fmt.Sprintf("queues moved %s (#%d)", ago(s.LastRebalance, v.pic.now), s.RebalanceSeq)
+}
+
+// text says how often members come and go, and whose host does most of it.
+func (f *flap) text() string {
+	perMinute := float64(f.changes) / max(f.over.Minutes(), 1)
+	return fmt.Sprintf("FLAPPING %s/min, %d of %d by %s", short(math.Round(perMinute*10)/10), f.ofHost, f.changes, f.host)
+}
+
+// watchCells overrides the cells of a row that an engine's own queue fills otherwise.
+func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
+	th := v.env.th
+	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	bar := layout.WidthOf(v.columns, "bar")
+	base := th.text
+	if !q.Own {
+		base = th.dim
+	}
+	committed := table.Cell{Text: unknown, Style: base}
+	switch {
+	case w.committed.Known:
+		committed.Text = grouped(w.committed.Value)
+	case w.committed.Why.Kind == inspect.ReasonNoCommit:
+		committed.Text = none
+	}
+	cells[colCommit] = committed
+	if len(w.owners) > 1 && w.finding != "" {
+		letters := make([]string, len(w.owners))
+		for i, id := range w.owners {
+			letters[i] = orUnknown(v.pic.scene.letters[id])
+		}
+		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+	}
+	if !q.Own {
+		text := v.insideUnknown(q, w)
+		if table.Width(text) > bar {
+			text = "(" + unknown + ")"
+		}
+		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
+		return
+	}
+	cells[colMiB].Text = grouped(w.sizeMiB)
+}
+
+// insideUnknown says why nothing is known of a queue's cache.
+func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
+	switch {
+	case q.Owner != "" && v.pic.scene.watch.silent[q.Owner] != "":
+		return "(its member is silent)"
+	case q.Owner != "":
+		return "(cache " + unknown + ")"
+	case w.finding != "", v.pic.scene.watch.empty():
+		return "(nobody holds it)"
+	}
+	return "(owner " + unknown + ")"
+}
+
+// watchStateText is the state of a row: findings before all else, then what a picture
+// shows of the queue's work.
+func (v *liveView) watchStateText(n, width int) (string, style) {
+	th := v.env.th
+	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	word := q.State.String()
+	switch {
+	case w.finding == "TWO OWNERS" && table.Width(w.finding) > width:
+		return "2 OWNERS", th.bad
+	case w.finding != "":
+		return w.finding, th.bad
+	case w.standing > 0:
+		return "STANDS " + age(w.standing), th.bad
+	case q.State == engine.QueueFlow:
+		if text := word + " " + q.Detail; table.Width(text) <= width {
+			return text, th.warn
+		}
+		return word + " " + causeWord(q.Flow), th.warn
+	case q.State == engine.QueuePaused:
+		if text := word + " " + q.Detail; table.Width(text) <= width {
+			return text, th.accent
+		}
+		return word, th.accent
+	case q.State == engine.QueueUnlocked:
+		return words(word, q.Detail), th.bad
+	case q.State == engine.QueueOther && q.Owner != "":
+		return "silent", th.warn
+	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
+		return "no member", th.dim
+	case q.State == engine.QueueOther:
+		return "owner " + unknown, th.warn
+	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
+		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.warn
+	case q.Own && w.pullAge > deadPull:
+		return "NO PULL " + age(w.pullAge), th.warn
+	case v.pic.scene.Orderly && q.Locked:
+		return word + " locked " + age(w.lockAge), th.good
+	case q.State == engine.QueueIdle:
+		return word, th.text
+	}
+	return words(word, q.Detail), th.good
+}
+
+// watchAllocDetails is the right part of the allocation's upper edge.
+func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
+	s, w := v.pic.scene, v.pic.scene.watch
+	strategy := w.live.Topics[nth].Strategy
+	by := "held · "
+	switch {
+	case isBroadcast(s):
+		by = "broadcasting · "
+	case strategy != "":
+		by = "held as " + SafeText(strategy) + " gives · "
+	}
+	topic := ""
+	if len(s.Topics) > 1 {
+		topic = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic"))
+	}
+	if v.w < 86 {
+		if topic != "" {
+			topic = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics))
+		}
+		return fmt.Sprintf("%s%s %dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), ago(t.MembersAt, v.pic.now))
+	}
+	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, plural(t.Queues, "queue"), plural(len(t.Members), "member"), ago(t.MembersAt, v.pic.now))
+}
+
+// memberNote is what stands at the end of a member's line; nth is the topic's place.
+func (v *liveView) memberNote(m *engine.MemberSnapshot, nth int) string {
+	w := v.pic.scene.watch
+	if why := w.silent[m.ClientID]; why != "" {
+		return "  " + warning.sign() + " silent: " + why
+	}
+	expected := w.live.Topics[nth].Expected
+	if expected == nil || isBroadcast(v.pic.scene) {
+		return ""
+	}
+	for id, queues := range expected {
+		if SafeText(id) == m.ClientID && len(queues) != len(m.Queues) {
+			return fmt.Sprintf("  due: %d", len(queues))
+		}
+	}
+	return ""
+}

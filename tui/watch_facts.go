@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+// watchFacts are what the scene of a watched group knows besides its snapshot. All
+// texts are safe to print.
+type watchFacts struct {
+	live    *inspect.Live // as it came, for what only an act needs; never printed
+	queues  []watchedQueue
+	rates   memberRates
+	flap    flap
+	flaps   bool
+	silent  map[string]string // safe client ids that do not tell their state, with why
+	unowned int
+	doubled int // queues with two owners
+	unsure  int // queues whose owner nobody tells
+	still   int // queues whose commit stands
+	paused  string
+	state   string
+	differ  []string // why members and strategy disagree; none: they agree
+	told    bool     // by at least one member
+	limits  []string // properties in which members differ
+	trouble []string // what could not be asked
+	kind    inspect.GroupKind
+	members inspect.Number
+	retry   inspect.Number
+	dead    inspect.Number
+}
+
+// watchedQueue is one queue, in the place that it has in the snapshot.
+type watchedQueue struct {
+	committed inspect.Number
+	lag       inspect.Number
+	max       inspect.Number
+	inflight  inspect.Number
+	expired   int64
+	expiresAt time.Time
+	next      string // why the age of the next message is not known
+	owners    []string
+	expected  string
+	why       string // why the owner is not known for sure
+	finding   string // in capitals, for the state column: "UNOWNED", "TWO OWNERS"
+	standing  time.Duration
+	told      bool // the holder tells what is inside
+	lockAge   time.Duration
+	pullAge   time.Duration
+	sizeMiB   int64
+}
+
+// watchFactsOf gathers the facts of a picture; s is its snapshot.
+func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
+	f := &watchFacts{live: l, rates: ratesOf(l), silent: make(map[string]string), state: SafeText(l.Lag.State),
+		limits: cleanAll(l.Limits.Differ), kind: l.Members.Kind, members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
+		paused: pauseWords(&l.Lag.Pause)}
+	f.flap, f.flaps = p.flapping(l.At)
+	f.flap.host, f.rates.worst = SafeText(f.flap.host), SafeText(f.rates.worst)
+	for i := range l.Members.Members {
+		if m := &l.Members.Members[i]; m.Info == nil {
+			f.silent[SafeText(m.ClientID)] = SafeText(m.Why.String())
+		} else {
+			f.told = true
+		}
+	}
+	for i := range l.Topics {
+		t := &l.Topics[i]
+		for _, d := range t.Differ {
+			f.differ = append(f.differ, SafeText(t.Topic+": "+d))
+		}
+	}
+	for _, p := range slices.Concat(l.Problems, l.Members.Problems, l.Lag.Problems) {
+		if text := SafeText(p.String()); !slices.Contains(f.trouble, text) {
+			f.trouble = append(f.trouble, text)
+		}
+	}
+	f.queues = make([]watchedQueue, len(l.Queues))
+	for i := range l.Queues {
+		f.queues[i] = f.queue(l, &l.Queues[i], &s.Queues[i], p)
+	}
+	return f
+}
+
+// queue judges one queue and counts what is found.
+func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot, p *watchPast) watchedQueue {
+	w := watchedQueue{committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
+		owners: cleanAll(q.Owners), expected: SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil}
+	if q.NextWhy.Kind != inspect.ReasonNone {
+		w.next = SafeText(q.NextWhy.String())
+	}
+	if q.OwnersWhy.Kind != inspect.ReasonNone {
+		w.why = SafeText(q.OwnersWhy.String())
+	}
+	if q.Info != nil {
+		w.sizeMiB = int64(q.Info.CachedMsgSizeInMiB)
+		if !s.LockedAt.IsZero() && s.Locked {
+			w.lockAge = l.At.Sub(s.LockedAt)
+		}
+		if !s.LastPull.IsZero() {
+			w.pullAge = l.At.Sub(s.LastPull)
+		}
+	}
+	if w.standing > 0 {
+		f.still++
+	}
+	switch {
+	case isBroadcastLive(l):
+	case len(q.Owners) > 1:
+		f.doubled++
+		w.finding = "TWO OWNERS"
+	case len(q.Owners) == 1:
+	case w.why != "":
+		f.unsure++
+	case membersTold(l) && l.Lag.Members.Value > 0 && f.kind == inspect.KindPush:
+		f.unowned++
+		w.finding = "UNOWNED"
+	}
+	return w
+}
+
+// pauseWords says how far a group is paused; "" when it is not.
+func pauseWords(p *inspect.Pause) string {
+	switch {
+	case p.All():
+		return "PAUSED on all brokers"
+	case len(p.Brokers) > 0:
+		return fmt.Sprintf("PAUSED on %d of %d brokers", len(p.Brokers), p.Of)
+	case len(p.Topics) == 1:
+		for t := range p.Topics {
+			return "PAUSED for topic " + SafeText(t)
+		}
+	case len(p.Topics) > 1:
+		return fmt.Sprintf("PAUSED for %d topics", len(p.Topics))
+	}
+	return ""
+}
+
+// empty reports whether it is known that no member is connected.
+func (f *watchFacts) empty() bool {
+	return f.members.Known && f.members.Value == 0 && !f.members.AtLeast
+}
+
+// agreement says whether the members hold what a strategy gives them.
+func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
+	switch {
+	case isBroadcast(s):
+		return "broadcasting: each member has all queues", info
+	case f.empty():
+		return "no member is connected", warning
+	case !f.told:
+		return "no member tells what it holds", warning
+	case f.doubled > 0:
+		return plural(f.doubled, "queue") + " with two owners", failure
+	case f.unowned > 0:
+		return plural(f.unowned, "queue") + " unowned", failure
+	case len(f.differ) > 0:
+		return "members disagree: " + strings.Join(f.differ, "; "), warning
+	case f.unsure > 0:
+		return plural(f.unsure, "queue") + " " + unknown + ", " + plural(len(f.silent), "member") + " silent", warning
+	case s.Strategy == "":
+		return "no known strategy explains who holds what", warning
+	}
+	return plural(int(f.members.Value), "member") + " agree on allocation", info
+}
+
+// countText is a number as it is known.
+func countText(n inspect.Number) string {
+	switch {
+	case !n.Known:
+		return unknown
+	case n.AtLeast:
+		return "≥ " + grouped(n.Value)
+	}
+	return grouped(n.Value)
+}

@@ -1,0 +1,324 @@
+package tui
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+)
+
+const (
+	// stillAfter is how long a commit may stand still before lag that waits is told of:
+	// members commit every 5 s.
+	stillAfter = 30 * time.Second
+	// flapWindow is the time over which joins and leaves are counted; flapFrom as many
+	// of one host in it are a flapping member and not a deployment.
+	flapWindow = 10 * time.Minute
+	flapFrom   = 4
+)
+
+// watchPast is what is kept of the pictures of a watched group, to compare the next
+// one with. bubbletea's loop owns it.
+type watchPast struct {
+	began  time.Time
+	live   *inspect.Live        // the one before; nil: none
+	seen   map[string]time.Time // client id → when it was first there
+	queues map[engine.MessageQueue]queuePast
+	silent map[string]bool // members that did not answer
+	paused bool
+
+	passes   int64 // pictures in which queues moved
+	lastMove time.Time
+	gained   int // queues that changed hands in it
+	changes  []memberChange
+
+	pulled, consumed, failed float64 // the members' rates, summed up over time
+}
+
+// queuePast is one queue as it was.
+type queuePast struct {
+	owner     string // "" none
+	known     bool   // whether somebody would have told
+	state     engine.QueueState
+	stateAt   time.Time
+	flow      engine.FlowCause
+	flowAt    time.Time
+	flowMost  int64
+	locked    bool
+	committed int64
+	commitAt  time.Time // since when the commit stands there, with lag
+	still     bool      // told of
+}
+
+// memberChange is one join or leave.
+type memberChange struct {
+	at     time.Time
+	client string
+	joined bool
+}
+
+func newWatchPast() *watchPast {
+	return &watchPast{seen: make(map[string]time.Time), queues: make(map[engine.MessageQueue]queuePast), silent: make(map[string]bool)}
+}
+
+// totals are counters that grow by the members' rates, for the trend lines.
+func (p *watchPast) totals() engine.Totals {
+	return engine.Totals{Pulled: uint64(p.pulled), Consumed: uint64(p.consumed), Failed: uint64(p.failed)}
+}
+
+// sinceWhen fills in since when a queue is as it is.
+func (p *watchPast) sinceWhen(s *engine.QueueSnapshot) {
+	was, ok := p.queues[s.MessageQueue]
+	s.StateSince, s.FlowSince = p.liveAt(s.OffsetsAt), time.Time{}
+	if ok && was.state == s.State {
+		s.StateSince = was.stateAt
+	} else {
+		s.StateSince = s.OffsetsAt
+	}
+	if s.Flow == core.FlowNone {
+		return
+	}
+	s.FlowSince = s.OffsetsAt
+	if ok && was.flow == s.Flow {
+		s.FlowSince = was.flowAt
+	}
+}
+
+func (p *watchPast) liveAt(now time.Time) time.Time {
+	if p.live == nil {
+		return now
+	}
+	return p.live.At
+}
+
+// add takes the next picture: what it looks like, and what has happened since the
+// one before. Nothing has happened at the first.
+func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
+	first := p.live == nil
+	if first {
+		p.began = l.At
+	}
+	var events []engine.Event
+	if !first {
+		p.flowed(l, l.At.Sub(p.live.At))
+		events = p.members(events, l)
+	}
+	for i := range l.Members.Members {
+		if id := l.Members.Members[i].ClientID; p.seen[id].IsZero() {
+			p.seen[id] = l.At
+		}
+	}
+	s := watchSnapshot(l, p)
+	queueEvents, moved := p.compare(l, s, first)
+	events = append(events, queueEvents...)
+	if moved > 0 {
+		p.passes++
+		p.lastMove, p.gained = l.At, moved
+		s.RebalanceSeq, s.LastRebalance = p.passes, p.lastMove
+	}
+	if pause := l.Lag.Pause.Any(); pause != p.paused && !first {
+		events = append(events, groupPaused{At: engine.At{Time: l.At}, Paused: pause, Brokers: slices.Clone(l.Lag.Pause.Brokers)})
+	}
+	p.paused = l.Lag.Pause.Any()
+	p.live = l
+	return s, events
+}
+
+// flowed adds what the members say they did since the last picture.
+func (p *watchPast) flowed(l *inspect.Live, over time.Duration) {
+	r := ratesOf(l)
+	seconds := max(over.Seconds(), 0)
+	p.pulled += r.pull * seconds
+	p.consumed += r.consume * seconds
+	p.failed += r.fail * seconds
+}
+
+// members compares who is there. A list that could not be read says nothing.
+func (p *watchPast) members(events []engine.Event, l *inspect.Live) []engine.Event {
+	at := engine.At{Time: l.At}
+	if !membersTold(l) || !membersTold(p.live) {
+		return events
+	}
+	now, silent := make(map[string]bool), make(map[string]bool)
+	for i := range l.Members.Members {
+		m := &l.Members.Members[i]
+		now[m.ClientID] = true
+		silent[m.ClientID] = m.Info == nil
+		was := slices.ContainsFunc(p.live.Members.Members, func(x inspect.Member) bool { return x.ClientID == m.ClientID })
+		switch {
+		case !was:
+			events = append(events, memberJoined{At: at, ClientID: m.ClientID})
+			p.changes = append(p.changes, memberChange{l.At, m.ClientID, true})
+		case silent[m.ClientID] && !p.silent[m.ClientID]:
+			events = append(events, memberSilent{At: at, ClientID: m.ClientID, Why: m.Why.String()})
+		case !silent[m.ClientID] && p.silent[m.ClientID]:
+			events = append(events, memberAnswers{At: at, ClientID: m.ClientID})
+		}
+	}
+	for i := range p.live.Members.Members {
+		if id := p.live.Members.Members[i].ClientID; !now[id] {
+			events = append(events, memberLeft{At: at, ClientID: id, StayedMS: l.At.Sub(p.seen[id]).Milliseconds()})
+			p.changes = append(p.changes, memberChange{l.At, id, false})
+			delete(p.seen, id)
+		}
+	}
+	p.silent = silent
+	p.changes = slices.DeleteFunc(p.changes, func(c memberChange) bool { return l.At.Sub(c.at) > flapWindow })
+	return events
+}
+
+// membersTold reports whether somebody has named the members.
+func membersTold(l *inspect.Live) bool { return l.Lag.Members.Known || len(l.Members.Members) > 0 }
+
+// compare tells what became of each queue, and how many have another owner.
+func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (events []engine.Event, moved int) {
+	now := make(map[engine.MessageQueue]queuePast, len(s.Queues))
+	within := time.Duration(0)
+	if !first {
+		within = l.At.Sub(p.live.At)
+	}
+	for i := range s.Queues {
+		q, live := &s.Queues[i], &l.Queues[i]
+		was, ok := p.queues[q.MessageQueue]
+		at := engine.At{Time: l.At, MQ: q.MessageQueue}
+		x := queuePast{owner: q.Owner, known: live.OwnersWhy.Kind == inspect.ReasonNone, state: q.State, stateAt: q.StateSince,
+			flow: q.Flow, flowAt: q.FlowSince, locked: q.Locked && q.Own, committed: known(live.Committed)}
+		if !x.known && q.Owner == "" { // nobody says who has it now
+			x.owner = was.owner
+		}
+		if ok && x.owner != was.owner && !isBroadcastLive(l) {
+			events = append(events, queueMoved{At: at, From: was.owner, To: x.owner, WithinMS: within.Milliseconds()})
+			moved++
+		}
+		events = append(events, flowSeen(at, q, &was, &x)...)
+		if ok && l.Limits.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
+			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
+		}
+		events = append(events, x.commitStill(at, q, &was, ok)...)
+		now[q.MessageQueue] = x
+	}
+	p.queues = now
+	return events, moved
+}
+
+func isBroadcastLive(l *inspect.Live) bool { return l.Members.Model.String() == "BROADCASTING" }
+
+// flowSeen tells of flow control that began or ended between two pictures.
+func flowSeen(at engine.At, q *engine.QueueSnapshot, was, now *queuePast) (events []engine.Event) {
+	if was.flow != core.FlowNone && was.flow != now.flow {
+		events = append(events, flowSeenEnd{At: at, Cause: was.flow, Most: was.flowMost, Limit: q.FlowLimit, DurationMS: at.Time.Sub(was.flowAt).Milliseconds()})
+	}
+	if now.flow == core.FlowNone {
+		return events
+	}
+	now.flowMost = q.FlowValue
+	if was.flow == now.flow {
+		now.flowMost = max(now.flowMost, was.flowMost)
+		return events
+	}
+	return append(events, engine.FlowBegin{At: at, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
+}
+
+// commitStill tells of a commit that has not moved for a while although messages wait.
+func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, was *queuePast, ok bool) (events []engine.Event) {
+	lag, known := q.Lag()
+	waits := known && lag > 0
+	switch {
+	case !waits:
+	case !ok || was.commitAt.IsZero() || was.committed != x.committed:
+		x.commitAt = at.Time
+	default:
+		x.commitAt, x.still = was.commitAt, was.still
+	}
+	switch d := at.Time.Sub(x.commitAt); {
+	case waits && !x.still && d >= stillAfter:
+		x.still = true
+		events = append(events, commitStands{At: at, Offset: x.committed, Lag: lag, ForMS: d.Milliseconds(), ClientID: q.Owner})
+	case was.still && !x.still:
+		events = append(events, commitMoves{At: at, Offset: x.committed, AfterMS: at.Time.Sub(was.commitAt).Milliseconds()})
+	}
+	return events
+}
+
+// standing is how long a queue's commit has stood still with lag; zero when it moves.
+func (p *watchPast) standing(mq engine.MessageQueue, now time.Time) time.Duration {
+	x, ok := p.queues[mq]
+	if !ok || !x.still {
+		return 0
+	}
+	return now.Sub(x.commitAt)
+}
+
+// flap says who comes and goes: joins and leaves within the window, by host, since a
+// restarted process has another client id.
+type flap struct {
+	changes int // of all
+	over    time.Duration
+	host    string // that causes the most; true name
+	ofHost  int
+}
+
+// flapping is the rate of joins and leaves; ok is false when nobody flaps.
+func (p *watchPast) flapping(now time.Time) (f flap, ok bool) {
+	byHost := make(map[string]int)
+	for _, c := range p.changes {
+		if now.Sub(c.at) > flapWindow {
+			continue
+		}
+		f.changes++
+		host, _, _ := strings.Cut(c.client, "@")
+		byHost[host]++
+	}
+	f.over = min(now.Sub(p.began), flapWindow)
+	for _, host := range slices.SortedFunc(maps.Keys(byHost), cmp.Compare[string]) {
+		if byHost[host] > f.ofHost {
+			f.host, f.ofHost = host, byHost[host]
+		}
+	}
+	return f, f.ofHost >= flapFrom
+}
+
+// memberRates are sums of what members say a second; atLeast when some say nothing.
+type memberRates struct {
+	pull, consume, fail float64
+	known, atLeast      bool
+	consumeRT, pullRT   float64 // in milliseconds, weighed by the messages
+	worstRT             float64
+	worst               string // client id of it
+}
+
+func ratesOf(l *inspect.Live) (r memberRates) {
+	weight, pullWeight := 0.0, 0.0
+	for i := range l.Members.Members {
+		m := &l.Members.Members[i]
+		if m.Info == nil {
+			r.atLeast = true
+			continue
+		}
+		r.known = true
+		for _, s := range m.Info.StatusTable {
+			r.pull += s.PullTPS
+			r.consume += s.ConsumeOKTPS
+			r.fail += s.ConsumeFailedTPS
+			r.consumeRT += s.ConsumeRT * s.ConsumeOKTPS
+			weight += s.ConsumeOKTPS
+			r.pullRT += s.PullRT * s.PullTPS
+			pullWeight += s.PullTPS
+			if s.ConsumeOKTPS > 0 && s.ConsumeRT > r.worstRT {
+				r.worstRT, r.worst = s.ConsumeRT, m.ClientID
+			}
+		}
+	}
+	if weight > 0 {
+		r.consumeRT /= weight
+	}
+	if pullWeight > 0 {
+		r.pullRT /= pullWeight
+	}
+	return r
+}

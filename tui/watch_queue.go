@@ -1,0 +1,241 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+const headLimit = 10 * time.Second
+
+// headMsg is the message at which a watched queue stands.
+type headMsg struct {
+	mq     engine.MessageQueue
+	offset int64
+	row    *heldRow // nil: err says why, or there is none
+	err    string
+	poll   int
+}
+
+// head reads a message by its place.
+func (c commands) head(cl Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
+	return c.within(headLimit, func(ctx context.Context) tea.Msg {
+		m, err := cl.Head(ctx, mq, offset)
+		switch {
+		case err != nil:
+			return headMsg{mq, offset, nil, errorText(err), poll}
+		case m.StoreSize() == 0:
+			return headMsg{mq, offset, nil, "the broker has no message there", poll}
+		}
+		r := &heldRow{id: SafeText(m.MessageID())}
+		r.letIn(&m)
+		return headMsg{mq, offset, r, "", poll}
+	})
+}
+
+// headOffset is the message that a watched queue waits for: the oldest that its holder
+// has not finished, else the first that is not committed. ok is false when nothing
+// waits or nobody knows.
+func headOffset(q *engine.QueueSnapshot) (int64, bool) {
+	if q.Own && q.CachedMin != engine.Unknown {
+		return q.CachedMin, true
+	}
+	lag, known := q.Lag()
+	return q.CommittedOffset, known && lag > 0
+}
+
+// readHead reads the head of the queue that is looked at when it is another one now.
+func (a *app) readHead() tea.Cmd {
+	q := a.source().scene.queue(a.queue.mq)
+	if q == nil || a.frozen() {
+		return a.cmds.pollLater(a.poll)
+	}
+	at, ok := headOffset(q)
+	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
+		return a.cmds.pollLater(a.poll)
+	}
+	return a.cmds.head(a.env.o.Inspect, a.queue.mq, at, a.poll)
+}
+
+// watchFacts tells everything that is known of a watched queue, ordered by what
+// matters at night.
+func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
+	w := &s.watch.queues[s.index[v.mq]]
+	now := v.pic.now
+	state := words(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)
+	if w.finding != "" {
+		state = w.finding + ", " + state
+	}
+	if w.standing > 0 {
+		state += ", the commit stands still for " + age(w.standing)
+	}
+	facts := []fact{
+		{"state", state},
+		{"owner", v.watchOwner(s, q, w)},
+		{"lag", v.watchLag(q, w)},
+		{"broker has", fmt.Sprintf("%s … %s, asked %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
+		{"next", v.watchNext(q, w)},
+	}
+	if w.inflight.Known {
+		facts = append(facts, fact{"in flight", grouped(w.inflight.Value) + " handed out by the broker and not committed"})
+	}
+	if !q.Own {
+		return append(facts, fact{"inside", "what its holder caches is not known: " + strings.Trim(v.insideWhy(s, q, w), "()")})
+	}
+	limit := s.Limits
+	span := fmt.Sprintf("%s of %s", grouped(q.Span), limitText(limit.Span))
+	if s.Orderly {
+		span = grouped(q.Span) + " (no limit when orderly)"
+	}
+	if q.CachedMin != engine.Unknown {
+		span += fmt.Sprintf(", %s … %s", offset(q.CachedMin), offset(q.CachedMax))
+		if q.CachedDone > 0 {
+			span += fmt.Sprintf(" (%s in between done, or not for it)", grouped(q.CachedDone))
+		}
+	}
+	flow := "no limit hit when asked"
+	if q.Flow != core.FlowNone {
+		flow = fmt.Sprintf("%s since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), v.when(q.FlowSince))
+	}
+	facts = append(facts,
+		fact{"cached", fmt.Sprintf("%s of %s messages", grouped(q.CachedCount), limitText(limit.Count))},
+		fact{"size", fmt.Sprintf("%s of %s MiB, in whole MiB as members tell it", grouped(w.sizeMiB), limitText(limit.SizeMiB))},
+		fact{"span", span},
+		fact{"flow", flow},
+		fact{"pull", "last " + ago(q.LastPull, now)},
+		fact{"consume", "last " + ago(q.LastConsume, now)},
+	)
+	if s.Orderly {
+		lock := "not held"
+		if q.Locked {
+			lock = "held, renewed " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without"
+		}
+		facts = append(facts, fact{"lock", lock})
+		if q.Consuming > 0 {
+			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", grouped(q.Consuming), offset(q.ConsumingMin), offset(q.ConsumingMax))})
+		}
+	}
+	return facts
+}
+
+func limitText(n int64) string {
+	if n <= 0 {
+		return unknown
+	}
+	return grouped(n)
+}
+
+// insideWhy says why a queue's cache is not known.
+func (v *queueView) insideWhy(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
+	switch why := s.watch.silent[q.Owner]; {
+	case why != "":
+		return q.Owner + " does not tell: " + why
+	case q.Owner == "" && w.finding != "":
+		return "nobody holds it"
+	}
+	return orUnknown(w.why)
+}
+
+func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
+	text := ""
+	switch {
+	case len(w.owners) > 1:
+		names := make([]string, len(w.owners))
+		for i, id := range w.owners {
+			names[i] = s.letters[id] + " " + id
+		}
+		text = strings.Join(names, " and ")
+	case q.Owner != "":
+		text = s.letters[q.Owner] + " " + q.Owner
+	case w.why != "":
+		text = unknown + ": " + w.why
+	default:
+		text = "nobody"
+	}
+	if w.expected != "" && w.expected != q.Owner {
+		text += fmt.Sprintf(" (%s gives it to %s %s)", orUnknown(s.Strategy), s.letters[w.expected], w.expected)
+	}
+	return text
+}
+
+func (v *queueView) watchLag(q *engine.QueueSnapshot, w *watchedQueue) string {
+	switch {
+	case !w.lag.Known:
+		return unknown + because(SafeText(w.lag.Why.String()))
+	case !w.committed.Known && w.committed.Why.Kind == inspect.ReasonNoCommit:
+		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", countText(w.lag))
+	case !w.committed.Known:
+		return countText(w.lag) + ", committed " + unknown + because(SafeText(w.committed.Why.String()))
+	}
+	text := fmt.Sprintf("%s = max %s − committed %s", countText(w.lag), countText(w.max), countText(w.committed))
+	if w.expired > 0 {
+		text = fmt.Sprintf("%s, and %s expired before they were consumed", countText(w.lag), plural(int(w.expired), "message"))
+	}
+	return text
+}
+
+// watchNext is about the next message to be consumed.
+func (v *queueView) watchNext(q *engine.QueueSnapshot, w *watchedQueue) string {
+	if q.HeadStored.IsZero() {
+		if w.next != "" {
+			return "stored " + unknown + ": " + w.next
+		}
+		return "nothing waits"
+	}
+	text := "stored " + v.when(q.HeadStored)
+	if !w.expiresAt.IsZero() {
+		text += ", expires in about " + age(w.expiresAt.Sub(v.pic.now))
+	}
+	return text
+}
+
+// headLines are the message that the queue waits for.
+func (v *queueView) headLines(width int) []string {
+	q := v.pic.scene.queue(v.mq)
+	if q == nil {
+		return nil
+	}
+	at, ok := headOffset(q)
+	switch {
+	case !ok:
+		return []string{" nothing waits"}
+	case v.head.err != "" && v.head.offset == at:
+		return []string{" " + failure.sign() + " " + grouped(at) + ": " + v.head.err}
+	case v.head.row == nil || v.head.offset != at:
+		return []string{" reading the message at " + grouped(at) + " …"}
+	}
+	r := v.head.row
+	lines := []string{
+		fmt.Sprintf(" offset %s   id %s   sent back %d times", grouped(at), orUnknown(r.id), r.reconsumed),
+		fmt.Sprintf(" born %s   stored %s", v.when(r.born), v.when(r.stored)),
+		fmt.Sprintf(" tags %s   keys %s   body %s%s", orNone(r.tags), orNone(r.keys), size(int64(r.bodySize)), r.more), ""}
+	for _, l := range wrapText(r.body, max(width-3, 10)) {
+		lines = append(lines, " "+l)
+	}
+	return lines
+}
+
+// drawHead draws the head message in place of a cache's list.
+func (v *queueView) drawHead(c *canvas, h int) {
+	th := v.env.th
+	c.top(thinBox, th.frame, th.bold, "Message that waits for its turn", "")
+	lines := v.headLines(c.w - 2)
+	top := min(v.scroll/16, max(len(lines)-1, 0))
+	lines = lines[top:]
+	for i := 0; c.lines < h-1; i++ {
+		text := ""
+		if i < len(lines) {
+			text = table.Cut(lines[i], c.w-2)
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+	c.bottom(thinBox, th.frame)
+}

@@ -1,0 +1,162 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+)
+
+// deadPull is when a queue that is not pulled is said to stand: a member's pull waits
+// at the broker for 15 s, and a client gives up after 30 s.
+const deadPull = 45 * time.Second
+
+// watchSnapshot turns a group as its brokers and members tell it into what the live
+// view draws. Own means that the queue's holder tells what is inside. CommittedOffset
+// is where the lag counts from; what was really committed is in the facts. Names are
+// true; the door makes them safe.
+func watchSnapshot(l *inspect.Live, before *watchPast) *engine.Snapshot {
+	s := &engine.Snapshot{
+		At: l.At, Started: before.began, State: engine.Running, Group: l.Group,
+		Model: l.Members.Model, Orderly: l.Limits.Orderly, From: l.Members.From,
+		RebalanceSeq: before.passes, LastRebalance: before.lastMove, Totals: before.totals(),
+		Limits:  core.Limits{Count: l.Limits.Count, SizeMiB: l.Limits.SizeMiB, Span: l.Limits.Span},
+		Threads: l.Limits.ThreadsMax,
+	}
+	for i := range l.Topics {
+		t := &l.Topics[i]
+		if s.Strategy == "" && !t.Retry {
+			s.Strategy = t.Strategy
+		}
+		s.Topics = append(s.Topics, watchTopic(l, t, before))
+	}
+	s.Queues = make([]engine.QueueSnapshot, len(l.Queues))
+	for i := range l.Queues {
+		s.Queues[i] = watchQueue(l, &l.Queues[i], before)
+	}
+	return s
+}
+
+// watchTopic lists who holds what of a topic: all members, also those with nothing.
+func watchTopic(l *inspect.Live, t *inspect.LiveTopic, before *watchPast) engine.TopicSnapshot {
+	s := engine.TopicSnapshot{Topic: t.Topic, Expression: t.Expression, Retry: t.Retry, Queues: t.Queues, Brokers: t.Brokers, MembersAt: l.Members.At}
+	held := make(map[string][]engine.MessageQueue)
+	for i := range l.Queues {
+		q := &l.Queues[i]
+		if q.Topic != t.Topic {
+			continue
+		}
+		for _, id := range q.Owners {
+			held[id] = append(held[id], q.MessageQueue)
+		}
+	}
+	for i := range l.Members.Members {
+		m := &l.Members.Members[i]
+		s.Members = append(s.Members, engine.MemberSnapshot{ClientID: m.ClientID, Since: before.seen[m.ClientID], Queues: held[m.ClientID], Unknown: m.Info == nil})
+	}
+	return s
+}
+
+// known gives a number, or engine.Unknown.
+func known(n inspect.Number) int64 {
+	if !n.Known {
+		return engine.Unknown
+	}
+	return n.Value
+}
+
+// millis is a time on the wire; 0 is none.
+func millis(n int64) time.Time {
+	if n <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}
+
+func watchQueue(l *inspect.Live, q *inspect.LiveQueue, before *watchPast) engine.QueueSnapshot {
+	s := engine.QueueSnapshot{
+		MessageQueue: q.MessageQueue, Retry: q.Retry, Owner: q.Owner, StateSince: l.At,
+		MinOffset: known(q.Min), MaxOffset: known(q.Max), OffsetsAt: l.At, CommittedOffset: known(q.Committed),
+		PersistedOffset: known(q.Committed), NextOffset: known(q.Pulled), LastConsumedStored: q.LastConsumed, HeadStored: q.NextStored,
+		CachedMin: engine.Unknown, CachedMax: engine.Unknown, BrokerID: q.BrokerID,
+	}
+	switch {
+	case q.Lag.Known && q.Max.Known:
+		s.CommittedOffset = q.Max.Value - q.Lag.Value
+	case !q.Lag.Known:
+		s.CommittedOffset = engine.Unknown
+	}
+	watchInside(l, q, &s)
+	s.State, s.Detail = watchState(l, q, &s)
+	before.sinceWhen(&s)
+	return s
+}
+
+// watchInside takes over what the holder says of its ProcessQueue.
+func watchInside(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) {
+	info := q.Info
+	if info == nil {
+		return
+	}
+	s.Own = true
+	s.CachedCount, s.CachedBytes = int64(info.CachedMsgCount), int64(info.CachedMsgSizeInMiB)<<20
+	if s.CachedCount > 0 {
+		s.CachedMin, s.CachedMax = info.CachedMsgMinOffset, info.CachedMsgMaxOffset
+		s.Span = max(s.CachedMax-s.CachedMin, 0)
+		// What lies between and is not cached is done, or another tag's.
+		s.CachedDone = max(s.Span+1-s.CachedCount, 0)
+	}
+	s.Locked, s.LockedAt = info.Locked, millis(info.LastLockTimestamp)
+	s.LastPull, s.LastConsume = millis(info.LastPullTimestamp), millis(info.LastConsumeTimestamp)
+	s.Consuming, s.ConsumingMin, s.ConsumingMax = int64(info.TransactionMsgCount), info.TransactionMsgMinOffset, info.TransactionMsgMaxOffset
+	s.Flow, s.FlowValue, s.FlowLimit = watchFlow(&l.Limits, s, int64(info.CachedMsgSizeInMiB))
+}
+
+// watchFlow is the limit that stops the pulling, by the client's own rule.
+func watchFlow(limits *inspect.LiveLimits, s *engine.QueueSnapshot, sizeMiB int64) (cause engine.FlowCause, value, limit int64) {
+	switch {
+	case limits.Count > 0 && s.CachedCount > limits.Count:
+		return core.FlowCount, s.CachedCount, limits.Count
+	case limits.SizeMiB > 0 && sizeMiB > limits.SizeMiB:
+		return core.FlowSize, sizeMiB, limits.SizeMiB
+	case !limits.Orderly && limits.Span > 0 && s.Span > limits.Span:
+		return core.FlowSpan, s.Span, limits.Span
+	}
+	return core.FlowNone, 0, 0
+}
+
+// watchState is what a queue does, as far as it was told, and why.
+func watchState(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) (engine.QueueState, string) {
+	info := q.Info
+	switch pausedBy := queuePause(&l.Lag.Pause, q.MessageQueue); {
+	case pausedBy != "":
+		return engine.QueuePaused, pausedBy
+	case info == nil:
+		return engine.QueueOther, ""
+	case info.Dropped:
+		return engine.QueueDropping, ""
+	case s.Flow != core.FlowNone:
+		return engine.QueueFlow, flowText(s.Flow, s.FlowValue, s.FlowLimit)
+	case l.Limits.Orderly && !info.Locked:
+		return engine.QueueUnlocked, "its member has not got the broker's lock"
+	case l.Limits.Orderly && l.At.Sub(s.LockedAt) > core.LockMaxLive:
+		return engine.QueueUnlocked, "lock not renewed for " + since(s.LockedAt, l.At)
+	}
+	if lag, ok := s.Lag(); ok && lag <= 0 && s.CachedCount == 0 {
+		return engine.QueueIdle, ""
+	}
+	return engine.QueueRun, ""
+}
+
+// queuePause says by what a queue is paused at its broker; "" when it is not.
+func queuePause(p *inspect.Pause, mq engine.MessageQueue) string {
+	switch {
+	case slices.Contains(p.Brokers, mq.BrokerName):
+		return "group, on its broker"
+	case slices.Contains(p.Topics[mq.Topic], mq.BrokerName):
+		return "topic, on its broker"
+	}
+	return ""
+}
