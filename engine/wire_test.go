@@ -19,6 +19,7 @@ type wire struct {
 	dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 	mu      sync.Mutex // guards what follows
+	closed  int
 	request func(req *protocol.Command)
 	other   func(req *protocol.Command) (frame []byte)
 	answer  func(req, answer *protocol.Command) (frame []byte)
@@ -70,6 +71,13 @@ func (w *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return &wireConn{Conn: c, w: w, asked: map[int32]protocol.Command{}}, nil
 }
 
+// drops is how many connections the member has closed.
+func (w *wire) drops() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.closed
+}
+
 // wireConn is one connection. One goroutine reads and one writes.
 type wireConn struct {
 	net.Conn
@@ -79,6 +87,17 @@ type wireConn struct {
 
 	mu    sync.Mutex // guards asked
 	asked map[int32]protocol.Command
+
+	closing sync.Once
+}
+
+func (c *wireConn) Close() error {
+	c.closing.Do(func() {
+		c.w.mu.Lock()
+		defer c.w.mu.Unlock()
+		c.w.closed++
+	})
+	return c.Conn.Close()
 }
 
 func (c *wireConn) Write(p []byte) (int, error) {

@@ -57,8 +57,9 @@ type OwnBrokers struct {
 
 // OnOwnBrokers runs body, as subtests, for each version that EYEQ_TEST_NAMESRV
 // names, and skips without the script that EYEQ_TEST_CLUSTER names. Where
-// EYEQ_TEST_OWN_BROKERS names versions it runs for those among them only:
-// starting brokers a test takes minutes a version.
+// EYEQ_TEST_OWN_BROKERS names versions it runs for those among them only. Such a
+// test takes minutes a version, of which it waits for most: it runs beside others of
+// its kind, after all other tests of its package.
 func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 	t.Helper()
 	script, clusters, only := os.Getenv(clusterEnv), os.Getenv(clustersEnv), os.Getenv("EYEQ_TEST_OWN_BROKERS")
@@ -72,12 +73,14 @@ func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 		})
 		return
 	}
+	t.Parallel()
 	for entry := range strings.SplitSeq(clusters, ",") {
 		version, _, _ := strings.Cut(strings.TrimSpace(entry), "=")
 		if only != "" && !slices.Contains(strings.Split(only, ","), version) {
 			continue
 		}
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			body(t, &OwnBrokers{script, version, t.TempDir()})
 		})
 	}
