@@ -52,7 +52,8 @@ func (c *Client) QueryMessages(ctx context.Context, addr, brokerName string, q *
 }
 
 func (q *MessageQuery) matches(m *protocol.MessageExt) bool {
-	if m.Topic() != q.Topic {
+	stored := m.Stored()
+	if m.Topic() != q.Topic || stored.Before(q.From) || !q.To.IsZero() && stored.After(q.To) {
 		return false
 	}
 	if q.Unique {

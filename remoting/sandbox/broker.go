@@ -40,8 +40,9 @@ type broker struct {
 	log       *commitLog
 	topics    map[string]*topic
 	groups    map[string]*group
-	schedule  *schedule // nil at a slave
-	touched   []*queue  // have held pulls and new messages
+	producers map[string][]producer // by group
+	schedule  *schedule             // nil at a slave
+	touched   []*queue              // have held pulls and new messages
 	rates     rates
 }
 
@@ -50,7 +51,7 @@ func newBroker(l *loop, name, memory string) *broker {
 	o := &l.options
 	b := &broker{
 		loop: l, name: name, memory: memory, host: netip.MustParseAddrPort(memory),
-		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{},
+		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{}, producers: map[string][]producer{},
 		rates: rates{since: l.now},
 	}
 	b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}
@@ -196,4 +197,5 @@ func (b *broker) disconnected(p *peer) {
 	for _, g := range b.groups {
 		g.remove(p)
 	}
+	b.removeProducer("", p)
 }

@@ -219,18 +219,18 @@ func TestWhoConsumesAndClone(t *testing.T) {
 		if err := f.c.UpdateConsumerOffset(t.Context(), f.group, f.mq, 4); err != nil {
 			t.Fatal(err)
 		}
-		cmd, err := f.invoke(300, protocol.ExtFields{{Key: "topic", Value: f.topic}}, nil)
+		groups, err := f.c.GroupsOfTopic(t.Context(), f.addr, f.topic)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSameText(t, "groups of the topic", string(cmd.Body), fmt.Sprintf(`{"groupList":["%s"]}`, f.group))
+		wantSameText(t, "groups of the topic", groups, []string{f.group})
 
 		other := tg.Group(t)
 		clone := func(topic string) {
 			t.Helper()
-			_, err := f.invoke(314, protocol.ExtFields{
-				{Key: "srcGroup", Value: f.group}, {Key: "destGroup", Value: other}, {Key: "topic", Value: topic}, {Key: "offline", Value: "true"},
-			}, nil)
+			err := f.c.CloneOffsets(t.Context(), f.addr, &protocol.CloneGroupOffsetRequestHeader{
+				SrcGroup: f.group, DestGroup: other, Topic: topic, Offline: true,
+			})
 			f.wantCode("clone", err, protocol.Success)
 		}
 		clone("")
@@ -241,31 +241,22 @@ func TestWhoConsumesAndClone(t *testing.T) {
 		if got, _, err := f.c.QueryConsumerOffset(t.Context(), other, f.mq); got != 4 || err != nil {
 			t.Errorf("clone: got %d, %v, want 4", got, err)
 		}
-		cmd, err = f.invoke(43, nil, nil)
+		all, err := f.c.AllOffsets(t.Context(), f.addr)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := fmt.Sprintf(`"%s@%s":{0:4}`, f.topic, f.group); !strings.Contains(string(cmd.Body), want) {
-			t.Errorf("all offsets: got %.300s, want %s in it", cmd.Body, want)
-		}
+		want := map[string]map[int32]int64{f.topic: {f.mq.QueueID: 4}}
+		wantSameText(t, "all offsets of the group", all[f.group], want)
+		wantSameText(t, "all offsets of the copy", all[other], want)
 	})
 }
 
-// reset sends 222 for the whole topic and gives the targets.
-func (f *fixture) reset(timestamp int64, force bool, more ...protocol.ExtField) (protocol.OffsetTable, error) {
+// reset sends 222 for the whole topic, or one queue of it, and gives the targets.
+func (f *fixture) reset(timestamp int64, force bool, queue *protocol.ResetQueue) (protocol.OffsetTable, error) {
 	f.t.Helper()
-	cmd, err := f.invoke(222, append(protocol.ExtFields{
-		{Key: "topic", Value: f.topic}, {Key: "group", Value: f.group},
-		{Key: "timestamp", Value: fmt.Sprint(timestamp)}, {Key: "isForce", Value: fmt.Sprint(force)},
-	}, more...), nil)
-	if err != nil {
-		return nil, err
-	}
-	table, err := protocol.DecodeResetOffset(cmd.Body)
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return table, nil
+	return f.c.ResetOffsets(f.t.Context(), f.addr, &protocol.InvokeResetOffsetRequestHeader{
+		Topic: f.topic, Group: f.group, Timestamp: timestamp, IsForce: force, Queue: queue,
+	})
 }
 
 func TestReset(t *testing.T) {
@@ -283,7 +274,7 @@ func TestReset(t *testing.T) {
 func resetByBroker(t *testing.T, tg *sandboxtest.Target) {
 	f := newFixture(t, tg, 1)
 	tg.Produce(t, f.topic, 10)
-	_, err := f.reset(-1, true)
+	_, err := f.reset(-1, true, nil)
 	f.wantCode("unknown group", err, protocol.SubscriptionGroupNotExist)
 	m := f.member("a")
 	m.join(1, map[string]string{f.topic: "*"})
@@ -291,7 +282,7 @@ func resetByBroker(t *testing.T, tg *sandboxtest.Target) {
 	if err := f.c.UpdateConsumerOffset(t.Context(), f.group, f.mq, 3); err != nil {
 		t.Fatal(err)
 	}
-	table, err := f.reset(-1, true)
+	table, err := f.reset(-1, true, nil)
 	if err != nil || len(table) != 1 || table[f.mq] != 10 {
 		t.Fatalf("reset to the end: got %v, %v", table, err)
 	}
@@ -309,12 +300,16 @@ func resetByBroker(t *testing.T, tg *sandboxtest.Target) {
 	if pulled, r = f.pull(f.header(3)); pulled.Code != 0 || len(f.messages(r)) != 7 {
 		t.Errorf("pull after that: got %v %s", protocol.ResponseCode(pulled.Code), pulled.Remark)
 	}
-	table, err = f.reset(0, true, protocol.ExtField{Key: "queueId", Value: "0"}, protocol.ExtField{Key: "offset", Value: "6"})
+	table, err = f.reset(0, true, &protocol.ResetQueue{Offset: 6})
 	if err != nil || table[f.mq] != 6 {
 		t.Errorf("reset of a queue to an offset: got %v, %v", table, err)
 	}
-	_, err = f.reset(0, true, protocol.ExtField{Key: "queueId", Value: "0"}, protocol.ExtField{Key: "offset", Value: "600"})
+	_, err = f.reset(0, true, &protocol.ResetQueue{Offset: 600})
 	f.wantCode("offset out of range", err, protocol.SystemError)
+	table, err = f.reset(0, true, &protocol.ResetQueue{Offset: -1})
+	if err != nil || table[f.mq] != 0 {
+		t.Errorf("reset of a queue to a time: got %v, %v", table, err)
+	}
 	m.wantQuiet("the broker resets by itself")
 }
 
@@ -322,19 +317,19 @@ func resetByBroker(t *testing.T, tg *sandboxtest.Target) {
 func resetByMembers(t *testing.T, tg *sandboxtest.Target) {
 	f := newFixture(t, tg, 1)
 	tg.Produce(t, f.topic, 10)
-	_, err := f.reset(-1, true)
+	_, err := f.reset(-1, true, nil)
 	f.wantCode("group without commit", err, protocol.SystemError)
 	if err := f.c.UpdateConsumerOffset(t.Context(), f.group, f.mq, 3); err != nil {
 		t.Fatal(err)
 	}
-	_, err = f.reset(-1, true)
+	_, err = f.reset(-1, true, nil)
 	f.wantCode("group not online", err, protocol.ConsumerNotOnline)
 	m := f.member("a")
 	m.join(1, map[string]string{f.topic: "*"})
 	m.wantNotice("own join")
 	check := func(what string, timestamp int64, force bool, want int64) {
 		t.Helper()
-		table, err := f.reset(timestamp, force)
+		table, err := f.reset(timestamp, force, nil)
 		if err != nil || table[f.mq] != want {
 			t.Errorf("%s: got %v, %v, want %d", what, table, err, want)
 		}
@@ -395,6 +390,11 @@ func TestRelays(t *testing.T) {
 		cmd, err := f.invoke(protocol.GetConsumerRunningInfo, info.Fields(), nil)
 		if err != nil || string(cmd.Body) != `{"any":"thing"}` || cmd.Remark != "as I say" {
 			t.Errorf("running info: got %q, %s, %v", cmd.Remark, cmd.Body, err)
+		}
+
+		typed, err := f.c.RunningInfo(t.Context(), f.addr, f.group, "a", true)
+		if err != nil || len(typed.MQTable) != 0 {
+			t.Errorf("running info, decoded: got %+v, %v", typed, err)
 		}
 
 		direct := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: f.group, ClientID: "a", MsgID: m.OffsetMessageID()}

@@ -29,25 +29,14 @@ type group struct {
 	from          protocol.ConsumeFromWhere
 
 	unreadable map[string]bool // 5.x: topics that the group may not pull (353)
+	// brought are the subscriptions that pulls had with them (5.x): they stand in for
+	// those of members.
+	brought map[string]*protocol.SubscriptionData
 
 	offsets map[topicQueue]int64 // committed
 	pulled  map[topicQueue]int64 // 5.x: where the last pull ended
 	resets  map[topicQueue]int64 // 5.x: to be told to the next pull
 	locks   map[protocol.MessageQueue]lock
-}
-
-// groupConfig is the group's configuration (Java: SubscriptionGroupConfig).
-type groupConfig struct {
-	exists         bool // made by hand or by the first use
-	consumeEnable  bool
-	broadcast      bool
-	notify         bool
-	retryQueueNums int32
-	retryMaxTimes  int32
-}
-
-var defaultGroupConfig = groupConfig{
-	exists: true, consumeEnable: true, broadcast: true, notify: true, retryQueueNums: 1, retryMaxTimes: 16,
 }
 
 // topicQueue is a queue of this broker.
@@ -81,7 +70,7 @@ func (b *broker) ensureGroup(name string) *group {
 	}
 	g := &group{
 		broker: b, name: strings.Clone(name), subscriptions: map[string]*protocol.SubscriptionData{},
-		unreadable: map[string]bool{}, offsets: map[topicQueue]int64{}, pulled: map[topicQueue]int64{}, resets: map[topicQueue]int64{},
+		unreadable: map[string]bool{}, brought: map[string]*protocol.SubscriptionData{}, offsets: map[topicQueue]int64{}, pulled: map[topicQueue]int64{}, resets: map[topicQueue]int64{},
 		locks: map[protocol.MessageQueue]lock{},
 	}
 	b.groups[g.name] = g
@@ -197,6 +186,7 @@ func (g *group) forgetMembers() {
 // restart leaves what is on a broker's disk.
 func (g *group) restart() {
 	g.forgetMembers()
+	clear(g.brought)
 	clear(g.locks)
 	clear(g.resets)
 	clear(g.pulled)

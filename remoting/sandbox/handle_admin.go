@@ -3,16 +3,13 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
 
 	"eyeq/remoting/protocol"
 )
 
-// Administration of topics and groups, and what a broker tells of itself. Both
-// lines do the same, but for the requests that only 5.3 knows (351, 352, 353)
-// and 17 and 215, which refuse a bad topic name with 29 or 1.
+// Administration of topics, and what else a broker is asked. Both lines do the
+// same, but for the requests that only 5.3 knows (343, 345, 351, 352, 353) and 17
+// and 215, which refuse a bad topic name with 29 or 1.
 
 // handleAdmin answers what broker.handle has left.
 func (b *broker) handleAdmin(c *call) answer {
@@ -27,6 +24,8 @@ func (b *broker) handleAdmin(c *call) answer {
 		return b.handleTopicConfigs()
 	case protocol.GetBrokerRuntimeInfo:
 		return b.handleRuntimeInfo()
+	case protocol.GetBrokerConfig:
+		return b.handleBrokerConfig()
 	case protocol.DeleteSubscriptionGroup:
 		return b.handleDeleteGroup(c)
 	case protocol.UpdateAndCreateSubscriptionGroup:
@@ -35,6 +34,12 @@ func (b *broker) handleAdmin(c *call) answer {
 		return b.handleGroupConfigs()
 	case protocol.GetConsumerConnectionList:
 		return b.handleConsumerConnection(c)
+	case protocol.GetProducerConnectionList:
+		return b.handleProducerConnection(c)
+	case protocol.GetBrokerConsumeStats:
+		return b.handleBrokerConsumeStats(c)
+	case protocol.QueryConsumeTimeSpan:
+		return b.handleTimeSpan(c)
 	case protocol.GetConsumeStats:
 		return b.handleConsumeStats(c)
 	case protocol.GetAllConsumerOffset:
@@ -45,7 +50,8 @@ func (b *broker) handleAdmin(c *call) answer {
 		return b.handleWhoConsumes(c)
 	case protocol.CloneGroupOffset:
 		return b.handleCloneOffset(c)
-	case protocol.GetTopicConfig, protocol.GetSubscriptionGroupConfig, protocol.UpdateAndGetGroupForbidden:
+	case protocol.GetTopicConfig, protocol.GetSubscriptionGroupConfig, protocol.UpdateAndGetGroupForbidden,
+		protocol.QueryTopicsByConsumer, protocol.QuerySubscriptionByConsumer:
 		if !b.loop.four {
 			return b.handleAdmin5(code, c)
 		}
@@ -55,26 +61,30 @@ func (b *broker) handleAdmin(c *call) answer {
 
 // handleAdmin5 answers what 4.9 does not know.
 func (b *broker) handleAdmin5(code protocol.RequestCode, c *call) answer {
-	f := c.command.ExtFields
-	topic, _ := f.Get("topic")
-	group, _ := f.Get("group")
 	switch code {
 	case protocol.GetTopicConfig:
-		if t := b.topic(topic); t != nil {
-			return answer{body: encodeJSON(b.topicConfig(t))}
-		}
-		return noTopic(topic)
+		return b.handleTopicConfig(c)
 	case protocol.GetSubscriptionGroupConfig:
-		return answer{body: encodeJSON(b.useGroup(group).configJSON())}
+		return b.handleGroupConfig(c)
+	case protocol.UpdateAndGetGroupForbidden:
+		return b.handleForbidden(c)
+	case protocol.QueryTopicsByConsumer:
+		return b.handleTopicsOfGroup(c)
 	}
-	g := b.useGroup(group)
-	if text, ok := f.Get("readable"); ok {
-		delete(g.unreadable, topic)
-		if text == "false" {
-			g.unreadable[strings.Clone(topic)] = true
-		}
+	return b.handleSubscriptionOf(c)
+}
+
+func (b *broker) handleTopicConfig(c *call) answer {
+	var h protocol.TopicRequestHeader
+	if err := h.Parse(c.command.ExtFields); err != nil {
+		return malformed(err)
 	}
-	return answer{body: encodeJSON(map[string]any{"group": group, "topic": topic, "readable": !g.unreadable[topic]})}
+	t := b.topic(h.Topic)
+	if t == nil {
+		return refuse(protocol.TopicNotExist, "No topic in this broker. topic: "+h.Topic)
+	}
+	config := b.topicConfig(t)
+	return answer{body: protocol.EncodeTopicConfig(&config)}
 }
 
 func (b *broker) handleCreateTopic(c *call) answer {
@@ -135,27 +145,23 @@ func (b *broker) messageQueue(q *queue) protocol.MessageQueue {
 	return protocol.MessageQueue{Topic: q.topic.name, BrokerName: b.name, QueueID: q.id}
 }
 
-func (b *broker) topicConfig(t *topic) map[string]any {
-	config := map[string]any{
-		"topicName": t.name, "readQueueNums": t.read, "writeQueueNums": t.write, "perm": t.perm,
-		"order": t.order, "topicFilterType": "SINGLE_TAG", "topicSysFlag": 0,
+func (b *broker) topicConfig(t *topic) protocol.TopicConfig {
+	config := protocol.TopicConfig{
+		TopicName: t.name, ReadQueueNums: t.read, WriteQueueNums: t.write, Perm: t.perm, Order: t.order,
 	}
 	if !b.loop.four {
-		config["attributes"] = map[string]string{}
+		config.Attributes = map[string]string{}
 	}
 	return config
 }
 
 func (b *broker) handleTopicConfigs() answer {
-	table := map[string]any{}
+	table := make(map[string]protocol.TopicConfig, len(b.topics))
 	for name, t := range b.topics {
 		table[name] = b.topicConfig(t)
 	}
-	return answer{body: encodeJSON(map[string]any{"dataVersion": dataVersion, "topicConfigTable": table})}
+	return answer{body: protocol.EncodeTopicConfigs(table)}
 }
-
-// dataVersion stands where a broker counts the changes of a table.
-var dataVersion = map[string]any{"counter": 1, "stateVersion": 0, "timestamp": 0}
 
 func (b *broker) handleDeleteGroup(c *call) answer {
 	var h protocol.GroupNameRequestHeader
@@ -178,83 +184,6 @@ func (b *broker) handleDeleteGroup(c *call) answer {
 		clear(g.resets)
 	}
 	return answer{}
-}
-
-// handleUpdateGroup takes a group's configuration; what the body leaves out goes
-// back to its default.
-func (b *broker) handleUpdateGroup(c *call) answer {
-	d := defaultGroupConfig
-	body := struct {
-		GroupName                      string `json:"groupName"`
-		ConsumeEnable                  *bool  `json:"consumeEnable"`
-		ConsumeBroadcastEnable         *bool  `json:"consumeBroadcastEnable"`
-		NotifyConsumerIDsChangedEnable *bool  `json:"notifyConsumerIdsChangedEnable"`
-		RetryQueueNums                 *int32 `json:"retryQueueNums"`
-		RetryMaxTimes                  *int32 `json:"retryMaxTimes"`
-	}{
-		ConsumeEnable: &d.consumeEnable, ConsumeBroadcastEnable: &d.broadcast, NotifyConsumerIDsChangedEnable: &d.notify,
-		RetryQueueNums: &d.retryQueueNums, RetryMaxTimes: &d.retryMaxTimes,
-	}
-	if err := decodeJSON(c.command.Body, &body); err != nil {
-		return malformed(err)
-	}
-	if body.GroupName == "" {
-		return refuse(protocol.SystemError, "java.lang.NullPointerException")
-	}
-	d.retryQueueNums = min(d.retryQueueNums, maxQueues)
-	b.ensureGroup(body.GroupName).config = d
-	return answer{}
-}
-
-func (b *broker) handleGroupConfigs() answer {
-	table, forbidden := map[string]any{}, map[string]any{}
-	for name, g := range b.groups {
-		if g.config.exists {
-			table[name] = g.configJSON()
-		}
-		if len(g.unreadable) > 0 {
-			topics := map[string]int{}
-			for topic := range g.unreadable {
-				topics[topic] = protocol.PermRead
-			}
-			forbidden[name] = topics
-		}
-	}
-	body := map[string]any{"dataVersion": dataVersion, "subscriptionGroupTable": table}
-	if !b.loop.four {
-		body["forbiddenTable"] = forbidden
-	}
-	return answer{body: encodeJSON(body)}
-}
-
-// configJSON is the group's SubscriptionGroupConfig.
-func (g *group) configJSON() map[string]any {
-	config := map[string]any{
-		"groupName": g.name, "consumeEnable": g.config.consumeEnable, "consumeBroadcastEnable": g.config.broadcast,
-		"consumeFromMinEnable": true, "notifyConsumerIdsChangedEnable": g.config.notify, "brokerId": 0,
-		"retryQueueNums": g.config.retryQueueNums, "retryMaxTimes": g.config.retryMaxTimes, "whichBrokerWhenConsumeSlowly": 1,
-	}
-	if !g.broker.loop.four {
-		maps.Copy(config, map[string]any{
-			"attributes": map[string]string{}, "consumeMessageOrderly": false, "consumeTimeoutMinute": 15,
-			"groupRetryPolicy": map[string]string{"type": "CUSTOMIZED"}, "groupSysFlag": 0,
-		})
-	}
-	return config
-}
-
-// handleWhoConsumes answers 300: groups that are online on the topic or have
-// committed there.
-func (b *broker) handleWhoConsumes(c *call) answer {
-	topic, _ := c.command.ExtFields.Get("topic")
-	names := []string{}
-	for name, g := range b.groups {
-		if g.subscriptions[topic] != nil || slices.Contains(g.committedTopics(), topic) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	return answer{body: encodeJSON(map[string]any{"groupList": names})}
 }
 
 // encodeJSON is for bodies that are strict JSON.

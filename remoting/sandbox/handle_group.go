@@ -27,6 +27,9 @@ func (b *broker) handleHeartbeat(c *call) answer {
 		b.ensureRetryTopic(g)
 		g.register(c.peer, d.ClientID, data)
 	}
+	for _, p := range d.ProducerDataSet {
+		b.beatProducer(p.GroupName, c.peer, d.ClientID)
+	}
 	if b.loop.four {
 		return answer{}
 	}
@@ -56,6 +59,9 @@ func (b *broker) handleUnregister(c *call) answer {
 	}
 	if g := b.groups[h.ConsumerGroup]; g != nil && h.ConsumerGroup != "" {
 		g.remove(c.peer)
+	}
+	if h.ProducerGroup != "" {
+		b.removeProducer(h.ProducerGroup, c.peer)
 	}
 	return answer{}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"eyeq/remoting/protocol"
 )
@@ -54,60 +53,57 @@ func (b *broker) handleConsumeStats(c *call) answer {
 		return malformed(err)
 	}
 	stats := protocol.ConsumeStats{OffsetTable: map[protocol.MessageQueue]protocol.OffsetWrapper{}}
-	if g := b.groups[h.ConsumerGroup]; g != nil {
-		topics := []string{h.Topic}
-		if h.Topic == "" {
-			topics = g.committedTopics()
-		}
-		for _, name := range topics {
-			g.addProgress(stats.OffsetTable, name)
+	g := b.groups[h.ConsumerGroup]
+	if g == nil {
+		g = &group{broker: b} // whom nobody knows has consumed nothing
+	}
+	topics := []string{h.Topic}
+	if h.Topic == "" {
+		topics = g.committedTopics()
+	}
+	for _, name := range topics {
+		if t := b.topic(name); t != nil && !g.hides(name) {
+			for _, q := range t.queues[:t.read] {
+				stats.OffsetTable[b.messageQueue(q)] = g.progress(q)
+			}
 		}
 	}
 	return answer{body: protocol.EncodeConsumeStats(&stats)}
 }
 
-// addProgress adds each read queue of a topic, committed or not.
-func (g *group) addProgress(table map[protocol.MessageQueue]protocol.OffsetWrapper, name string) {
-	b := g.broker
-	t := b.topic(name)
-	if t == nil || b.loop.four && len(g.subscriptions) > 0 && g.subscriptions[name] == nil {
-		return
+// hides reports whether a group that is online does not subscribe to the topic:
+// brokers leave that out.
+func (g *group) hides(topic string) bool {
+	return len(g.subscriptions) > 0 && g.subscriptions[topic] == nil && g.brought[topic] == nil
+}
+
+// progress is one read queue of a topic, committed or not.
+func (g *group) progress(q *queue) protocol.OffsetWrapper {
+	q.trim(g.broker.log.minOffset())
+	name := q.topic.name
+	w := protocol.OffsetWrapper{BrokerOffset: q.maxOffset()}
+	if offset, ok := g.offset(name, q.id); ok && offset >= 0 {
+		w.ConsumerOffset, w.LastTimestamp = offset, q.storedAt(offset-1)
 	}
-	for _, q := range t.queues[:t.read] {
-		q.trim(b.log.minOffset())
-		w := protocol.OffsetWrapper{BrokerOffset: q.maxOffset()}
-		if offset, ok := g.offset(name, q.id); ok && offset >= 0 {
-			w.ConsumerOffset, w.LastTimestamp = offset, q.storedAt(offset-1)
-		}
-		if !b.loop.four {
-			w.PullOffset = max(w.ConsumerOffset, g.pulled[topicQueue{name, q.id}])
-		}
-		table[b.messageQueue(q)] = w
+	if !g.broker.loop.four {
+		w.PullOffset = max(w.ConsumerOffset, g.pulled[topicQueue{name, q.id}])
 	}
+	return w
 }
 
 func (b *broker) handleAllOffsets() answer {
-	tables := map[string]map[int32]int64{}
+	all := protocol.AllOffsets{}
 	for name, g := range b.groups {
+		topics := map[string]map[int32]int64{}
 		for tq, offset := range g.offsets {
-			key := tq.topic + "@" + name
-			if tables[key] == nil {
-				tables[key] = map[int32]int64{}
+			if topics[tq.topic] == nil {
+				topics[tq.topic] = map[int32]int64{}
 			}
-			tables[key][tq.queueID] = offset
+			topics[tq.topic][tq.queueID] = offset
 		}
+		all[name] = topics
 	}
-	body := []byte(`{"offsetTable":{`)
-	for i, key := range slices.Sorted(maps.Keys(tables)) {
-		body = appendComma(body, i)
-		body = fmt.Appendf(body, "%s:{", encodeJSON(key))
-		for j, id := range slices.Sorted(maps.Keys(tables[key])) {
-			body = appendComma(body, j)
-			body = fmt.Appendf(body, "%d:%d", id, tables[key][id]) // integer keys without quotes, as brokers write them
-		}
-		body = append(body, '}')
-	}
-	return answer{body: append(body, "}}"...)}
+	return answer{body: protocol.EncodeAllOffsets(all)}
 }
 
 func appendComma(dst []byte, i int) []byte {
@@ -134,114 +130,77 @@ func encodeConsumerStatuses(tables map[string]protocol.OffsetTable) []byte {
 	return append(body, `},"messageQueueTable":{}}`...)
 }
 
-// reset is the header of 222.
-type reset struct {
-	topic, group string
-	timestamp    int64
-	force        bool
-	queueID      int32 // -1: all
-	offset       int64 // when hasOffset
-	hasOffset    bool
-}
-
-func (r *reset) parse(f protocol.ExtFields) error {
-	r.topic, _ = f.Get("topic")
-	r.group, _ = f.Get("group")
-	force, _ := f.Get("isForce")
-	r.force = force == "true"
-	text, _ := f.Get("timestamp")
-	var err error
-	if r.timestamp, err = strconv.ParseInt(text, 10, 64); err != nil {
-		return fmt.Errorf("timestamp %q: %w", text, err)
-	}
-	r.queueID = -1
-	if text, ok := f.Get("queueId"); ok {
-		id, err := strconv.ParseInt(text, 10, 32)
-		if err != nil {
-			return fmt.Errorf("queueId %q: %w", text, err)
-		}
-		r.queueID = int32(id)
-	}
-	if text, ok := f.Get("offset"); ok {
-		if r.offset, err = strconv.ParseInt(text, 10, 64); err != nil {
-			return fmt.Errorf("offset %q: %w", text, err)
-		}
-		r.hasOffset = r.offset >= 0
-	}
-	return nil
-}
-
 func (b *broker) handleResetOffset(c *call) answer {
-	var r reset
-	if err := r.parse(c.command.ExtFields); err != nil {
+	var h protocol.InvokeResetOffsetRequestHeader
+	if err := h.Parse(c.command.ExtFields); err != nil {
 		return malformed(err)
 	}
 	if b.loop.four {
-		return b.resetByMembers(&r)
+		return b.resetByMembers(&h)
 	}
-	return b.resetHere(&r)
+	return b.resetHere(&h)
 }
 
 // resetByMembers is what 4.9 does: compute the targets, tell the members.
-func (b *broker) resetByMembers(r *reset) answer {
-	t, g := b.topic(r.topic), b.groups[r.group]
+func (b *broker) resetByMembers(h *protocol.InvokeResetOffsetRequestHeader) answer {
+	t, g := b.topic(h.Topic), b.groups[h.Group]
 	if t == nil {
-		return refuse(protocol.SystemError, "[reset-offset] reset offset failed, no topic in this broker. topic="+r.topic)
+		return refuse(protocol.SystemError, "[reset-offset] reset offset failed, no topic in this broker. topic="+h.Topic)
 	}
 	table := protocol.OffsetTable{}
 	for _, q := range t.queues[:t.write] {
 		q.trim(b.log.minOffset())
 		committed, ok := int64(0), false
 		if g != nil {
-			committed, ok = g.offset(r.topic, q.id)
+			committed, ok = g.offset(h.Topic, q.id)
 		}
 		if !ok {
-			return refuse(protocol.SystemError, fmt.Sprintf("THe consumer group <%s> not exist", r.group))
+			return refuse(protocol.SystemError, fmt.Sprintf("THe consumer group <%s> not exist", h.Group))
 		}
 		target := q.maxOffset()
-		if r.timestamp >= 0 {
-			target = q.nearestStored(r.timestamp)
+		if h.Timestamp >= 0 {
+			target = q.nearestStored(h.Timestamp)
 		}
-		if !r.force && target > committed {
+		if !h.IsForce && target > committed {
 			target = committed
 		}
 		table[b.messageQueue(q)] = target
 	}
-	if len(g.members) == 0 {
-		return refuse(protocol.ConsumerNotOnline, fmt.Sprintf("Consumer not online, so can not reset offset, Group: %s Topic: %s Timestamp: %d", r.group, r.topic, r.timestamp))
+	if g == nil || len(g.members) == 0 {
+		return refuse(protocol.ConsumerNotOnline, fmt.Sprintf("Consumer not online, so can not reset offset, Group: %s Topic: %s Timestamp: %d", h.Group, h.Topic, h.Timestamp))
 	}
-	b.notifyReset(r.group, r.topic, table)
+	b.notifyReset(h.Group, h.Topic, table)
 	return answer{body: protocol.EncodeResetOffset(table)}
 }
 
 // resetHere is what 5.3 does: set the offsets and have the next pull of each
 // queue answered with them; commits until then are ignored.
-func (b *broker) resetHere(r *reset) answer {
-	t, g := b.topic(r.topic), b.groups[r.group]
+func (b *broker) resetHere(h *protocol.InvokeResetOffsetRequestHeader) answer {
+	t, g := b.topic(h.Topic), b.groups[h.Group]
 	switch {
 	case t == nil:
-		return refuse(protocol.TopicNotExist, "Topic "+r.topic+" does not exist")
+		return refuse(protocol.TopicNotExist, "Topic "+h.Topic+" does not exist")
 	case g == nil || !g.config.exists:
-		return refuse(protocol.SubscriptionGroupNotExist, "Group "+r.group+" does not exist")
-	case r.queueID >= t.read:
-		return refuse(protocol.SystemError, fmt.Sprintf("Queue %d does not exist", r.queueID))
+		return refuse(protocol.SubscriptionGroupNotExist, "Group "+h.Group+" does not exist")
+	case h.Queue != nil && h.Queue.ID >= t.read:
+		return refuse(protocol.SystemError, fmt.Sprintf("Queue %d does not exist", h.Queue.ID))
 	}
 	queues := t.queues[:t.read]
-	if r.queueID >= 0 {
-		queues = queues[r.queueID : r.queueID+1]
+	if h.Queue != nil {
+		queues = queues[h.Queue.ID : h.Queue.ID+1]
 	}
 	table := protocol.OffsetTable{}
 	for _, q := range queues {
 		q.trim(b.log.minOffset())
 		target := q.maxOffset()
 		switch {
-		case r.queueID >= 0 && r.hasOffset:
-			target = r.offset
+		case h.Queue != nil && h.Queue.Offset >= 0:
+			target = h.Queue.Offset
 			if target < q.minOffset() || target > q.maxOffset()+1 {
 				return refuse(protocol.SystemError, fmt.Sprintf("Target offset %d not in consume queue range [%d-%d]", target, q.minOffset(), q.maxOffset()))
 			}
-		case r.timestamp >= 0:
-			target = q.firstStoredFrom(r.timestamp)
+		case h.Timestamp >= 0:
+			target = q.firstStoredFrom(h.Timestamp)
 		}
 		tq := topicQueue{t.name, q.id}
 		g.offsets[tq], g.resets[tq] = target, target
@@ -253,17 +212,17 @@ func (b *broker) resetHere(r *reset) answer {
 // handleCloneOffset copies a group's committed offsets of a topic. Without a
 // topic nothing is copied, on both lines.
 func (b *broker) handleCloneOffset(c *call) answer {
-	f := c.command.ExtFields
-	from, _ := f.Get("srcGroup")
-	to, _ := f.Get("destGroup")
-	topic, _ := f.Get("topic")
-	src, t := b.groups[from], b.topic(topic)
+	var h protocol.CloneGroupOffsetRequestHeader
+	if err := h.Parse(c.command.ExtFields); err != nil {
+		return malformed(err)
+	}
+	src, t := b.groups[h.SrcGroup], b.topic(h.Topic)
 	if src == nil || t == nil {
 		return answer{}
 	}
-	dest := b.ensureGroup(to)
+	dest := b.ensureGroup(h.DestGroup)
 	for tq, offset := range src.offsets {
-		if tq.topic == topic {
+		if tq.topic == t.name {
 			dest.commit(t, tq.queueID, offset)
 		}
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"fmt"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -95,6 +96,9 @@ func (g *group) filterFor(h *protocol.PullMessageRequestHeader) (filter, answer)
 		data, err := protocol.NewSubscriptionData(h.Topic, h.Subscription)
 		if err != nil {
 			return filter{}, refuse(protocol.SubscriptionParseFailed, "parse the consumer's subscription failed")
+		}
+		if !g.broker.loop.four {
+			g.brought[strings.Clone(h.Topic)] = &data
 		}
 		return filterOf(&data), answer{}
 	}

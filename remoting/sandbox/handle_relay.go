@@ -3,6 +3,7 @@ package sandbox
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -42,8 +43,12 @@ func (b *broker) handleConsumeDirectly(c *call) answer {
 	if err != nil {
 		return malformed(err)
 	}
-	h.BrokerName = b.name
-	return b.relay(c, h.ConsumerGroup, h.ClientID, protocol.Command{Code: c.command.Code, ExtFields: h.Fields(), Body: bytes})
+	fields := slices.DeleteFunc(slices.Clone(c.command.ExtFields), func(f protocol.ExtField) bool { return f.Key == "brokerName" })
+	fields = append(fields, protocol.ExtField{Key: "brokerName", Value: b.name})
+	if _, named := fields.Get("topic"); named && !b.loop.four {
+		fields = append(fields, protocol.ExtField{Key: "topicSysFlag", Value: "0"}, protocol.ExtField{Key: "groupSysFlag", Value: "0"})
+	}
+	return b.relay(c, h.ConsumerGroup, h.ClientID, protocol.Command{Code: c.command.Code, ExtFields: fields, Body: bytes})
 }
 
 // relay asks a member and passes its answer on as it is.

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"eyeq/remoting/protocol"
 )
 
 // What a broker tells of its own state: 28, with the keys that the stock tools
@@ -41,7 +43,8 @@ func (b *broker) handleRuntimeInfo() answer {
 	number := func(n int64) string { return strconv.FormatInt(n, 10) }
 	// A broker gives the rates of the last 10 s, minute and 10 minutes.
 	three := func(tps float64) string { return fmt.Sprintf("%.1f %.1f %.1f", tps, tps, tps) }
-	return answer{body: encodeJSON(map[string]any{"table": map[string]string{
+	disk := strconv.FormatFloat(float64(b.log.held)/float64(b.log.limit), 'f', 4, 64)
+	return answer{body: protocol.EncodeRuntimeInfo(map[string]string{
 		"brokerVersionDesc": description, "brokerVersion": number(int64(b.loop.version())),
 		"bootTimestamp": number(b.loop.begun.UnixMilli()), "runtime": b.loop.now.Sub(b.loop.begun).String(),
 		"putTps": three(b.rates.putTPS), getTransferred: three(b.rates.getTPS),
@@ -50,6 +53,16 @@ func (b *broker) handleRuntimeInfo() answer {
 		"msgGetTotalTodayNow": number(b.rates.get), "msgGetTotalTodayMorning": "0", "msgGetTotalYesterdayMorning": "0",
 		"sendThreadPoolQueueSize": "0", "sendThreadPoolQueueHeadWaitTimeMills": "0",
 		"pullThreadPoolQueueSize": "0", "pullThreadPoolQueueHeadWaitTimeMills": "0",
-		"commitLogDiskRatio": strconv.FormatFloat(float64(b.log.held)/float64(b.log.limit), 'f', 4, 64),
-	}})}
+		"commitLogDiskRatio": disk, "consumeQueueDiskRatio": disk, "dispatchBehindBytes": "0", "pageCacheLockTimeMills": "0",
+		"earliestMessageTimeStamp": number(b.earliest()),
+	})}
+}
+
+// earliest is when the oldest message was stored, in milliseconds; -1 without one.
+func (b *broker) earliest() int64 {
+	oldest, _, err := b.log.lookup(b.log.minOffset())
+	if err != nil {
+		return -1
+	}
+	return oldest.Stored.UnixMilli()
 }
