@@ -412,6 +412,16 @@ func (h heldSent) applyTo(_ context.Context, q *queue) {
 	h.c.tell(q, h.rows)
 }
 
+// answerHeld answers those whose verdict was carried out while the queue ended:
+// what was sent was sent, whoever gets the queue next.
+func (q *queue) answerHeld() {
+	for _, c := range q.inbox.all() {
+		if h, ok := c.(heldSent); ok {
+			h.c.tell(q, h.rows)
+		}
+	}
+}
+
 // takeResults books what workers have reported so far.
 func (q *queue) takeResults() {
 	for {

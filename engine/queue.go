@@ -256,6 +256,7 @@ func (q *queue) emit(e Event) { q.e.events.publish(e) }
 // run owns the queue until it is gone or ctx ends.
 func (q *queue) run(ctx context.Context) {
 	defer close(q.gone)
+	defer q.answerHeld()
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for q.phase != phaseGone {
