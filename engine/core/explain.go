@@ -145,6 +145,9 @@ func namedStrategy(holders []Holder) (named string, agreed bool) {
 		case m.Strategy == "":
 		case named == "":
 			named = m.Strategy
+		case strings.HasPrefix(m.Strategy, named+"-"): // Java does not say what is inside
+		case strings.HasPrefix(named, m.Strategy+"-"):
+			named = m.Strategy
 		case named != m.Strategy:
 			return "", false
 		}

@@ -1,0 +1,256 @@
+package inspect
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// Facts are what a doctor judges a group by. Judge reads nothing else.
+type Facts struct {
+	Group string
+	// Samples are the group's inside at moments a few seconds apart, in order. Rules
+	// about what moves need two.
+	Samples   []Live
+	Detail    GroupDetail
+	DetailWhy Reason // there is no Detail, because
+	Brokers   Brokers
+	// BrokersWhy is why there are no Brokers.
+	BrokersWhy Reason
+	// Heads are the messages at which queues stand still, as far as they were read.
+	Heads map[protocol.MessageQueue]HeadMessage
+	// DeadStored is when the last dead letter of the group was stored; zero: unknown,
+	// or there is none.
+	DeadStored time.Time
+	// Matching tells, for a group that reads some tags, what was found where its
+	// backlog begins; the zero value: nobody looked.
+	Matching TagSample
+}
+
+// HeadMessage is the message at which a queue stands still.
+type HeadMessage struct {
+	Offset   int64
+	ID       string // the unique id, else the offset id
+	Keys     string
+	Stored   time.Time
+	Attempts int32
+	Why      Reason // it could not be read, because
+}
+
+// TagSample counts messages at the beginning of a backlog.
+type TagSample struct {
+	Looked, Match int
+}
+
+// The codes of findings: they are what scripts rely on, and docs/doctor.md lists them.
+const (
+	CodeSubscriptionsDiffer = "subscriptions_differ"
+	CodeConsumeModeDiffers  = "consume_mode_differs"
+	CodeClientIDShared      = "client_id_shared"
+	CodeMembersIdle         = "members_idle"
+	CodeMemberSilent        = "member_silent"
+	CodeMemberUnknown       = "member_unknown_to_broker"
+	CodeVersionsDiffer      = "versions_differ"
+	CodeSettingsDiffer      = "settings_differ"
+	CodeBehindProxy         = "behind_proxy"
+	CodeBroadcasting        = "broadcasting"
+
+	CodeQueueUnowned       = "queue_unowned"
+	CodeQueueTwoOwners     = "queue_two_owners"
+	CodeAllocationDiffers  = "allocation_differs"
+	CodeStrategiesDiffer   = "strategies_differ"
+	CodeTopicNotSubscribed = "topic_not_subscribed"
+	CodeRebalanceUnderWay  = "rebalance_under_way"
+	CodeQueueNotReleased   = "queue_not_released"
+	CodeLockNotRenewed     = "lock_not_renewed"
+	CodeQueueStuck         = "queue_stuck"
+	CodeMessageBlocks      = "message_blocks"
+	CodePullTooOld         = "pull_too_old"
+	CodeThrottledByCount   = "throttled_by_count"
+	CodeThrottledBySize    = "throttled_by_size"
+	CodeThrottledBySpan    = "throttled_by_span"
+	CodeConsumerSlow       = "consumer_slow"
+	CodeConsumptionFailing = "consumption_failing"
+	CodeRetryStorm         = "retry_storm"
+	CodeDeadLettersGrowing = "dead_letters_growing"
+
+	CodeBacklogExpired  = "backlog_expired"
+	CodeBacklogExpiring = "backlog_expiring"
+	CodeCommitAhead     = "commit_ahead"
+	CodeOfflineWithLag  = "offline_with_lag"
+	CodeTagsLeaveOut    = "tags_leave_out"
+
+	CodeGroupPaused        = "group_paused"
+	CodeTopicPaused        = "topic_paused"
+	CodeConfigDiffers      = "config_differs"
+	CodeBrokerUnreachable  = "broker_unreachable"
+	CodeBrokerSlow         = "broker_slow"
+	CodeBrokerDiskFull     = "broker_disk_full"
+	CodeClocksApart        = "clocks_apart"
+	CodeNamesrvUnreachable = "namesrv_unreachable"
+	CodeNamesrvDiffer      = "namesrv_differ"
+)
+
+// rules are all a doctor knows, the causes before what follows from them.
+var rules = []func(v *visit){
+	judgePaused, judgeProxy, judgeOffline, judgeBroadcasting,
+	judgeBrokers, judgeNamesrv, judgeClocks,
+	judgeClientIDs, judgeSubscriptions, judgeModes, judgeSilence, judgeUnknownMembers,
+	judgeAllocation, judgeIdle, judgeReleases, judgeLocks,
+	judgeStuck, judgePulls, judgeThrottling, judgeRates, judgeRetries,
+	judgeExpiry, judgeAhead, judgeTags,
+	judgeConfig, judgeVersions, judgeSettings,
+}
+
+// Judge finds what is wrong with a group. It is pure: the same facts give the same
+// report. What could not be learned is in Unchecked; it is never a finding.
+func Judge(f Facts) Report {
+	v := &visit{f: &f, report: Report{Group: f.Group}}
+	if n := len(f.Samples); n > 0 {
+		v.first, v.last = &f.Samples[0], &f.Samples[n-1]
+		v.report.At = v.last.At
+		v.moved = v.last.At.Sub(v.first.At)
+		v.index()
+		for _, rule := range rules {
+			rule(v)
+		}
+	}
+	slices.SortStableFunc(v.report.Findings, func(a, b Finding) int { return a.Severity.rank() - b.Severity.rank() })
+	return v.report
+}
+
+func (s Severity) rank() int {
+	return slices.Index([]Severity{SeverityCritical, SeverityWarning, SeverityInfo}, s)
+}
+
+// visit is a report in the making.
+type visit struct {
+	f           *Facts
+	first, last *Live
+	moved       time.Duration // between the two
+	report      Report
+
+	members map[string]*Member                  // of last, by client id
+	before  map[string]*Member                  // of first
+	queues  map[protocol.MessageQueue]*QueueLag // of first
+	ages    map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
+	paused  bool                                // the whole group: nothing moves by intent
+}
+
+func (v *visit) index() {
+	v.members, v.before = byClientID(v.last.Members), byClientID(v.first.Members)
+	v.queues = make(map[protocol.MessageQueue]*QueueLag, len(v.first.Lag.Queues))
+	for i := range v.first.Lag.Queues {
+		q := &v.first.Lag.Queues[i]
+		v.queues[q.MessageQueue] = q
+	}
+	v.ages = make(map[string]time.Time, len(v.members))
+	for id, m := range v.members {
+		if m.Info != nil {
+			v.ages[id] = latestTold(m.Info)
+		}
+	}
+	v.paused = v.last.Lag.Pause.All()
+}
+
+func byClientID(m Members) map[string]*Member {
+	by := make(map[string]*Member, len(m.Members))
+	for i := range m.Members {
+		by[m.Members[i].ClientID] = &m.Members[i]
+	}
+	return by
+}
+
+// latestTold is the latest time in a running info: the member's own clock was not
+// before it when it answered. Ages of a member's times are counted from here, so
+// that a clock which is not ours makes no finding.
+func latestTold(info *protocol.ConsumerRunningInfo) time.Time {
+	var latest int64
+	for _, q := range info.MQTable {
+		latest = max(latest, q.LastPullTimestamp, q.LastConsumeTimestamp, q.LastLockTimestamp)
+	}
+	return unixMilli(latest)
+}
+
+func unixMilli(ms int64) time.Time {
+	if ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// two reports whether there are two samples with time between them.
+func (v *visit) two() bool { return v.first != v.last && v.moved > 0 }
+
+// clustering reports whether the members share the queues.
+func (v *visit) clustering() bool {
+	return cmp.Or(v.last.Members.Model, v.last.Lag.Model) != protocol.Broadcasting
+}
+
+// shares reports whether members divide the queues among themselves, as a push
+// consumer does: by POP the broker gives messages to whoever asks, and a pull
+// consumer may name its queues.
+func (v *visit) shares() bool {
+	if !v.clustering() || v.last.Members.Kind == KindPop || v.last.Members.Kind == KindPull {
+		return false
+	}
+	for _, m := range v.members {
+		if m.Info != nil && len(m.Info.MQPopTable) > 0 {
+			return false
+		}
+	}
+	return len(v.members) > 0
+}
+
+func (v *visit) find(code string, severity Severity, summary, next string, evidence ...string) {
+	v.report.Findings = append(v.report.Findings, Finding{Code: code, Severity: severity, Summary: summary, Evidence: evidence, Next: next})
+}
+
+func (v *visit) unchecked(what, where string, why Reason) {
+	p := Problem{what, where, why}
+	if !slices.Contains(v.report.Unchecked, p) {
+		v.report.Unchecked = append(v.report.Unchecked, p)
+	}
+}
+
+// eyeq writes a command about the group for Next.
+func (v *visit) eyeq(format string, args ...any) string {
+	return "eyeq " + fmt.Sprintf(format, args...)
+}
+
+// soleOwner is the member that holds a queue, with what it says of it, when exactly one
+// says so.
+func soleOwner(m Members, mq protocol.MessageQueue) (*Member, *protocol.ProcessQueueInfo) {
+	var by *Member
+	var info protocol.ProcessQueueInfo
+	for i := range m.Members {
+		if m.Members[i].Info == nil {
+			continue
+		}
+		if q, ok := m.Members[i].Info.MQTable[mq]; ok && !q.Dropped {
+			if by != nil {
+				return nil, nil
+			}
+			by, info = &m.Members[i], q
+		}
+	}
+	if by == nil {
+		return nil, nil
+	}
+	return by, &info
+}
+
+// settingOf reads a number among the settings that a member tells of.
+func settingOf(m *Member, name string, otherwise int64) int64 {
+	if m.Info == nil {
+		return otherwise
+	}
+	var n int64
+	if _, err := fmt.Sscan(m.Info.Properties[name], &n); err != nil {
+		return otherwise
+	}
+	return n
+}

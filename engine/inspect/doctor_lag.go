@@ -1,0 +1,169 @@
+package inspect
+
+import (
+	"fmt"
+)
+
+// judgeOffline tells of a backlog that nobody reads. A question that failed is not
+// nobody.
+func judgeOffline(v *visit) {
+	l := &v.last.Lag
+	n := l.Members
+	if len(v.last.Members.Members) > 0 || v.proxied() {
+		return
+	}
+	if !n.Known || n.AtLeast {
+		v.unchecked("the members of "+v.f.Group, "the brokers", n.Why)
+		return
+	}
+	if len(v.first.Members.Members) > 0 || n.Value > 0 || !l.Lag.Known || l.Lag.Value == 0 {
+		return // they went just now, or there is nothing to read
+	}
+	lines := []string{numberText(l.Lag) + " messages wait"}
+	for i := range l.Queues {
+		if q := &l.Queues[i]; q.Lag.Known && q.Lag.Value > 0 {
+			lines = append(lines, fmt.Sprintf("%v: committed %s, lag %s%s", q.MessageQueue, committedText(q), grouped(q.Lag.Value), v.waitText(q)))
+		}
+	}
+	v.find(CodeOfflineWithLag, SeverityCritical, "no member is connected, and "+numberText(l.Lag)+" messages wait",
+		"Start the consumers. If the group is not used any more, delete it: "+v.eyeq("group delete %s", v.f.Group), capped(lines)...)
+}
+
+func (v *visit) waitText(q *QueueLag) string {
+	if w := v.waits(q); w > 0 {
+		return fmt.Sprintf(", next message stored %s ago", ageText(w))
+	}
+	return ""
+}
+
+// expiringShare is the part of a message's life that is left when its backlog is
+// said to expire soon.
+const expiringShare = 4
+
+// judgeExpiry finds messages that were deleted before they were consumed, and those
+// that soon will be.
+func judgeExpiry(v *visit) {
+	if !v.clustering() {
+		return
+	}
+	var gone int64
+	var expired, expiring []string
+	for i := range v.last.Lag.Queues {
+		q := &v.last.Lag.Queues[i]
+		if q.Expired > 0 {
+			gone += q.Expired
+			expired = append(expired, fmt.Sprintf("%v: committed at %s, the first message left is %s: %s never consumed", q.MessageQueue, grouped(q.Committed.Value), grouped(q.Min.Value), plural(q.Expired, "message")))
+			continue
+		}
+		left, life := q.ExpiresAt.Sub(v.last.At), q.ExpiresAt.Sub(q.NextStored)
+		if q.ExpiresAt.IsZero() || q.NextStored.IsZero() || !q.Lag.Known || q.Lag.Value <= 0 || left*expiringShare > life {
+			continue
+		}
+		when := "in about " + ageText(left)
+		if left <= 0 {
+			when = "with the next cleaning"
+		}
+		expiring = append(expiring, fmt.Sprintf("%v: the next message was stored %s ago and will be deleted %s, lag %s", q.MessageQueue, ageText(v.waits(q)), when, grouped(q.Lag.Value)))
+	}
+	if len(expired) > 0 {
+		v.find(CodeBacklogExpired, SeverityCritical, plural(gone, "message")+" expired before they were consumed",
+			"They are gone from the brokers. The group goes on at the first message that is left; a stopped one is moved there by: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group), capped(expired)...)
+	}
+	if len(expiring) > 0 {
+		v.find(CodeBacklogExpiring, SeverityWarning, fmt.Sprintf("the backlog of %s expires soon", plural(int64(len(expiring)), "queue")),
+			"Speed consumption up, or keep messages longer (fileReservedTime of the broker, while its disk has room: "+v.eyeq("broker list")+").",
+			append(capped(expiring), "when brokers delete is an estimate: at the hour that they are told (deleteWhen), or earlier when a disk fills")...)
+	}
+}
+
+// judgeAhead finds commits beyond the end of their queue. The end must be the later
+// look's and the commit the earlier's, or a queue that moves would be one.
+func judgeAhead(v *visit) {
+	var lines []string
+	var ahead int64
+	for i := range v.last.Lag.Queues {
+		q := &v.last.Lag.Queues[i]
+		was := v.queues[q.MessageQueue]
+		if was == nil || !was.Committed.Known || !q.Max.Known || !q.Committed.Known || q.Max.Value >= min(was.Committed.Value, q.Committed.Value) {
+			continue
+		}
+		n := q.Committed.Value - q.Max.Value
+		ahead += n
+		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s", q.MessageQueue, grouped(q.Committed.Value), grouped(q.Max.Value), grouped(n)))
+	}
+	if len(lines) == 0 {
+		return
+	}
+	v.find(CodeCommitAhead, SeverityCritical, fmt.Sprintf("%s committed beyond %s (topic re-created?): %s to come may be skipped",
+		verb(len(lines), "1 queue is", grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), plural(ahead, "message")),
+		"Move the group to where it should go on, the beginning when the topic is new: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group),
+		append(capped(lines), "these do not lower the lag that is shown")...)
+}
+
+// judgeTags labels a lag that counts what the group does not read.
+func judgeTags(v *visit) {
+	l := &v.last.Lag
+	if !l.Filtered || !l.Lag.Known || l.Lag.Value == 0 {
+		return
+	}
+	summary, s := "the lag counts messages that the group's filter leaves out", v.f.Matching
+	lines := []string{"members subscribe by a filter; brokers count all messages of the topic, and skipped ones are committed as pulls pass them"}
+	if s.Looked > 0 {
+		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", plural(int64(s.Looked), "message"), verb(s.Match, "1 matches", grouped(int64(s.Match))+" match")))
+		if s.Match*2 < s.Looked {
+			summary = "the group's tags leave most of the lag out"
+		}
+	}
+	v.find(CodeTagsLeaveOut, SeverityInfo, summary, "Judge the group by the age of its backlog: "+v.eyeq("group lag %s", v.f.Group), lines...)
+}
+
+// judgePaused tells what keeps the group from consuming by intent.
+func judgePaused(v *visit) {
+	p := v.last.Lag.Pause
+	switch {
+	case p.All():
+		v.find(CodeGroupPaused, SeverityWarning, "the group is paused: its configuration lets no member consume",
+			"Resume it when it should go on: "+v.eyeq("group resume %s", v.f.Group),
+			"consumeEnable is false at "+joined(p.Brokers), "members stay connected, and finish what they have cached; lag "+numberText(v.last.Lag.Lag))
+	case len(p.Brokers) > 0:
+		v.find(CodeGroupPaused, SeverityWarning, fmt.Sprintf("the group is paused at %d of %d brokers", len(p.Brokers), p.Of),
+			"Resume it, or pause it everywhere: "+v.eyeq("group resume %s", v.f.Group)+" or "+v.eyeq("group pause %s", v.f.Group),
+			"consumeEnable is false at "+joined(p.Brokers)+" and true at the others")
+	}
+	for _, topic := range sortedKeys(p.Topics) {
+		v.find(CodeTopicPaused, SeverityWarning, "the group is kept from reading "+topic,
+			"Resume it when it should go on: "+v.eyeq("group resume %s -t %s", v.f.Group, topic), "reading is forbidden at "+joined(p.Topics[topic]))
+	}
+}
+
+// judgeConfig names what the brokers' configurations of the group differ in.
+func judgeConfig(v *visit) {
+	if len(v.f.Detail.Differences) == 0 {
+		return
+	}
+	var lines []string
+	for _, name := range v.f.Detail.Differences {
+		for _, c := range v.f.Detail.Configs {
+			value, ok := c.Fields[name]
+			if !ok {
+				value = "not set"
+			}
+			lines = append(lines, fmt.Sprintf("%s at %s: %s", name, c.Broker, value))
+		}
+	}
+	v.find(CodeConfigDiffers, SeverityWarning, "brokers have different configurations of the group: "+joined(v.f.Detail.Differences),
+		"Make them the same; compare: "+v.eyeq("group show %s", v.f.Group), capped(lines)...)
+}
+
+// waitingAt is what waits at a broker, as far as it is known.
+func (v *visit) waitingAt(broker string) (queues int, lag int64) {
+	for i := range v.last.Lag.Queues {
+		if q := &v.last.Lag.Queues[i]; q.BrokerName == broker {
+			queues++
+			if q.Lag.Known {
+				lag += max(q.Lag.Value, 0)
+			}
+		}
+	}
+	return queues, lag
+}

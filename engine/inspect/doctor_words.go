@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// maxEvidence is how many lines of evidence of one kind a finding has.
+const maxEvidence = 10
+
+// capped cuts a list of lines and says how many are left out.
+func capped(lines []string) []string {
+	if len(lines) <= maxEvidence {
+		return lines
+	}
+	return append(slices.Clone(lines[:maxEvidence]), fmt.Sprintf("and %d more", len(lines)-maxEvidence))
+}
+
+// grouped writes a whole number with commas between thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	digits := len(strings.TrimPrefix(s, "-"))
+	for at := len(s) - 3; digits > 3; at, digits = at-3, digits-3 {
+		s = s[:at] + "," + s[at:]
+	}
+	return s
+}
+
+// plural writes a count with its noun: "1 queue", "3 queues".
+func plural(n int64, one string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(n) + " " + one + "s"
+}
+
+// ageText writes a length of time in at most two units: 450ms, 6s, 4m12s, 3h7m, 5d3h.
+func ageText(d time.Duration) string {
+	switch {
+	case d < 0:
+		return "-" + ageText(-d)
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	case d < 24*time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	}
+	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
+}
+
+// runs writes queues of one topic in short: "broker-a/0-3,7 broker-b/1".
+func runs(queues []protocol.MessageQueue) string {
+	queues = slices.Clone(queues)
+	slices.SortFunc(queues, protocol.CompareMessageQueues)
+	var b strings.Builder
+	for i := 0; i < len(queues); {
+		first, last := queues[i], queues[i]
+		for i++; i < len(queues) && queues[i].BrokerName == first.BrokerName && queues[i].QueueID == last.QueueID+1; i++ {
+			last = queues[i]
+		}
+		switch {
+		case b.Len() == 0:
+			fmt.Fprintf(&b, "%s/%d", first.BrokerName, first.QueueID)
+		case strings.Contains(b.String()[strings.LastIndexByte(b.String(), ' ')+1:], first.BrokerName+"/"):
+			fmt.Fprintf(&b, ",%d", first.QueueID)
+		default:
+			fmt.Fprintf(&b, " %s/%d", first.BrokerName, first.QueueID)
+		}
+		if last != first {
+			fmt.Fprintf(&b, "-%d", last.QueueID)
+		}
+	}
+	return b.String()
+}
+
+// byTopic divides queues, topics in order.
+func byTopic(queues []protocol.MessageQueue) (topics []string, of map[string][]protocol.MessageQueue) {
+	of = map[string][]protocol.MessageQueue{}
+	for _, mq := range queues {
+		if of[mq.Topic] == nil {
+			topics = append(topics, mq.Topic)
+		}
+		of[mq.Topic] = append(of[mq.Topic], mq)
+	}
+	slices.Sort(topics)
+	return topics, of
+}
+
+// named is the queue when it is one, else how many there are.
+func named(queues []protocol.MessageQueue) string {
+	if len(queues) == 1 {
+		return "queue " + queues[0].Short()
+	}
+	return plural(int64(len(queues)), "queue")
+}
+
+// verb is the verb that goes with named.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// joined joins names, at most six.
+func joined(names []string) string {
+	const most = 6
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+}
