@@ -102,7 +102,11 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 	if e.command != nil {
 		name = e.command.CommandPath()
 	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", name, tui.SafeText(oneLine(reasonText(err)))) // it may hold a broker's words
+	text := oneLine(reasonText(err))
+	if todo := advice(err); todo != "" {
+		text += "; " + todo
+	}
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, tui.SafeText(text)) // it may hold a broker's words
 	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
 		fmt.Fprintln(e.stderr, u.Hint)
 	} else if ok || isType[*engine.ConfigError](err) {

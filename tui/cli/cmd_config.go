@@ -89,6 +89,9 @@ func (e *env) configCheck() error {
 		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", configPath(e.getenv))
 		return nil
 	}
+	if err := c.checkFiles(); err != nil {
+		return err
+	}
 	fmt.Fprintf(e.stdout, "ok: %s\n", c.path)
 	return nil
 }
@@ -159,12 +162,15 @@ func (e *env) effective(c *config) []shownValue {
 		add("cluster", quoteTOML(t.name), t.nameFrom)
 		add("namesrv", tomlList(t.namesrv), t.namesrvFrom)
 		add("mode", quoteTOML(t.mode.String()), t.modeFrom)
+		add("tls", quoteTOML(t.tlsWord()), c.originOf("clusters."+t.name+".tls.enable"))
 		if t.accessKey != "" {
-			add("access_key", quoteTOML(t.accessKey), "env EYEQ_ACCESS_KEY")
+			add("access_key", quoteTOML(t.accessKey), t.accessFrom)
 		}
-		if t.secretKey != "" {
-			add("secret_key", `"********"`, "env EYEQ_SECRET_KEY")
+		if t.secretFrom != "" {
+			add("secret_key", quoteTOML(hidden), t.secretFrom)
 		}
+		add("operator", quoteTOML(e.operator()), "who is in the audit file")
+		add("audit", quoteTOML(e.auditPath()), "default")
 	}
 	add("timeout", quoteTOML(e.flags.timeout.String()), e.flagOr("timeout", "default"))
 	add("tz", quoteTOML(e.location.String()), e.flagOr("tz", "default"))

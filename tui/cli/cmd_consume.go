@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -310,11 +311,14 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if err := e.awaitTopics(ctx, client, o.Subscriptions); err != nil {
 		return err
 	}
+	if err := e.checkAccess(ctx, client, o.Group, o.Subscriptions); err != nil {
+		return err
+	}
 	dir := f.offsetDir
 	if dir == "" {
 		dir = offsetDir()
 	}
-	r := &consumeRun{env: e, options: o, flags: f, format: format, listening: l, namesrv: t.namesrv}
+	r := &consumeRun{env: e, options: o, flags: f, format: format, listening: l, namesrv: t.namesrv, environ: t.withoutSecrets(os.Environ())}
 	r.join = func(l engine.Listener) (*member, error) { return newMember(client, inbound, o, l, dir, e) }
 	if onScreen {
 		return r.onScreen(ctx, c, t)

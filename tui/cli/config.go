@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -42,13 +44,14 @@ type clusterConfig struct {
 	auth       authConfig
 }
 
-// tlsConfig is parsed and checked; connecting with it is not there yet.
+// tlsConfig is [clusters.NAME.tls]; its paths count from the configuration's folder.
 type tlsConfig struct {
 	enable                    bool
 	ca, cert, key, serverName string
+	insecureSkipVerify        bool
 }
 
-// authConfig is parsed and checked; connecting with it is not there yet.
+// authConfig is [clusters.NAME.auth].
 type authConfig struct {
 	accessKey, secretKeyEnv, secretKeyFile, secretKeyCommand string
 }
@@ -192,7 +195,7 @@ func parseConfig(path, text string) (*config, error) {
 		}
 		s, name, err := settingFor(key)
 		if err != nil {
-			return nil, bad(nil, err.Error())
+			return nil, bad(nil, err.Error()) // without the value: it may be a secret key
 		}
 		if err := s.set(c, name, value); err != nil {
 			return nil, bad(value, err.Error())
@@ -273,6 +276,9 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 			return &settings[i], name, nil
 		}
 	}
+	if table == "clusters" && (rest == "auth.secret_key" || rest == "auth.secretKey") {
+		return nil, "", errors.New("a secret key does not belong in this file: say where it is by secret_key_env, secret_key_file or secret_key_command")
+	}
 	if table == "" && slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, rest) {
 		return nil, "", errors.New("must be a table")
 	}
@@ -302,6 +308,10 @@ func (c *config) checkWhole(path string, lines keyIndex) error {
 			return bad("needs one of secret_key_env, secret_key_file and secret_key_command", nil, "clusters", name, "auth")
 		case a.accessKey == "" && secrets > 0:
 			return bad("needs access_key", nil, "clusters", name, "auth")
+		case a.secretKeyEnv != "" && !envName.MatchString(a.secretKeyEnv):
+			return bad("must be the name of an environment variable, not the secret itself", nil, "clusters", name, "auth", "secret_key_env")
+		case c.tlsForgotten(name):
+			return bad("has settings but not enable = true, so nothing would be encrypted; say enable = false if that is meant", nil, "clusters", name, "tls")
 		case (cl.tls.cert == "") != (cl.tls.key == ""):
 			return bad("cert and key are given together or not at all", nil, "clusters", name, "tls")
 		}
@@ -324,6 +334,40 @@ func (c *config) checkWhole(path string, lines keyIndex) error {
 			return bad(err.Error(), nil, "consumer")
 		}
 		return bad(ce.Rule, ce.Value, "consumer", snake(ce.Property))
+	}
+	return nil
+}
+
+// envName is what the name of an environment variable looks like.
+var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// tlsForgotten reports whether a cluster has settings of TLS that do nothing.
+func (c *config) tlsForgotten(name string) bool {
+	off := c.clusters[name].tls
+	if off.enable {
+		return false
+	}
+	_, said := c.origins["clusters."+name+".tls.enable"]
+	return !said && off != tlsConfig{}
+}
+
+// checkFiles looks at the files that the clusters name, without reading a secret.
+func (c *config) checkFiles() error {
+	folder := filepath.Dir(c.path)
+	for _, name := range c.clusterNames() {
+		cl := c.clusters[name]
+		if path := cl.auth.secretKeyFile; path != "" {
+			f, err := openSecret(inFolder(folder, path))
+			if err != nil {
+				return &configError{Path: c.path, Key: "clusters." + name + ".auth.secret_key_file", Rule: err.Error()}
+			}
+			f.Close()
+		}
+		if cl.tls.enable {
+			if _, err := cl.tls.load(folder); err != nil {
+				return &configError{Path: c.path, Key: "clusters." + name + ".tls", Rule: err.Error()}
+			}
+		}
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ type consumeRun struct {
 	format  string
 	listening
 	namesrv []string
+	environ []string // of the commands of the listener exec
 	join    func(engine.Listener) (*member, error)
 }
 
@@ -27,7 +28,7 @@ func (r *consumeRun) listener(out *lineWriter, format func(*scratch, *engine.Mes
 	l := newPrintListener(out, format, r.verdict(r.options.Orderly))
 	l.max = r.flags.max
 	if r.name == listenExec {
-		env := []string{"EYEQ_GROUP=" + r.options.Group, "EYEQ_NAMESRV=" + strings.Join(r.namesrv, ";")}
+		env := append(r.environ, "EYEQ_GROUP="+r.options.Group, "EYEQ_NAMESRV="+strings.Join(r.namesrv, ";"))
 		l.decide = newExecListener(r.listening, r.options.ConsumeTimeout, env, &r.env.commands, output).consume
 	}
 	return l
@@ -123,6 +124,8 @@ func (r *consumeRun) headless(parent context.Context) error {
 	p.out.close()
 	waitFor(written, stuckLimit)
 	switch {
+	case isType[*engine.DeniedError](err):
+		return err
 	case isType[*engine.FilterRefusedError](err):
 		return fmt.Errorf("group %s was not joined: %w", o.Group, err)
 	case err != nil:

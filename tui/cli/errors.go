@@ -62,9 +62,20 @@ func reasonText(err error) string {
 	return strings.ReplaceAll(err.Error(), context.DeadlineExceeded.Error(), "no answer in time")
 }
 
+// hopeless is why no name server will be reached however long one tries; else nil.
+func hopeless(err error) error {
+	if te, ok := errors.AsType[*remoting.TLSError](err); ok && !remoting.Retryable(err) {
+		return te
+	}
+	return nil
+}
+
 // firstContact is why the name servers were not reached before the time was up:
 // err, unless it says no more than that, then last, the reason of the try before.
 func firstContact(err, last error, namesrv []string, limit time.Duration) error {
+	if te := hopeless(err); te != nil {
+		return te
+	}
 	switch {
 	case isType[*remoting.UnreachableError](err):
 		return &unreachableError{err}
@@ -150,6 +161,9 @@ func exitStatus(err, cause error) int {
 		if ce.Code == protocol.TopicNotExist {
 			return statusNotFound
 		}
+		return statusFailed
+	}
+	if hopeless(err) != nil {
 		return statusFailed
 	}
 	if isType[*unreachableError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -21,7 +22,7 @@ import (
 type execListener struct {
 	command string
 	timeout time.Duration
-	env     []string // what all runs are told
+	env     []string // of all runs
 	// output gets the command's output, a safe line at a time, from several
 	// goroutines. It is not standard output: that has the messages.
 	output func(mq engine.MessageQueue, offset int64, line string)
@@ -133,7 +134,7 @@ func (x *execListener) consume(ctx context.Context, messages []engine.Message, c
 // environment is what the command is told besides its input.
 func (x *execListener) environment(messages []engine.Message, cc *engine.ConsumeContext) []string {
 	mq := cc.MessageQueue
-	return append(append(os.Environ(), x.env...),
+	return append(slices.Clone(x.env),
 		"EYEQ_TOPIC="+mq.Topic, "EYEQ_BROKER="+mq.BrokerName, fmt.Sprintf("EYEQ_QUEUE=%d", mq.QueueID),
 		fmt.Sprintf("EYEQ_COUNT=%d", len(messages)), fmt.Sprintf("EYEQ_OFFSET=%d", messages[0].QueueOffset()),
 	)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"eyeq/remoting"
@@ -15,9 +16,11 @@ type target struct {
 	mode    mode
 
 	nameFrom, namesrvFrom, modeFrom origin
-	accessKey                       string // from the environment
-	secretKey                       string
-	vipChannel                      bool // of a consumer
+	accessKey                       string
+	secretKey                       secret // from the environment; else the configuration says where it is
+	accessFrom, secretFrom          origin // "" where there is none
+	folder                          string // that paths in the configuration count from
+	vipChannel                      bool   // of a consumer
 }
 
 // target applies flag, then environment, then file.
@@ -72,8 +75,31 @@ func (e *env) target(c *config) (*target, error) {
 	if e.flags.readOnly {
 		t.mode, t.modeFrom = modeReadOnly, "flag --read-only"
 	}
-	t.accessKey, t.secretKey = e.getenv("EYEQ_ACCESS_KEY"), e.getenv("EYEQ_SECRET_KEY")
+	t.folder = filepath.Dir(c.path)
+	e.credentialsOf(t, c, name)
 	return t, nil
+}
+
+// credentialsOf notes who signs requests and where the secret key is to be had.
+// Nothing is read or run for it yet.
+func (e *env) credentialsOf(t *target, c *config, name string) {
+	a := &t.cluster.auth
+	if a.accessKey != "" {
+		t.accessKey, t.accessFrom = a.accessKey, c.originOf("clusters."+name+".auth.access_key")
+	}
+	for key, value := range map[string]string{
+		"secret_key_env": a.secretKeyEnv, "secret_key_file": a.secretKeyFile, "secret_key_command": a.secretKeyCommand,
+	} {
+		if value != "" {
+			t.secretFrom = origin(key+" ") + "(" + c.originOf("clusters."+name+".auth."+key) + ")"
+		}
+	}
+	if v := e.getenv(accessKeyEnv); v != "" {
+		t.accessKey, t.accessFrom = v, "env "+accessKeyEnv
+	}
+	if v := strings.TrimSpace(e.getenv(secretKeyEnv)); v != "" {
+		t.secretKey, t.secretFrom = newSecret(v), "env "+secretKeyEnv
+	}
 }
 
 // modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
@@ -116,18 +142,21 @@ func (t *target) allowChange(what string) error {
 	return nil
 }
 
-// newClient makes a client of the target. What the target asks for and this
-// version cannot do is refused, never left out.
+// newClient makes a client of the target: with TLS and signed where that is asked for.
+// It may run the command that gives the secret key.
 func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, error) {
-	switch {
-	case t.cluster.tls.enable:
-		return nil, fmt.Errorf("cluster %s asks for TLS, which this version of eyeq cannot do yet: nothing was sent", t.name)
-	case t.cluster.auth.accessKey != "":
-		return nil, fmt.Errorf("cluster %s asks for an access key, which this version of eyeq cannot sign with yet: nothing was sent", t.name)
-	case t.accessKey != "" || t.secretKey != "":
-		return nil, fmt.Errorf("EYEQ_ACCESS_KEY or EYEQ_SECRET_KEY is set, but this version of eyeq cannot sign requests yet: nothing was sent")
+	secure, err := t.tlsOf()
+	if err != nil {
+		return nil, err
 	}
-	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, VIPChannel: t.vipChannel, Log: e.log()})
+	signer, err := e.signer(e.command.Context(), t)
+	if err != nil {
+		return nil, err
+	}
+	if secure != nil && secure.InsecureSkipVerify {
+		e.say("TLS of %s is not verified (tls.insecure_skip_verify): anybody could be at the other end", t.name)
+	}
+	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
 	if err != nil {
 		return nil, fmt.Errorf("name servers %s: %w", strings.Join(t.namesrv, ";"), err)
 	}

@@ -1,0 +1,195 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// The environment that gives credentials for whatever cluster is used.
+const (
+	accessKeyEnv = "EYEQ_ACCESS_KEY"
+	secretKeyEnv = "EYEQ_SECRET_KEY"
+)
+
+const (
+	secretCommandLimit = 30 * time.Second // it may ask for a touch or a PIN
+	maxSecret          = 4 << 10
+)
+
+// signer makes what signs the target's requests; nil when it has no credentials.
+func (e *env) signer(ctx context.Context, t *target) (*protocol.Signer, error) {
+	a := &t.cluster.auth
+	hasSource := a.secretKeyEnv+a.secretKeyFile+a.secretKeyCommand != ""
+	switch {
+	case t.accessKey == "" && !t.secretKey.isSet() && !hasSource:
+		return nil, nil
+	case t.accessKey == "":
+		return nil, usagef("%s is set, but there is no access key to go with it: set %s too", secretKeyEnv, accessKeyEnv)
+	case !t.secretKey.isSet() && !hasSource:
+		return nil, usagef("%s is set, but there is no secret key to go with it: set %s too", accessKeyEnv, secretKeyEnv)
+	}
+	key := t.secretKey
+	if !key.isSet() {
+		var err error
+		if key, err = e.secretOf(ctx, a, t.folder); err != nil {
+			return nil, fmt.Errorf("the secret key of cluster %s: %w", t.name, err)
+		}
+	}
+	concealMemory()
+	return protocol.NewSigner(t.accessKey, key.text(), ""), nil
+}
+
+// secretOf gets the secret key from where the configuration says.
+func (e *env) secretOf(ctx context.Context, a *authConfig, folder string) (secret, error) {
+	switch {
+	case a.secretKeyEnv != "":
+		s := newSecret(strings.TrimSpace(e.getenv(a.secretKeyEnv)))
+		if !s.isSet() {
+			return s, fmt.Errorf("the environment variable %s (auth.secret_key_env) is not set", a.secretKeyEnv)
+		}
+		return s, nil
+	case a.secretKeyFile != "":
+		return secretFromFile(inFolder(folder, a.secretKeyFile))
+	}
+	return e.secretFromCommand(ctx, a.secretKeyCommand)
+}
+
+// inFolder resolves a path of the configuration: it counts from its file.
+func inFolder(folder, path string) string {
+	if path == "" || filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(folder, path)
+}
+
+// secretFromFile reads a file that nobody else may read.
+func secretFromFile(path string) (secret, error) {
+	f, err := openSecret(path)
+	if err != nil {
+		return secret{}, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	if err != nil {
+		return secret{}, err
+	}
+	s, err := asSecret(text)
+	if err != nil {
+		return s, fmt.Errorf("%s (auth.secret_key_file) %w", path, err)
+	}
+	return s, nil
+}
+
+// openSecret opens a file after it has looked at who may read it.
+func openSecret(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // of a pipe it would wait for the writer
+	if err != nil {
+		return nil, err
+	}
+	s, err := f.Stat()
+	switch {
+	case err != nil:
+	case !s.Mode().IsRegular():
+		err = fmt.Errorf("%s is not a regular file", path)
+	case runtime.GOOS != "windows" && s.Mode().Perm()&0o007 != 0:
+		err = fmt.Errorf("%s can be read or written by everybody (mode %04o): chmod 600 it, and change the key if others were on this machine", path, s.Mode().Perm())
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// asSecret takes one line.
+func asSecret(text []byte) (secret, error) {
+	text = bytes.TrimSpace(text)
+	switch {
+	case len(text) == 0:
+		return secret{}, errors.New("is empty")
+	case len(text) > maxSecret:
+		return secret{}, fmt.Errorf("is longer than %d bytes, which is no secret key", maxSecret)
+	case bytes.ContainsAny(text, "\n\r\x00"):
+		return secret{}, errors.New("holds more than one line; only the secret key may be there")
+	}
+	return newSecret(string(text)), nil
+}
+
+// secretFromCommand runs a command of the configuration in a shell and takes what it
+// prints. What it says on standard error is shown, without the secret.
+func (e *env) secretFromCommand(parent context.Context, command string) (secret, error) {
+	ctx, cancel := context.WithTimeout(parent, secretCommandLimit)
+	defer cancel()
+	shell := shellCommand(command)
+	cmd := exec.CommandContext(ctx, shell.Path, shell.Args[1:]...)
+	out, said := &boundedBuffer{limit: maxSecret + 1}, &boundedBuffer{limit: maxSecret}
+	cmd.Stdout, cmd.Stderr = out, said
+	cmd.WaitDelay = outputWait
+	if f, ok := terminalOf(e.stdin); ok {
+		cmd.Stdin = f // it may ask for a passphrase, which only the terminal's own group can
+	} else {
+		cmd.SysProcAttr = shell.SysProcAttr // a group of its own, which ends as a whole
+		cmd.Cancel = func() error { killGroup(cmd); return nil }
+	}
+	err := cmd.Run()
+	s, bad := asSecret(out.Bytes())
+	for line := range strings.Lines(said.String()) {
+		if line = strings.TrimSpace(s.without(line)); line != "" {
+			e.say("secret_key_command: %s", line)
+		}
+	}
+	if parent.Err() != nil {
+		return secret{}, context.Cause(parent)
+	}
+	if ctx.Err() != nil {
+		return secret{}, fmt.Errorf("auth.secret_key_command took longer than %v and was killed", secretCommandLimit)
+	}
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return secret{}, fmt.Errorf("auth.secret_key_command failed: %v", exit)
+	}
+	if err != nil {
+		return secret{}, fmt.Errorf("auth.secret_key_command: %w", err)
+	}
+	if bad != nil {
+		return secret{}, fmt.Errorf("what auth.secret_key_command prints %w", bad)
+	}
+	return s, nil
+}
+
+// boundedBuffer keeps the beginning of what is written to it.
+type boundedBuffer struct {
+	bytes.Buffer
+	limit int
+}
+
+func (b *boundedBuffer) Write(p []byte) (int, error) {
+	if left := b.limit - b.Len(); left > 0 {
+		b.Buffer.Write(p[:min(left, len(p))])
+	}
+	return len(p), nil
+}
+
+// withoutSecrets leaves the variables out that hold our credentials: a command that
+// eyeq runs has its own.
+func (t *target) withoutSecrets(environ []string) []string {
+	kept := make([]string, 0, len(environ))
+	for _, v := range environ {
+		name, _, _ := strings.Cut(v, "=")
+		if name != secretKeyEnv && (name != t.cluster.auth.secretKeyEnv || name == "") {
+			kept = append(kept, v)
+		}
+	}
+	return kept
+}

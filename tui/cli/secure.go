@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+)
+
+// tlsOf makes the TLS configuration of a target; nil when it asks for none.
+func (t *target) tlsOf() (*tls.Config, error) {
+	c := &t.cluster.tls
+	if !c.enable {
+		return nil, nil
+	}
+	config, err := c.load(t.folder)
+	if err != nil {
+		return nil, fmt.Errorf("TLS of cluster %s: %w", t.name, err)
+	}
+	return config, nil
+}
+
+// load reads the files that the configuration names, from its folder.
+func (c *tlsConfig) load(folder string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.serverName, InsecureSkipVerify: c.insecureSkipVerify}
+	if c.ca != "" {
+		path := inFolder(folder, c.ca)
+		text, err := readConfig(path)
+		if err != nil {
+			return nil, fmt.Errorf("tls.ca: %w", err)
+		}
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(text) {
+			return nil, fmt.Errorf("tls.ca: %s holds no certificate in PEM form", path)
+		}
+	}
+	if c.cert != "" {
+		cert, err := loadPair(inFolder(folder, c.cert), inFolder(folder, c.key))
+		if err != nil {
+			return nil, err
+		}
+		config.Certificates = []tls.Certificate{cert}
+	}
+	return config, nil
+}
+
+// loadPair reads our certificate and its key, which nobody else may read.
+func loadPair(cert, key string) (tls.Certificate, error) {
+	f, err := openSecret(key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("tls.key: %w", err)
+	}
+	f.Close()
+	pair, err := tls.LoadX509KeyPair(cert, key)
+	if errors.Is(err, os.ErrNotExist) {
+		return pair, fmt.Errorf("tls.cert: %w", err)
+	}
+	if err != nil {
+		return pair, fmt.Errorf("tls.cert %s and tls.key %s: %w", cert, key, err)
+	}
+	return pair, nil
+}
+
+// tlsWord says how connections to the target are made.
+func (t *target) tlsWord() string {
+	switch c := &t.cluster.tls; {
+	case !c.enable:
+		return "off"
+	case c.insecureSkipVerify:
+		return "not verified"
+	}
+	return "verified"
+}
