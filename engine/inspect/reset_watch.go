@@ -59,8 +59,14 @@ func (o *obedience) see(s sight) {
 	o.moved = o.moved || returned || o.method == MethodPush || s.committed != o.to || o.to == o.from || s.memory >= 0 && at(s.memory)
 }
 
+// awayLong is for how long something else than the target is committed before that is
+// final: an old Java member commits its old place for 10 s after it was told.
+const awayLong = 12 * time.Second
+
 // settled reports whether there is nothing left to wait for.
-func (o *obedience) settled() bool { return o.moved }
+func (o *obedience) settled() bool {
+	return o.moved || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
+}
 
 // judge says what came of it. owner is who holds the queue, as far as that is known.
 func (o *obedience) judge(owner string) (verified bool, words string) {

@@ -40,7 +40,7 @@ func TestObedience(t *testing.T) {
 			[]sight{look(0, 0), look(5, 103), look(12, 0)}, true, true, "consumes from there"},
 		"server, overwritten by a member that heeds nothing": {
 			obedience{method: MethodServer, from: 100, to: 0},
-			[]sight{look(0, 0), look(5, 103), look(10, 110)}, false, false, "overwritten by c1"},
+			[]sight{look(0, 0), look(5, 103), look(10, 110), look(17, 115)}, true, false, "overwritten by c1"},
 		"server, overwritten, and the member has handed out nothing since": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), says(look(5, 100), 100, -3)}, false, false, "overwritten by c1"},

@@ -1,0 +1,171 @@
+package inspect_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// A group with members is reset the way that its broker line has: the members go to
+// the target, and that is seen (R051).
+func TestResetOnline(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 50*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 50, mqs...)
+		newStub(t, tg, group, "c1", 50, mqs, heeding)
+
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		method := inspect.MethodServer
+		if tg.Line == "4" {
+			method = inspect.MethodPush
+		}
+		if !p.Online || p.Method != method || len(p.Members) != 1 || !p.Members[0].Obeys || p.Rows[0].Owner != "c1" {
+			t.Errorf("plan: online %v, %s, members %+v, first row %+v", p.Online, p.Method, p.Members, rowText(p.Rows[0]))
+		}
+		res := d.apply(p)
+		for _, row := range res.Rows {
+			if !row.Verified || row.Before != 50 || row.After != 0 || row.ReadBack >= 50 || row.Obeyed != "consumes from there" {
+				t.Errorf("row %s", rowText(row))
+			}
+		}
+	})
+}
+
+// A member that goes on committing its old place is named, and the queue is not called
+// done (R050, R052).
+func TestResetNotHeeded(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 50*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 50, mqs...)
+		newStub(t, tg, group, "deaf", 50, mqs)
+
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		res, err := d.ApplyReset(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		words := "overwritten by deaf at "
+		if tg.Line == "4" {
+			words = "not applied by deaf: it still commits 50"
+		}
+		for _, row := range res.Rows {
+			if row.Verified || !strings.HasPrefix(row.Obeyed, words) || row.ReadBack != 50 {
+				t.Errorf("row %+v, want %q", rowText(row), words)
+			}
+		}
+		if err := res.Failed(); err == nil || !strings.Contains(err.Error(), "deaf") || res.Done != 0 {
+			t.Errorf("%d done, error %v", res.Done, err)
+		}
+		saved, err := inspect.ReadSaved(res.SavedTo)
+		if err != nil || saved.Exact()[mqs[0]] != 50 {
+			t.Errorf("saved %+v, %v", saved, err)
+		}
+	})
+}
+
+// What 4.9 cannot do while members are connected is refused with the way out, and done
+// on 5.x: one queue, an offset, a shift.
+func TestResetOnlineOneQueue(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 20*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 20, mqs...)
+		newStub(t, tg, group, "c1", 20, mqs, heeding)
+		requests := map[string]inspect.ResetRequest{
+			"one queue": {Group: group, Queues: mqs[:1], Target: core.ResetTarget{Kind: core.ResetEarliest}},
+			"an offset": {Group: group, Target: core.ResetTarget{Kind: core.ResetOffset, Offset: 3}},
+			"a shift":   {Group: group, Target: core.ResetTarget{Kind: core.ResetShift, Offset: -2}},
+			"a file":    {Group: group, Exact: all(mqs, 7)},
+		}
+		if tg.Line == "4" {
+			for name, r := range requests {
+				p := d.plan(r)
+				_, err := d.ApplyReset(t.Context(), p)
+				if np, ok := errors.AsType[*inspect.NotPossibleError](err); !ok || p.Method != inspect.MethodNone || !strings.Contains(np.Why, "stop the group's members") {
+					t.Errorf("%s: %s, error %v", name, p.Method, err)
+				}
+			}
+			d.wantCommitted(group, all(mqs, 20))
+			return
+		}
+		res := d.apply(d.plan(requests["one queue"]))
+		if len(res.Rows) != 1 || !res.Rows[0].Verified || res.Rows[0].After != 0 {
+			t.Errorf("one queue: %s", rowText(res.Rows))
+		}
+		d.wantCommitted(group, map[protocol.MessageQueue]int64{mqs[1]: 20})
+	})
+}
+
+// A 4.9 broker resets nothing of a topic as long as one of its queues has no commit:
+// those get one first.
+func TestResetOnlineUncommitted(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 3), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 20*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 5, mqs[0])
+		newStub(t, tg, group, "c1", 5, mqs[:1], heeding)
+		res := d.apply(d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetLatest}}))
+		for _, row := range res.Rows {
+			if !row.Verified || row.After != 20 {
+				t.Errorf("row %s", rowText(row))
+			}
+		}
+		d.wantCommitted(group, all(mqs, 20))
+	})
+}
+
+// A 4.9 broker sends members to the message nearest to a time: the plan says where
+// that is, and never skips.
+func TestResetOnlineTime(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := d.queues(topic)[0]
+		batch := make([]protocol.BatchItem, 32)
+		for i := range batch {
+			batch[i].Body = []byte{'a' + byte(i)}
+		}
+		sandboxtest.Send(t, d.client, mq, batch...)
+		wait := time.NewTimer(50 * time.Millisecond) // between two store times
+		<-wait.C
+		sandboxtest.Send(t, d.client, mq, batch...)
+		tg.AwaitOffset(t, mq, 64)
+		d.makeGroup(tg, group)
+		d.commit(group, 64, mq)
+		at := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetOffset, Offset: 32}}).Rows[0].FirstStored
+		newStub(t, tg, group, "c1", 64, []protocol.MessageQueue{mq}, heeding)
+
+		later := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetTime, Time: at.Add(time.Hour)}})
+		if later.Rows[0].After != 64 || later.Rows[0].Effect != core.EffectNone {
+			t.Errorf("a time beyond the end: %+v", rowText(later.Rows[0]))
+		}
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetTime, Time: at}})
+		if p.Rows[0].After != 32 {
+			t.Errorf("the time of the second batch: %+v", rowText(p.Rows[0]))
+		}
+		res := d.apply(p)
+		if row := res.Rows[0]; row.After != 32 || !row.Verified {
+			t.Errorf("row %s", rowText(row))
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package inspect_test
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// stub is a member of a group that pulls and commits by itself, one message of each
+// queue a tick. One that heeds a reset goes where it is told to; one that does not goes
+// on as if nothing had happened.
+type stub struct {
+	t      *testing.T
+	client *remoting.Client
+	group  string
+	id     string
+	heeds  bool
+	still  bool // it holds its queues and pulls nothing
+
+	mu       sync.Mutex // guards what follows
+	position map[protocol.MessageQueue]int64
+	consumed map[protocol.MessageQueue]time.Time
+	refused  int // pulls
+}
+
+const stubTick = time.Second
+
+// newStub joins a group with queues of one topic, at their offset, and goes on until
+// the end of the test.
+func newStub(t *testing.T, tg *sandboxtest.Target, group, id string, offset int64, mqs []protocol.MessageQueue, how ...func(*stub)) *stub {
+	t.Helper()
+	s := &stub{t: t, group: group, id: id, position: map[protocol.MessageQueue]int64{}, consumed: map[protocol.MessageQueue]time.Time{}}
+	for _, h := range how {
+		h(s)
+	}
+	for _, mq := range mqs {
+		s.position[mq], s.consumed[mq] = offset, time.Now().Add(-time.Minute)
+	}
+	s.client = tg.Client(t, s)
+	sub, err := protocol.NewSubscriptionData(mqs[0].Topic, "*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sub.SubVersion = 1
+	for _, addr := range tg.Masters(t) {
+		_, err := s.client.Heartbeat(t.Context(), addr, &protocol.HeartbeatData{ClientID: id, ConsumerDataSet: []protocol.ConsumerData{{
+			GroupName: group, ConsumeType: protocol.ConsumePassively, MessageModel: protocol.Clustering,
+			ConsumeFromWhere: protocol.ConsumeFromFirstOffset, SubscriptionDataSet: []protocol.SubscriptionData{sub},
+		}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { s.run(ctx) })
+	t.Cleanup(func() { stop(); running.Wait() })
+	return s
+}
+
+func heeding(s *stub) { s.heeds = true }
+
+func (s *stub) run(ctx context.Context) {
+	tick := time.NewTicker(stubTick)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			for mq := range s.positions() {
+				s.step(ctx, mq)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *stub) positions() map[protocol.MessageQueue]int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[protocol.MessageQueue]int64{}
+	for mq, offset := range s.position {
+		all[mq] = offset
+	}
+	return all
+}
+
+// step pulls one message of a queue, and commits.
+func (s *stub) step(ctx context.Context, mq protocol.MessageQueue) {
+	if s.still {
+		return
+	}
+	addr, err := s.client.MasterOf(ctx, mq)
+	if err != nil {
+		return // the test ends
+	}
+	was := s.positions()[mq]
+	at := was
+	res, err := s.client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
+		ConsumerGroup: s.group, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: at, MaxMsgNums: 1, SubVersion: 1, BrokerName: mq.BrokerName,
+	})
+	s.mu.Lock()
+	switch {
+	case err != nil:
+		s.refused++
+	case res.Status == remoting.PullFound:
+		at++
+		s.consumed[mq] = time.Now()
+	case res.Status == remoting.PullOffsetIllegal && s.heeds:
+		at = res.NextBeginOffset
+		s.consumed[mq] = time.Now()
+	}
+	if s.position[mq] != was { // told to go elsewhere meanwhile
+		at = s.position[mq]
+	}
+	s.position[mq] = at
+	s.mu.Unlock()
+	if err == nil {
+		_ = s.client.UpdateConsumerOffset(ctx, s.group, mq, at) // shows in what the test looks for
+	}
+}
+
+// HandleRequest answers 307, and heeds 220 or not.
+func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
+	switch protocol.RequestCode(req.Code) {
+	case protocol.GetConsumerRunningInfo:
+		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}}
+		for mq, at := range s.positions() {
+			info.MQTable[mq] = protocol.ProcessQueueInfo{CommitOffset: at, LastPullTimestamp: time.Now().UnixMilli(), LastConsumeTimestamp: s.lastConsumed(mq).UnixMilli()}
+		}
+		_ = c.Respond(&req, &protocol.Command{Body: protocol.EncodeRunningInfo(&info)}) // a test that ends
+	case protocol.ResetConsumerClientOffset:
+		table, err := protocol.DecodeResetOffset(req.Body)
+		if err != nil || !s.heeds {
+			return
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for mq, to := range table {
+			s.position[mq], s.consumed[mq] = to, time.Now()
+		}
+	}
+}
+
+func (s *stub) lastConsumed(mq protocol.MessageQueue) time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.consumed[mq]
+}
