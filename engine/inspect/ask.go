@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"strings"
 	"sync"
 	"time"
 
@@ -119,14 +118,13 @@ func each(n, limit int, f func(i int)) {
 	wg.Wait()
 }
 
-// aclException is in the remark by which 4.9 refuses for want of a right; the code,
-// 1, stands for every other failure too.
-const aclException = "acl.common.AclException"
-
 // ReasonOf says in our words why a question was not answered.
 func ReasonOf(err error) Reason {
 	if err == nil {
 		return Reason{}
+	}
+	if denial, denied := remoting.AccessDenied(err); denied {
+		return Reason{ReasonDenied, denial.String()}
 	}
 	if e, ok := errors.AsType[*remoting.CodeError](err); ok {
 		return Reason{codeReason(e), e.Remark}
@@ -161,9 +159,6 @@ func codeReason(e *remoting.CodeError) ReasonKind {
 		return ReasonNotFound
 	case protocol.ConsumeMsgTimeout:
 		return ReasonUnreachable
-	}
-	if strings.Contains(e.Remark, aclException) {
-		return ReasonDenied
 	}
 	return ReasonFailed
 }

@@ -40,7 +40,14 @@ func (in *Inspector) version(ctx context.Context, addr string) (string, error) {
 	return c.version, nil
 }
 
-// reserved asks a broker for how long it keeps messages (26).
+// BrokerConfig asks the broker at addr for its settings (26), in its own words.
+func (in *Inspector) BrokerConfig(ctx context.Context, addr string) (map[string]string, error) {
+	return ask(ctx, in, addr, func(ctx context.Context) (map[string]string, error) {
+		return in.client.BrokerConfig(ctx, addr)
+	})
+}
+
+// reserved asks a broker for how long it keeps messages.
 func (in *Inspector) reserved(ctx context.Context, addr string) (time.Duration, error) {
 	in.mu.Lock()
 	c := in.config[addr]
@@ -48,9 +55,7 @@ func (in *Inspector) reserved(ctx context.Context, addr string) (time.Duration, 
 	if !c.reservedAt.IsZero() && in.now().Sub(c.reservedAt) < configAge {
 		return c.reserved, nil
 	}
-	settings, err := ask(ctx, in, addr, func(ctx context.Context) (map[string]string, error) {
-		return in.client.BrokerConfig(ctx, addr)
-	})
+	settings, err := in.BrokerConfig(ctx, addr)
 	if err != nil {
 		return 0, err
 	}

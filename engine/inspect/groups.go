@@ -165,6 +165,13 @@ const (
 	StateUnknown      = "unknown"
 )
 
+// States are all the words for the state of a group.
+func States() []string {
+	return []string{
+		StateOnline, StateOffline, StatePaused, StatePartlyPaused, StateBroadcasting, StateProxy, StateDenied, StateUnreachable, StateUnknown,
+	}
+}
+
 // state is the one word for the list. What keeps one from seeing comes first, then
 // what keeps the group from consuming.
 func (v *groupView) state(p Pause) string {

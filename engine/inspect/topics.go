@@ -129,7 +129,7 @@ func (r *round) topic(ctx context.Context, topic string, types topicTypes) Topic
 		if q.Perm&protocol.PermRead != 0 {
 			d.Row.Queues += int(q.ReadQueueNums)
 		}
-		if perm := permText(q.Perm); d.Row.Perm == "" {
+		if perm := PermText(q.Perm); d.Row.Perm == "" {
 			d.Row.Perm = perm
 		} else if !slices.Contains(strings.Split(d.Row.Perm, ", "), perm) {
 			d.Row.Perm += ", " + perm // brokers differ
@@ -205,8 +205,8 @@ func (r *round) topicPart(ctx context.Context, topic string, data *protocol.Queu
 	return p
 }
 
-// permText is how RocketMQ's tools write a permission.
-func permText(perm int32) string {
+// PermText is how RocketMQ's tools write a permission: RW-.
+func PermText(perm int32) string {
 	text := []byte("---")
 	if perm&protocol.PermRead != 0 {
 		text[0] = 'R'

@@ -105,7 +105,7 @@ flow control, offsets. Begin with one of these:
 	f.BoolVar(&e.flags.noColor, "no-color", false, "no colours (NO_COLOR)")
 
 	root.AddCommand(
-		newConsume(e), newTail(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
+		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
 		newConfig(e), newCompletion(e), newVersion(e),
 	)
 	return root

@@ -1,0 +1,271 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine/inspect"
+)
+
+// newBroker is the commands about brokers.
+func newBroker(e *env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "broker",
+		Short: "Brokers and name servers: which there are, and how they do",
+		Args:  noSubcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e.command = cmd
+			return cmd.Help()
+		},
+	}
+	cmd.AddCommand(newBrokerList(e), newBrokerShow(e))
+	return cmd
+}
+
+// brokerJSON is one broker of `broker list`.
+type brokerJSON struct {
+	Cluster   string   `json:"cluster"`
+	Broker    string   `json:"broker"`
+	ID        int64    `json:"id"`
+	Address   string   `json:"address"`
+	Version   *string  `json:"version"`
+	Role      string   `json:"role"`
+	Reachable bool     `json:"reachable"`
+	Error     string   `json:"error,omitempty"`
+	InTPS     *float64 `json:"in_tps"`
+	OutTPS    *float64 `json:"out_tps"`
+	Disk      *float64 `json:"disk"`
+	PullWait  *int64   `json:"pull_wait_ms"`
+	SendWait  *int64   `json:"send_wait_ms"`
+	RTT       *float64 `json:"rtt_ms"`
+	Clock     *int64   `json:"clock_difference_ms"`
+	Started   timeJSON `json:"started"`
+}
+
+func brokerOf(b *inspect.BrokerRow) brokerJSON {
+	j := brokerJSON{
+		Cluster: b.Cluster, Broker: b.Broker, ID: b.ID, Address: b.Address, Version: namedOrNull(b.Version), Role: b.Role,
+		Reachable: b.Reachable, Error: b.Why.String(), Started: timeJSON(b.Started),
+	}
+	if b.Why.Kind != inspect.ReasonNone {
+		return j
+	}
+	pull, send, rtt := b.PullWait.Milliseconds(), b.SendWait.Milliseconds(), float64(b.RTT.Microseconds())/1000
+	j.InTPS, j.OutTPS, j.PullWait, j.SendWait, j.RTT = &b.InTPS, &b.OutTPS, &pull, &send, &rtt
+	if b.Disk >= 0 {
+		j.Disk = &b.Disk
+	}
+	if b.ClockKnown {
+		ms := b.Clock.Milliseconds()
+		j.Clock = &ms
+	}
+	return j
+}
+
+func newBrokerList(e *env) *cobra.Command {
+	r := &reading{}
+	var servers bool
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "All brokers with their slaves, and the name servers (-o table|json)",
+		Long: `Lists every broker address that the name servers announce, slaves too, and asks each how it is.
+IN and OUT are messages a second over the last ten seconds, DISK the used part of the disk that holds
+the commit log, PULL WAIT how long the oldest pull waits for a thread. CLOCK is the broker's clock
+minus ours, as far as its answers tell: to the second.
+
+A name server that announces other addresses than the first one is marked with the brokers in
+which it differs.`,
+		Example: `  eyeq broker list
+  eyeq broker list --name-servers -o json`,
+		Args: noArgs,
+	}
+	cmd.Flags().BoolVar(&servers, "name-servers", false, "the name servers instead of the brokers")
+	r.register(cmd.Flags())
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error {
+		return r.run(ctx, e, cmd, func(ctx context.Context, x *inspection, format string) ([]byte, error) {
+			all, err := x.Brokers(ctx)
+			switch {
+			case err != nil:
+				return nil, err
+			case servers && format == "json":
+				return marshal(namesrvOf(all.Namesrv))
+			case servers:
+				return namesrvTable(all.Namesrv), nil
+			case format == "json":
+				objects := make([]brokerJSON, len(all.Brokers))
+				for i := range all.Brokers {
+					objects[i] = brokerOf(&all.Brokers[i])
+				}
+				return marshal(objects)
+			}
+			out := append(brokerTable(e, all.Brokers), '\n')
+			return append(out, namesrvTable(all.Namesrv)...), nil
+		})
+	})
+	return cmd
+}
+
+func brokerTable(e *env, brokers []inspect.BrokerRow) []byte {
+	rows := [][]string{{"CLUSTER", "BROKER", "ID", "ADDRESS", "ROLE", "VERSION", "IN/S", "OUT/S", "DISK", "PULL WAIT", "CLOCK", "UP", ""}}
+	for i := range brokers {
+		b := &brokers[i]
+		row := []string{b.Cluster, b.Broker, strconv.FormatInt(b.ID, 10), b.Address, b.Role, cmp.Or(b.Version, textUnknown)}
+		if b.Why.Kind != inspect.ReasonNone {
+			rows = append(rows, append(row, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, b.Why.String()))
+			continue
+		}
+		rows = append(rows, append(row,
+			strconv.FormatFloat(b.InTPS, 'f', 1, 64), strconv.FormatFloat(b.OutTPS, 'f', 1, 64), diskText(b.Disk), spanText(b.PullWait),
+			clockText(b), ageText(b.Started, e.now()), ""))
+	}
+	return appendTable(nil, "llrlllrrrrrrl", rows)
+}
+
+func diskText(used float64) string {
+	if used < 0 {
+		return textUnknown
+	}
+	return strconv.Itoa(int(used*100+0.5)) + "%"
+}
+
+func clockText(b *inspect.BrokerRow) string {
+	switch {
+	case !b.ClockKnown:
+		return textUnknown
+	case b.Clock == 0:
+		return "same"
+	case b.Clock > 0:
+		return "+" + spanText(b.Clock)
+	}
+	return spanText(b.Clock)
+}
+
+type namesrvJSON struct {
+	Address   string   `json:"address"`
+	Reachable bool     `json:"reachable"`
+	Error     string   `json:"error,omitempty"`
+	Current   bool     `json:"current"`
+	RTT       *float64 `json:"rtt_ms"`
+	Differs   []string `json:"differs"`
+}
+
+func namesrvOf(rows []inspect.NamesrvRow) []namesrvJSON {
+	list := make([]namesrvJSON, len(rows))
+	for i, n := range rows {
+		list[i] = namesrvJSON{Address: n.Address, Reachable: n.Reachable, Error: n.Why.String(), Current: n.Current, Differs: emptyList(n.Differs)}
+		if n.Reachable {
+			ms := float64(n.RTT.Microseconds()) / 1000
+			list[i].RTT = &ms
+		}
+	}
+	return list
+}
+
+func namesrvTable(rows []inspect.NamesrvRow) []byte {
+	table := [][]string{{"NAME SERVER", "ANSWERS IN", ""}}
+	for _, n := range rows {
+		var notes []string
+		if n.Current {
+			notes = append(notes, "asked first")
+		}
+		if len(n.Differs) > 0 {
+			notes = append(notes, "announces otherwise than the first: "+strings.Join(n.Differs, ", "))
+		}
+		rtt := n.RTT.Round(10 * time.Microsecond).String()
+		if !n.Reachable {
+			rtt, notes = textUnknown, append(notes, n.Why.String())
+		}
+		table = append(table, []string{n.Address, rtt, strings.Join(notes, "; ")})
+	}
+	return appendTable(nil, "lrl", table)
+}
+
+func newBrokerShow(e *env) *cobra.Command {
+	r := &reading{}
+	cmd := &cobra.Command{
+		Use:   "show BROKER[:ID]",
+		Short: "All that a broker says of itself, and its settings (-o table|json)",
+		Long: `Shows a broker's row of 'broker list', its runtime information in its own words (mqadmin
+brokerStatus) and its settings (mqadmin getBrokerConfig). BROKER is a broker's name, with :ID a
+slave of it, or an address.`,
+		Example: `  eyeq broker show broker-a
+  eyeq broker show broker-a:1 -o json | jq .info`,
+		Args:              oneName("broker"),
+		ValidArgsFunction: e.completion(true, brokerNames),
+	}
+	r.register(cmd.Flags())
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
+		return r.run(ctx, e, cmd, func(ctx context.Context, x *inspection, format string) ([]byte, error) {
+			return brokerShow(ctx, e, x, args[0], format)
+		})
+	})
+	return cmd
+}
+
+func brokerNames(ctx context.Context, x *inspection) []string {
+	all, _ := x.Brokers(ctx) // without an answer there is nothing to complete
+	var names []string
+	for i := range all.Brokers {
+		names = append(names, all.Brokers[i].Broker)
+	}
+	return slices.Compact(names)
+}
+
+// brokerDetailJSON is `broker show`.
+type brokerDetailJSON struct {
+	brokerJSON
+	Info        map[string]string `json:"info"`
+	Config      map[string]string `json:"config"`
+	ConfigError string            `json:"config_error,omitempty"`
+}
+
+func brokerShow(ctx context.Context, e *env, x *inspection, name, format string) ([]byte, error) {
+	all, err := x.Brokers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all.Brokers, func(b inspect.BrokerRow) bool {
+		return name == b.Address || name == b.Broker && b.ID == 0 || name == fmt.Sprintf("%s:%d", b.Broker, b.ID)
+	})
+	if i < 0 {
+		// A name whose master is away is its first slave.
+		i = slices.IndexFunc(all.Brokers, func(b inspect.BrokerRow) bool { return name == b.Broker })
+	}
+	if i < 0 {
+		return nil, &notFoundError{fmt.Sprintf("there is no broker %q on this cluster", name)}
+	}
+	b := &all.Brokers[i]
+	if b.Why.Kind == inspect.ReasonUnreachable {
+		return nil, unanswered("broker "+name, b.Why)
+	}
+	config, err := x.BrokerConfig(ctx, b.Address)
+	if format == "json" {
+		j := brokerDetailJSON{brokerJSON: brokerOf(b), Info: b.Info, Config: config}
+		if err != nil {
+			j.ConfigError = inspect.ReasonOf(err).String()
+		}
+		return marshal(j)
+	}
+	if err != nil {
+		e.say("settings of %s: %v", name, inspect.ReasonOf(err))
+	}
+	out := append(brokerTable(e, all.Brokers[i:i+1]), '\n')
+	for _, part := range []struct {
+		title string
+		texts map[string]string
+	}{{"RUNTIME", b.Info}, {"SETTING", config}} {
+		rows := [][]string{{part.title, "VALUE"}}
+		for _, name := range sortedKeys(part.texts) {
+			rows = append(rows, []string{name, part.texts[name]})
+		}
+		out = append(append(out, appendTable(nil, "ll", rows)...), '\n')
+	}
+	return out[:len(out)-1], nil
+}

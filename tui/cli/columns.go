@@ -1,0 +1,101 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui"
+	"eyeq/tui/table"
+)
+
+// textUnknown stands in tables for what is not known.
+const textUnknown = "?"
+
+// numberText writes a Number: exact, a bound, or unknown.
+func numberText(n inspect.Number) string {
+	switch {
+	case n.Known && n.AtLeast:
+		return "≥" + strconv.FormatInt(n.Value, 10)
+	case n.Known:
+		return strconv.FormatInt(n.Value, 10)
+	case n.Why.Kind == inspect.ReasonNoCommit:
+		return "none"
+	case n.Why.Kind == inspect.ReasonNone, n.Why.Kind == inspect.ReasonUnsupported:
+		return textUnknown
+	}
+	return n.Why.Kind.String()
+}
+
+// ageText says how long ago t was, in the two largest units; "" when it is not known.
+func ageText(t, now time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return spanText(now.Sub(t))
+}
+
+func spanText(d time.Duration) string {
+	sign := ""
+	if d < 0 {
+		sign, d = "-", -d
+	}
+	switch {
+	case d < time.Second:
+		return sign + strconv.FormatInt(d.Milliseconds(), 10) + "ms"
+	case d < time.Minute:
+		return sign + strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
+	case d < time.Hour:
+		return sign + d.Truncate(time.Second).String()
+	case d < 48*time.Hour:
+		return sign + strings.TrimSuffix(d.Truncate(time.Minute).String(), "0s")
+	}
+	return sign + strconv.FormatInt(int64(d.Hours())/24, 10) + "d" + strconv.FormatInt(int64(d.Hours())%24, 10) + "h"
+}
+
+// timeText is a time in the zone of --tz; "" when it is not known.
+func (e *env) timeText(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.In(e.location).Format(textTime)
+}
+
+// appendTable writes rows, the first of which is the head. align has a letter for each
+// column: r puts its cells to the right. Foreign text is made safe.
+func appendTable(dst []byte, align string, rows [][]string) []byte {
+	widths := make([]int, len(align))
+	for _, row := range rows {
+		for i, cell := range row {
+			row[i] = tui.SafeText(cell)
+			widths[i] = max(widths[i], table.Width(row[i]))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", widths[i]-table.Width(cell))
+			if align[i] == 'r' {
+				line.WriteString(pad + cell)
+			} else {
+				line.WriteString(cell + pad)
+			}
+			line.WriteString("  ")
+		}
+		dst = append(dst, strings.TrimRight(line.String(), " ")...)
+		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// listText joins names, and counts those that there is no room for.
+func listText(names []string, most int) string {
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return strings.Join(names[:most], ", ") + " +" + strconv.Itoa(len(names)-most)
+}
+
+// agoText is the age of a time that a member gives.
+func agoText(t timeJSON, now time.Time) string { return ageText(time.Time(t), now) }

@@ -1,0 +1,251 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/tui"
+)
+
+// questionLimit is the longest that one question to a broker takes: several of them
+// must fit into --timeout.
+const questionLimit = 3 * time.Second
+
+// inspection is what a command that asks about a cluster works with.
+type inspection struct {
+	*inspect.Inspector
+	client *remoting.Client
+	target *target
+}
+
+// inspection connects to the configured cluster; nothing is asked yet.
+func (e *env) inspection() (*inspection, error) {
+	c, err := e.loadConfig()
+	if err != nil {
+		return nil, err
+	}
+	t, err := e.target(c)
+	if err != nil {
+		return nil, err
+	}
+	client, err := e.newClient(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &inspection{e.inspector(client), client, t}, nil
+}
+
+// inspector asks through client, as long as --timeout lets it.
+func (e *env) inspector(client *remoting.Client) *inspect.Inspector {
+	return inspect.New(inspect.Options{Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now})
+}
+
+func (x *inspection) close() { x.client.Close() }
+
+// explain makes of what an Inspector returns what a command ends with.
+func explain(err error) error {
+	if e, ok := errors.AsType[*inspect.NotFoundError](err); ok {
+		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
+	}
+	if isType[*remoting.UnreachableError](err) {
+		return &unreachableError{err}
+	}
+	return err
+}
+
+// unanswered is why nothing at all is known, if that is so: a command that has nothing
+// to show must not look as if there were nothing.
+func unanswered(what string, why inspect.Reason) error {
+	switch why.Kind {
+	case inspect.ReasonUnreachable:
+		return &unreachableError{fmt.Errorf("%s: no broker answers: %s", what, why.Text)}
+	case inspect.ReasonDenied:
+		return fmt.Errorf("%s: the brokers refuse to tell: %s (check access_key and secret_key, and the rights that they have)", what, why.Text)
+	}
+	return nil
+}
+
+// warn says on standard error what could not be learned.
+func (e *env) warn(problems []inspect.Problem) {
+	for i, p := range problems {
+		if i == maxWarnings {
+			e.say("… and %d more that could not be asked", len(problems)-i)
+			return
+		}
+		e.say("%s: no answer from %s: %v", p.What, p.Where, p.Why)
+	}
+}
+
+// maxWarnings is how many problems are told one by one.
+const maxWarnings = 8
+
+// reading are the flags of a command that reads, and its output.
+type reading struct {
+	watch time.Duration
+}
+
+const defaultWatch = 2 * time.Second
+
+func (r *reading) register(fl *pflag.FlagSet) {
+	fl.DurationVar(&r.watch, "watch", 0, "ask again every so often until ctrl-c; --watch alone is every 2s")
+	fl.Lookup("watch").NoOptDefVal = defaultWatch.String()
+}
+
+// minWatch keeps a slip of the pen from asking brokers without a pause.
+const minWatch = 200 * time.Millisecond
+
+// run shows what once gives, again and again with --watch. once gets the cluster and
+// returns the whole output.
+func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func(ctx context.Context, x *inspection, format string) ([]byte, error)) error {
+	format, err := e.format("table", "json")
+	if err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("watch") && r.watch < minWatch {
+		return usagef("--watch %v: at least %v", r.watch, minWatch)
+	}
+	x, err := e.inspection()
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	if r.watch == 0 {
+		return r.show(ctx, e, x, format, once)
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	e.watchReader(ctx, stop)
+	tick := time.NewTicker(r.watch)
+	defer tick.Stop()
+	for first := true; ; first = false {
+		if format == "table" {
+			if err := r.page(e, first); err != nil {
+				return err
+			}
+		}
+		err := r.show(ctx, e, x, format, once)
+		switch cause := context.Cause(ctx); {
+		case isType[*outputError](cause):
+			return cause
+		case err != nil && (first || isType[*outputError](err) || ctx.Err() != nil):
+			return err
+		case err != nil: // it may answer again
+			e.say("%s", reasonText(err))
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			if cause := context.Cause(ctx); isType[*outputError](cause) {
+				return cause
+			}
+			return nil
+		}
+	}
+}
+
+func (r *reading) show(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error)) error {
+	out, err := once(ctx, x, format)
+	if err != nil {
+		return explain(err)
+	}
+	if _, err := e.stdout.Write(out); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// page begins a new page: on a terminal in the place of the old one, elsewhere after
+// a blank line.
+func (r *reading) page(e *env, first bool) error {
+	var head string
+	if _, terminal := terminalOf(e.stdout); terminal && !e.flags.plain {
+		head = "\x1b[H\x1b[2J"
+	} else if !first {
+		head = "\n"
+	}
+	head += e.now().In(e.location).Format(textTime) + ", every " + r.watch.String() + ", ctrl-c ends\n"
+	if _, err := e.stdout.Write([]byte(head)); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+// oneName wants one argument of a kind.
+func oneName(kind string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		switch {
+		case len(args) == 0 || args[0] == "":
+			return usagef("which %s? %s", kind, cmd.UseLine())
+		case len(args) > 1:
+			return usagef("%q is one argument too many: %s", args[1], cmd.UseLine())
+		}
+		return nil
+	}
+}
+
+// completion gives the names that begin an argument. It asks the cluster for a
+// moment only: a shell waits for it.
+func (e *env) completion(first bool, names func(ctx context.Context, x *inspection) []string) func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if first && len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		if err := e.prepare(cmd); err != nil {
+			return nil, cobra.ShellCompDirectiveError
+		}
+		x, err := e.inspection()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer x.close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
+		defer cancel()
+		var safe []string
+		for _, name := range names(ctx, x) {
+			if tui.SafeText(name) == name { // others cannot be typed
+				safe = append(safe, name)
+			}
+		}
+		return safe, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+const completionLimit = 2 * time.Second
+
+func groupNames(ctx context.Context, x *inspection) []string {
+	list, _ := x.Groups(ctx) // without an answer there is nothing to complete
+	var names []string
+	for _, g := range list.Groups {
+		if !g.System {
+			names = append(names, g.Group)
+		}
+	}
+	return names
+}
+
+func topicNames(ctx context.Context, x *inspection) []string {
+	list, _ := x.Topics(ctx)
+	var names []string
+	for _, t := range list.Topics {
+		if !t.System && !t.Retry {
+			names = append(names, t.Topic)
+		}
+	}
+	return names
+}
+
+// clusterNames completes --cluster.
+func (e *env) clusterNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	c, err := e.loadConfig()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	return c.clusterNames(), cobra.ShellCompDirectiveNoFileComp
+}
