@@ -135,4 +135,7 @@ type ClonePlan struct {
 	Online                bool       // the target has members, who would overwrite the copy
 	Rows                  []ResetRow // of the target
 	Why                   string
+	System                bool // the target is RocketMQ's own: a second confirmation is wanted
+
+	brokers map[string]broker
 }
