@@ -113,13 +113,26 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 		return err
 	}
 	s := &sender{env: e, client: client, format: format, ids: remoting.NewUniqueIDs(), dryRun: f.dryRun, delayed: slices.ContainsFunc(properties, isDelay)}
-	for i := range f.count {
-		m := remoting.OutMessage{Topic: topic, Body: body, Properties: properties}
-		if err := s.send(ctx, queues[i%len(queues)], m); err != nil {
-			return err
+	sendAll := func() (after any, err error) {
+		for i := range f.count {
+			m := remoting.OutMessage{Topic: topic, Body: body, Properties: properties}
+			if err := s.send(ctx, queues[i%len(queues)], m); err != nil {
+				return sentCount{i, len(body)}, err
+			}
 		}
+		return sentCount{f.count, len(body)}, nil
 	}
-	return nil
+	if f.dryRun {
+		_, err := sendAll()
+		return err
+	}
+	return e.recorded(t, tui.AuditEntry{Command: "send", Topic: topic, After: sentCount{f.count, len(body)}}, sendAll)
+}
+
+// sentCount is what the audit file tells of messages sent: not what was in them.
+type sentCount struct {
+	Messages int `json:"messages"`
+	BodySize int `json:"body_size"`
 }
 
 // createTopic is a command that makes a topic, ready to be pasted. It asks for the

@@ -68,12 +68,23 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 // screenOptions are those that the configuration and the environment give.
 func (e *env) screenOptions(c *config) tui.Options {
 	return tui.Options{
-		Operator: e.getenv("USER"), Refresh: c.screen.refresh, Keys: c.keys,
+		Operator: e.operator(), Refresh: c.screen.refresh, Keys: c.keys,
 		Multiplexer: multiplexer(e.getenv), NoSuspend: noSuspend(),
 		MessageJSON: func(m *engine.Message) []byte { return bytes.TrimRight(new(messageEncoder).append(nil, m), "\n") },
 		EventJSON:   func(ev engine.Event, group string) []byte { return bytes.TrimRight(appendEvent(nil, ev, group), "\n") },
 		ASCII:       c.screen.glyphs == "ascii" || c.originOf("screen.glyphs") == "default" && asciiTerminal(e.getenv),
 	}
+}
+
+// targetOptions are screenOptions for a target: its name, its mode, its audit file.
+func (e *env) targetOptions(c *config, t *target) tui.Options {
+	o := e.screenOptions(c)
+	o.Cluster, o.Color, o.Mode = t.name, t.cluster.color, t.mode.String()
+	o.Audit, o.AuditPath = e.audit(t), e.auditPath()
+	if tls := &t.cluster.tls; tls.enable && tls.insecureSkipVerify {
+		o.Title = "TLS not verified"
+	}
+	return o
 }
 
 // multiplexer names the program between us and the terminal.
@@ -111,9 +122,8 @@ func asciiTerminal(getenv func(string) string) bool {
 
 // consumeOnScreen shows the live screen of a member until the operator leaves.
 func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *member, hold bool, run func(ctx context.Context) error) error {
-	o := e.screenOptions(c)
-	o.Hold = hold
-	o.Engines = []tui.NamedEngine{{Engine: m.engine}}
-	o.Cluster, o.Color, o.Mode, o.Member = t.name, t.cluster.color, t.mode.String(), true
+	o := e.targetOptions(c, t)
+	o.Hold, o.Member = hold, true
+	o.Engines = []tui.NamedEngine{{Engine: &auditedEngine{m.engine, m.options.Group, o.Audit}}}
 	return e.screenRun(ctx, o, run)
 }

@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"eyeq/engine"
+	"eyeq/tui"
+)
+
+// auditedEngine notes the offsets that the screen resets by our own member. Pauses of
+// a member change nothing at the brokers.
+type auditedEngine struct {
+	tui.Engine
+	group string
+	audit tui.Audit
+}
+
+// auditedOffset is a queue's offset in the audit file.
+type auditedOffset struct {
+	Topic  string `json:"topic"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+	Offset int64  `json:"offset"`
+	Error  string `json:"error,omitempty"`
+}
+
+// ResetOffset implements tui.Engine.
+func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error) {
+	planned, err := a.PreviewReset(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	entry := tui.AuditEntry{Command: "group reset", Group: a.group, Reason: r.Reason}
+	var before, wanted []auditedOffset
+	for _, row := range planned {
+		before = append(before, auditedRow(row, row.Before))
+		wanted = append(wanted, auditedRow(row, row.After))
+	}
+	entry.Before, entry.After = before, wanted
+	done, err := a.audit(entry)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := a.Engine.ResetOffset(ctx, r)
+	var after []auditedOffset
+	for _, row := range rows {
+		after = append(after, auditedRow(row, row.After))
+	}
+	return rows, errors.Join(err, done(after, errors.Join(err, rowErrors(rows))))
+}
+
+func auditedRow(row engine.ResetRow, offset int64) auditedOffset {
+	o := auditedOffset{Topic: row.Topic, Broker: row.BrokerName, Queue: row.QueueID, Offset: offset}
+	if row.Err != nil {
+		o.Error = row.Err.Error()
+	}
+	return o
+}
+
+func rowErrors(rows []engine.ResetRow) error {
+	var all []error
+	for _, row := range rows {
+		all = append(all, row.Err)
+	}
+	return errors.Join(all...)
+}
