@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // ConsumerRunningInfo is the answer to 307.
@@ -170,7 +171,7 @@ func DecodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
 		if decodeLenient(rest, &w) != nil {
 			return ConsumerRunningInfo{}, fmt.Errorf("decode running info: %w", err)
 		}
-		w.Jstack = jstack
+		w.Jstack = strings.ToValidUTF8(jstack, "\uFFFD") // as the JSON decoder has it
 	}
 	return ConsumerRunningInfo{
 		Properties:       plain(w.Properties),
