@@ -6,8 +6,9 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// FindRequest looks for messages of a topic. Exactly one of Key, UniqueKey and
-// OffsetID is given, or a queue with an offset, or only a span of time.
+// FindRequest looks for messages of a topic. At most one of Key, UniqueKey and
+// OffsetID is given, or a queue with an offset; with none of them it is a span of time,
+// whose both ends belong to it. Only OffsetID needs no topic.
 type FindRequest struct {
 	Topic     string
 	Key       string
@@ -19,10 +20,11 @@ type FindRequest struct {
 	Max       int       // 0: 64
 }
 
-// FindResult are the messages found, in the order in which they were stored.
+// FindResult are the messages found, in the order in which they were stored: the
+// newest of a key or id, the oldest of a span of time.
 type FindResult struct {
 	Messages  []protocol.MessageExt
-	Truncated bool // there are more than Max
+	Truncated bool // there are more, or may be
 	// Also are topics that were searched besides: the retry and dead-letter topics.
 	Also     []string
 	Problems []Problem

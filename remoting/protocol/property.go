@@ -20,6 +20,10 @@ const (
 	PropertyMsgRegion         = "MSG_REGION"
 	PropertyTraceOn           = "TRACE_ON"
 	PropertyConsumeStartTime  = "CONSUME_START_TIME"
+	PropertyTimerDelaySec     = "TIMER_DELAY_SEC"
+	PropertyTimerDelayMillis  = "TIMER_DELAY_MS"
+	PropertyTimerDeliver      = "TIMER_DELIVER_MS"
+	PropertyTimerOut          = "TIMER_OUT_MS"
 )
 
 // Property is one name and value of a message.

@@ -1,0 +1,130 @@
+package inspect
+
+import (
+	"context"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+)
+
+// Where brokers park a message until it is due: by its delay level, and (5.x) by a
+// timer. Copies stay there after they were delivered.
+const (
+	scheduleTopic = "SCHEDULE_TOPIC_XXXX"
+	timerTopic    = "rmq_sys_wheel_timer"
+)
+
+// Delay is what a message says of its own delay.
+type Delay struct {
+	Level  int       // of the broker's delay levels; 0: a timer
+	Due    time.Time // when it is, or was, delivered; zero: unknown
+	Parked bool      // this copy lies in a broker's own topic, and goes to:
+	Topic  string
+	Queue  int32
+}
+
+// delayLevels are the brokers' defaults (messageDelayLevel).
+var delayLevels = []time.Duration{
+	1 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
+	1 * time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute, 6 * time.Minute, 7 * time.Minute,
+	8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, 1 * time.Hour, 2 * time.Hour,
+}
+
+// DelayOf reads a message's delay; ok is false when it has none. levels are those of
+// its broker, see Levels; nil are the defaults.
+func DelayOf(m *protocol.MessageExt, levels []time.Duration) (d Delay, ok bool) {
+	if levels == nil {
+		levels = delayLevels
+	}
+	if out := millisProperty(m, protocol.PropertyTimerOut); !out.IsZero() {
+		d.Due = out
+	} else if at := millisProperty(m, protocol.PropertyTimerDeliver); !at.IsZero() {
+		d.Due = at
+	}
+	topic := m.Topic()
+	d.Parked = topic == scheduleTopic || topic == timerTopic
+	if d.Parked {
+		d.Topic, _ = m.Property(protocol.PropertyRealTopic)
+		text, _ := m.Property(protocol.PropertyRealQueueID)
+		n, _ := strconv.ParseInt(text, 10, 32) // a broker wrote it
+		d.Queue = int32(n)
+	}
+	switch {
+	case topic == scheduleTopic:
+		d.Level = int(m.QueueID()) + 1
+		if d.Level <= len(levels) {
+			d.Due = m.Stored().Add(levels[d.Level-1])
+		}
+	case d.Parked, !d.Due.IsZero():
+	default:
+		text, _ := m.Property(protocol.PropertyDelay)
+		level, err := strconv.Atoi(text)
+		if err != nil || level <= 0 {
+			return Delay{}, false
+		}
+		d.Level, d.Due = level, m.Stored() // it is here, so it was due
+	}
+	return d, true
+}
+
+func millisProperty(m *protocol.MessageExt, name string) time.Time {
+	text, _ := m.Property(name)
+	ms, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || ms <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms)
+}
+
+// Levels asks a broker for its delay levels.
+func (in *Inspector) Levels(ctx context.Context, brokerName string) ([]time.Duration, error) {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	addr, err := s.addrOf(brokerName)
+	if err != nil {
+		return nil, err
+	}
+	settings, err := ask(ctx, in, addr, func(ctx context.Context) (map[string]string, error) {
+		return in.client.BrokerConfig(ctx, addr)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return parseLevels(settings["messageDelayLevel"]), nil
+}
+
+// parseLevels reads "1s 5s 1m 2h 1d"; nil when it is anything else.
+func parseLevels(text string) (levels []time.Duration) {
+	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
+	for word := range strings.FieldsSeq(text) {
+		n, err := strconv.ParseInt(word[:len(word)-1], 10, 32)
+		unit := units[word[len(word)-1]]
+		if err != nil || n < 0 || unit == 0 {
+			return nil
+		}
+		levels = append(levels, time.Duration(n)*unit)
+	}
+	return levels
+}
+
+// parked looks for copies that wait for their time, by their unique id. What is due
+// already was delivered, and is found where it went.
+func (r *round) parked(ctx context.Context, uniqueKey string) (waiting []protocol.MessageExt, problems []Problem) {
+	found, _, problems := r.query(ctx, r.everywhere(scheduleTopic, timerTopic), remoting.MessageQuery{Key: uniqueKey, Unique: true})
+	levels := map[string][]time.Duration{}
+	for i := range found {
+		m := &found[i]
+		if m.Topic() == scheduleTopic && levels[m.BrokerName()] == nil {
+			levels[m.BrokerName()], _ = r.in.Levels(ctx, m.BrokerName()) // else the defaults
+		}
+		if d, ok := DelayOf(m, levels[m.BrokerName()]); ok && d.Due.After(r.in.now()) {
+			waiting = append(waiting, *m)
+		}
+	}
+	return waiting, problems
+}
