@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,6 +23,7 @@ const (
 	TLSNotSpoken            // the other end does not speak TLS
 	TLSUnknownCA            // its certificate is signed by nobody we trust
 	TLSWrongName            // its certificate is for other names
+	TLSNoName               // its certificate is for no name, as RocketMQ's built-in one
 	TLSExpired              // its certificate is not valid at this time
 	TLSWantsCert            // it wants a certificate of ours
 	TLSRefusedOurs          // it does not take our certificate
@@ -45,6 +47,8 @@ func (e *TLSError) Error() string {
 		what = "the server's certificate is signed by nobody we trust" + issuer(e.Err)
 	case TLSWrongName:
 		what = wrongName(e.Err)
+	case TLSNoName:
+		what = "the server's certificate names no server, as RocketMQ's built-in one for tests"
 	case TLSExpired:
 		what = validity(e.Err)
 	case TLSWantsCert:
@@ -74,12 +78,9 @@ func wrongName(err error) string {
 	if !ok || h.Certificate == nil {
 		return "the server's certificate is for another name"
 	}
-	names := append([]string(nil), h.Certificate.DNSNames...)
+	names := slices.Clone(h.Certificate.DNSNames)
 	for _, ip := range h.Certificate.IPAddresses {
 		names = append(names, ip.String())
-	}
-	if len(names) == 0 {
-		return fmt.Sprintf("the server's certificate is for no name at all, wanted is %s", h.Host)
 	}
 	return fmt.Sprintf("the server's certificate is for %s, not for %s", strings.Join(names, ", "), h.Host)
 }
@@ -104,7 +105,10 @@ func tlsFault(err error) (fault TLSFault, ok bool) {
 	if _, is := errors.AsType[x509.UnknownAuthorityError](err); is {
 		return TLSUnknownCA, true
 	}
-	if _, is := errors.AsType[x509.HostnameError](err); is {
+	if h, is := errors.AsType[x509.HostnameError](err); is {
+		if h.Certificate != nil && len(h.Certificate.DNSNames)+len(h.Certificate.IPAddresses) == 0 {
+			return TLSNoName, true
+		}
 		return TLSWrongName, true
 	}
 	if c, is := errors.AsType[x509.CertificateInvalidError](err); is && c.Reason == x509.Expired {

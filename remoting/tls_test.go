@@ -121,6 +121,7 @@ func TestTLS(t *testing.T) {
 		"another name given":    {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "ns.example"}},
 		"wrong CA":              {server: good, client: trust(other), fault: remoting.TLSUnknownCA, says: "signed by nobody we trust (CN=Our CA)"},
 		"wrong name":            {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "mq.example"}, fault: remoting.TLSWrongName, says: "is for ns.example, 127.0.0.1, not for mq.example"},
+		"no name":               {server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, hour)}}, client: trust(ours), fault: remoting.TLSNoName, says: "names no server"},
 		"expired":               {server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, time.Now().Add(-time.Minute), sandboxHosts...)}}, client: trust(ours), fault: remoting.TLSExpired, says: "expired at 20"},
 		"wrong CA, not checked": {server: good, client: &tls.Config{InsecureSkipVerify: true}},
 		"plain server":          {client: trust(ours), fault: remoting.TLSNotSpoken, says: "does not speak TLS there"},

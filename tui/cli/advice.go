@@ -42,6 +42,8 @@ func tlsAdvice(fault remoting.TLSFault) string {
 		return "name the file of its CA as tls.ca"
 	case remoting.TLSWrongName:
 		return "connect by one of those names, or give the one that is right as tls.server_name"
+	case remoting.TLSNoName:
+		return "give the server a certificate of its own (tls.server.certPath there), or for a test only set tls.insecure_skip_verify = true"
 	case remoting.TLSExpired:
 		return "have the certificate renewed, and look at the clocks"
 	case remoting.TLSWantsCert:
