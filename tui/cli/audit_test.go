@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui"
+)
+
+// auditEnv is an env whose audit file is in a folder of the test.
+func auditEnv(t *testing.T) *env {
+	t.Helper()
+	dir := t.TempDir()
+	return &env{
+		getenv: func(k string) string { return map[string]string{"XDG_STATE_HOME": dir, "USER": "wang"}[k] },
+		now:    func() time.Time { return time.Date(2026, 11, 29, 14, 2, 7, 123e6, time.UTC) },
+	}
+}
+
+// audited are the lines of an audit file.
+func audited(t *testing.T, path string) []map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []map[string]any
+	for line := range strings.Lines(string(text)) {
+		var m map[string]any
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			t.Fatalf("audit line %q: %v", line, err)
+		}
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+var auditTarget = &target{name: "prod", namesrv: []string{"ns:9876"}, accessKey: "ops", secretKey: newSecret("top-secret"), cluster: &clusterConfig{}}
+
+func TestAuditHasALineBeforeAndAfter(t *testing.T) {
+	for name, failure := range map[string]error{"done": nil, "failed": errors.New("broker-b is away")} {
+		t.Run(name, func(t *testing.T) {
+			e := auditEnv(t)
+			entry := tui.AuditEntry{Command: "group reset", Group: "g", Topic: "t", Reason: "bad batch\n7781", Before: []int{7}, After: []int{0}}
+			err := e.recorded(auditTarget, entry, func() (any, error) {
+				if lines := audited(t, e.auditPath()); len(lines) != 1 || lines[0]["phase"] != "begin" {
+					t.Errorf("while it is made the file has %v", lines)
+				}
+				return []int{1}, failure
+			})
+			if !errors.Is(err, failure) {
+				t.Errorf("error %v, want %v", err, failure)
+			}
+			lines := audited(t, e.auditPath())
+			if len(lines) != 2 || lines[0]["id"] != lines[1]["id"] || lines[0]["id"] == "" {
+				t.Fatalf("lines %v", lines)
+			}
+			host, _ := os.Hostname()
+			for key, want := range map[string]any{
+				"time": "2026-11-29T14:02:07.123Z", "phase": "end", "operator": "wang", "host": host, "pid": float64(os.Getpid()),
+				"cluster": "prod", "access_key": "ops", "command": "group reset", "group": "g", "topic": "t", "reason": "bad batch\n7781", "result": name,
+			} {
+				if lines[1][key] != want {
+					t.Errorf("%s = %v, want %v", key, lines[1][key], want)
+				}
+			}
+			if got := fmt.Sprint(lines[1]["before"], lines[1]["wanted"], lines[1]["after"], lines[1]["namesrv"]); got != "[7] [0] [1] [ns:9876]" {
+				t.Errorf("before, wanted, after, namesrv = %s", got)
+			}
+			if got := fmt.Sprint(lines[1]["error"]); failure != nil && got != failure.Error() {
+				t.Errorf("error = %s", got)
+			}
+			if s, err := os.Stat(e.auditPath()); err != nil || s.Mode().Perm() != 0o600 {
+				t.Errorf("mode %v, %v", s.Mode(), err)
+			}
+		})
+	}
+}
+
+// What cannot be noted is not done.
+func TestAuditThatCannotBeWrittenStopsTheChange(t *testing.T) {
+	spoil := map[string]func(t *testing.T, path string){
+		"a folder": func(t *testing.T, path string) { must(t, os.MkdirAll(path, 0o700)) },
+		"a pipe": func(t *testing.T, path string) {
+			must(t, os.MkdirAll(filepath.Dir(path), 0o700))
+			must(t, syscall.Mkfifo(path, 0o600))
+		},
+		"no folder": func(t *testing.T, path string) { must(t, os.WriteFile(filepath.Dir(path), nil, 0o600)) },
+	}
+	for name, spoil := range spoil {
+		t.Run(name, func(t *testing.T) {
+			e := auditEnv(t)
+			spoil(t, e.auditPath())
+			err := e.recorded(auditTarget, tui.AuditEntry{Command: "group reset"}, func() (any, error) {
+				t.Error("the change was made")
+				return nil, nil
+			})
+			if err == nil || !strings.Contains(err.Error(), "nothing was changed, because it cannot be noted in the audit file") || exitStatus(err, nil) != statusFailed {
+				t.Errorf("error %v", err)
+			}
+		})
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A file that goes away between the two lines: the change is told to have been made.
+func TestAuditThatFailsAfterwardsIsTold(t *testing.T) {
+	e := auditEnv(t)
+	err := e.recorded(auditTarget, tui.AuditEntry{Command: "group reset"}, func() (any, error) {
+		must(t, os.Remove(e.auditPath()))
+		must(t, os.Mkdir(e.auditPath(), 0o700))
+		return nil, nil
+	})
+	if err == nil || !strings.Contains(err.Error(), "group reset was carried out (done), but the audit file does not say so") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAuditAppends(t *testing.T) {
+	e := auditEnv(t)
+	// What a crash left of a line does not spoil the next one.
+	must(t, os.MkdirAll(filepath.Dir(e.auditPath()), 0o700))
+	must(t, os.WriteFile(e.auditPath(), []byte(`{"time":"2026`), 0o600))
+	large := strings.Repeat("x", 100<<10)
+	var writers sync.WaitGroup
+	const n = 8
+	for range n {
+		writers.Go(func() {
+			if err := e.recorded(auditTarget, tui.AuditEntry{Command: "c", Before: large}, func() (any, error) { return large, nil }); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	text, err := os.ReadFile(e.auditPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	broken, rest, _ := strings.Cut(string(text), "\n")
+	if broken != `{"time":"2026` {
+		t.Errorf("the file begins with %q", broken)
+	}
+	must(t, os.WriteFile(e.auditPath(), []byte(rest), 0o600))
+	if lines := audited(t, e.auditPath()); len(lines) != 2*n {
+		t.Errorf("%d whole lines, want %d", len(lines), 2*n)
+	}
+}
+
+func TestSendIsAudited(t *testing.T) {
+	_, ns := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	state := t.TempDir()
+	env := withEnv("XDG_STATE_HOME", state, "SUDO_USER", "li")
+	runs(t, []string{"send", "orders", "the-body", "-n", "3", "--namesrv", ns, "--dry-run"}, env).want(t, statusDone, "")
+	path := filepath.Join(state, "eyeq", "audit.jsonl")
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a dry run left an audit file: %v", err)
+	}
+	runs(t, []string{"send", "orders", "the-body", "-n", "3", "--namesrv", ns}, env).want(t, statusDone, "")
+	lines := audited(t, path)
+	if len(lines) != 2 || lines[1]["operator"] != "li" || lines[1]["topic"] != "orders" || fmt.Sprint(lines[1]["after"]) != "map[body_size:8 messages:3]" {
+		t.Errorf("lines %v", lines)
+	}
+	text, _ := os.ReadFile(path)
+	if strings.Contains(string(text), "the-body") {
+		t.Error("the audit file has the body")
+	}
+	must(t, os.Remove(path))
+	must(t, os.Mkdir(path, 0o700))
+	p := runs(t, []string{"send", "orders", "x", "--namesrv", ns}, env).want(t, statusFailed, "send: nothing was changed, because it cannot be noted in the audit file")
+	if p.out.String() != "" {
+		t.Errorf("sent all the same: %s", p.out)
+	}
+}
