@@ -146,6 +146,10 @@ func appendLine(f *os.File, text []byte) error {
 	if !s.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
+	lockFile(f)
+	if s, err = f.Stat(); err != nil { // what it is now that nobody else writes
+		return err
+	}
 	if s.Size() > 0 {
 		last := make([]byte, 1)
 		if _, err := f.ReadAt(last, s.Size()-1); err != nil && err != io.EOF {
