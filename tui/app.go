@@ -25,11 +25,12 @@ const (
 	viewBrokers
 	viewWatch // any group live
 	viewTail
+	viewDoctor
 	views
 )
 
 func (v viewID) scope() scope {
-	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail}[v]
+	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail, inDoctor}[v]
 }
 
 // scope is which keys work in the shown view.
@@ -65,6 +66,7 @@ type app struct {
 	group   string      // true name of the group that the pages are about
 	topic   string      // likewise
 	dialogs []dialog
+	mouse   bool // it is ours
 
 	commands, filters typed // what was typed into the bars
 

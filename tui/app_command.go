@@ -23,6 +23,11 @@ var commandNames = []struct{ name, args, help string }{
 	{"reset", "", "open the reset dialog"},
 	{"sort", "COLUMN", "sort the queues"},
 	{"set", "refresh 2s", "how often the screen is refreshed"},
+	{"tail", "TOPIC [@TIME]", "read a topic from the end, or from a time (-15m, 13:30, first)"},
+	{"dlq", "[GROUP]", "the dead letters of a group"},
+	{"findings", "[GROUP]", "what is wrong with a group, and what to do"},
+	{"save", "", "save the rows of this view as CSV or JSON"},
+	{"shot", "[FILE]", "write the screen as text and with its colours"},
 	{"log", "", "the log of eyeq itself"},
 	{"help", "", "the keys of this view"},
 	{"q", "", "leave"},
@@ -50,6 +55,16 @@ func (a *app) command(text string) tea.Cmd {
 		return a.commandTopic(arg)
 	case "pause", "resume":
 		return a.commandPause(arg, fields[0] == "resume")
+	case "tail":
+		return a.commandTail(arg)
+	case "dlq":
+		return a.commandDeadLetters(arg)
+	case "findings", "doctor":
+		return a.commandFindings(arg)
+	case "shot":
+		return a.shot(arg)
+	case "save":
+		return a.act("save")
 	case "reset":
 		if a.env.readOnly() {
 			return a.refuse("reset: cluster " + SafeText(a.env.o.Cluster) + " is read-only, nothing sent")

@@ -36,6 +36,12 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 			return a.interrupt()
 		case "redraw":
 			return tea.ClearScreen
+		case "save":
+			if n := len(a.dialogs); n > 0 {
+				if _, filter := a.dialogs[n-1].(bar); filter { // else the dialog's own
+					return a.act("save")
+				}
+			}
 		case "suspend":
 			return a.suspend()
 		}
@@ -58,7 +64,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	if b.hold && !a.env.o.Hold {
 		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.name))
 	}
-	if b.cluster && a.env.o.Inspect == nil {
+	if b.cluster && a.env.o.Inspect == nil || b.tail && a.env.o.OpenTail == nil {
 		return nil
 	}
 	if !a.env.usable(b) {
@@ -78,7 +84,11 @@ func (a *app) act(name action) tea.Cmd {
 	case "command":
 		a.push(newCommandBar(a.env, a.commands, a.complete))
 	case "filter":
-		a.push(newFilterBar(a.env, a.filters, a.filterText()))
+		b := newFilterBar(a.env, a.filters, a.filterText())
+		if a.shown == viewTail {
+			b.help = tailFilterHelp
+		}
+		a.push(b)
 	case "escape":
 		return a.escape()
 	case "back":
@@ -89,6 +99,19 @@ func (a *app) act(name action) tea.Cmd {
 		return a.showLag()
 	case "groups", "topics", "brokers":
 		return a.open(place{view: map[action]viewID{"groups": viewGroups, "topics": viewTopics, "brokers": viewBrokers}[name]})
+	case "tail":
+		return a.openTail(TailRequest{})
+	case "tail-here":
+		return a.tailHere()
+	case "findings":
+		return a.showFindings()
+	case "save":
+		if a.shown == viewTail {
+			return a.toPage(actionMsg{name})
+		}
+		return a.askSave()
+	case "mouse":
+		return a.toggleMouse()
 	case "events":
 		return a.goTo(viewEvents)
 	case "log":
@@ -188,7 +211,7 @@ func (a *app) back() tea.Cmd {
 		return a.goTo(viewWatch)
 	case a.shown == a.top():
 		return a.askLeave()
-	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail:
+	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail, a.shown == viewDoctor && a.last != viewDoctor:
 		return a.goTo(a.last)
 	case a.shown == viewGroup, a.shown == viewLag, a.shown == viewWatch:
 		return a.open(place{view: viewGroups})

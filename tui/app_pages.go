@@ -38,6 +38,8 @@ func (a *app) open(x place) tea.Cmd {
 	switch x.view {
 	case viewWatch:
 		return a.openWatch(x.group)
+	case viewDoctor:
+		return a.openDoctor(x.group)
 	case viewTail:
 		return a.openTail(TailRequest{Topic: x.topic})
 	case viewGroups, viewGroup, viewLag, viewTopics, viewTopic, viewBrokers:
@@ -114,15 +116,15 @@ func (a *app) groupHere() string {
 // ask puts the questions that the shown page is due to ask.
 func (a *app) ask() tea.Cmd {
 	p := a.page()
-	if p == nil || a.env.o.Inspect == nil || a.leave.on || a.w == 0 {
+	if p == nil || a.leave.on || a.w == 0 {
 		return nil
 	}
 	p, r := p.update(dueMsg{})
+	a.pages[a.shown] = p
 	asks, ok := r.(asksRequest)
 	if !ok {
-		return nil
+		return a.servePage(r)
 	}
-	a.pages[a.shown] = p
 	cmds := make([]tea.Cmd, 0, len(asks.asks))
 	for _, k := range asks.asks {
 		cmds = append(cmds, a.cmds.ask(a.env.o.Inspect, k))
@@ -147,6 +149,15 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 			}
 		}
 		return true, nil
+	case tailMessage:
+		return true, a.toTail(msg)
+	case resendDoneMsg:
+		return true, a.onResent(msg)
+	case savedMsg:
+		a.onSaved(msg)
+		return true, nil
+	case tea.MouseMsg:
+		return true, a.onMouse(msg)
 	}
 	return false, nil
 }
@@ -179,6 +190,19 @@ func (a *app) servePage(r request) tea.Cmd {
 		return a.back()
 	case refuseRequest:
 		return a.refuse(r.text)
+	case runRequest:
+		if r.writing != "" {
+			a.writing = r.writing
+		}
+		return r.cmd
+	case pushRequest:
+		a.push(r.dialog)
+	case toPageRequest:
+		a.pop()
+		return a.toPage(r.msg)
+	case saveRequest:
+		a.pop()
+		return a.cmds.save(r.saved, r.over)
 	case textRequest:
 		a.push(textDialog{env: a.env, title: r.title, lines: r.lines})
 	case copyRequest:
@@ -203,6 +227,9 @@ func (a *app) pageTabs() []tabText {
 	}
 	k := a.env.keys
 	tabs := []tabText{{a.shown == viewLag, k.first("lag") + " Lag"}}
+	if a.env.o.OpenTail != nil {
+		tabs = append(tabs, tabText{a.shown == viewTail, k.first("tail") + " Tail"})
+	}
 	tabs = append(tabs, tabText{a.shown == viewGroups, k.first("groups") + " Groups"})
 	if a.shown == viewGroup {
 		tabs = append(tabs, tabText{true, "Group"})
@@ -210,6 +237,9 @@ func (a *app) pageTabs() []tabText {
 	tabs = append(tabs, tabText{a.shown == viewTopics, k.first("topics") + " Topics"})
 	if a.shown == viewTopic {
 		tabs = append(tabs, tabText{true, "Topic"})
+	}
+	if a.shown == viewDoctor {
+		tabs = append(tabs, tabText{true, "Findings"})
 	}
 	return append(tabs, tabText{a.shown == viewBrokers, k.first("brokers") + " Brokers"})
 }
@@ -219,6 +249,8 @@ func (a *app) pageState(s pageStatus) []segment {
 	th, q := a.env.th, s.main
 	every := segment{th.dim, " every " + age(q.every) + " "}
 	switch old, stale := q.old(a.env.now); {
+	case s.state != nil:
+		return s.state
 	case !s.frozen.IsZero():
 		return []segment{{th.warn, "FROZEN "}}
 	case stale:

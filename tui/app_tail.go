@@ -1,8 +1,112 @@
 package tui
 
-import tea "github.com/charmbracelet/bubbletea"
+import (
+	"strings"
 
-// openTail reads a topic without any group.
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// openTail reads a topic without any group, from the end unless said otherwise. The
+// tail that is open already is gone back to when it reads the same.
 func (a *app) openTail(r TailRequest) tea.Cmd {
-	return a.refuse("tail of " + SafeText(r.Topic) + " is not on this screen yet: eyeq tail reads it")
+	v, open := a.pages[viewTail].(tailView)
+	switch {
+	case a.env.o.OpenTail == nil:
+		return a.refuse("no topic can be read here")
+	case r.Topic == "" && !open:
+		return a.refuse("which topic? " + a.env.keys.first("topics") + " lists them, :tail TOPIC names one")
+	case r.Topic == "" || open && r.Topic == v.request.Topic && r.From == (TailPosition{}) && len(r.Queues) == 0:
+		a.topic = v.request.Topic
+		return a.goTo(viewTail)
+	}
+	var cmd tea.Cmd
+	if open {
+		cmd = a.cmds.closeTail(v.tail)
+	}
+	if a.shown == viewTail {
+		a.shown = a.last
+	}
+	a.topic = r.Topic
+	a.setPage(viewTail, newTailView(a.env, a.cmds, r))
+	return tea.Batch(cmd, a.goTo(viewTail))
+}
+
+// toTail hands the tail what its commands brought, shown or not.
+func (a *app) toTail(msg any) tea.Cmd {
+	p := a.pages[viewTail]
+	if p == nil {
+		if opened, ok := msg.(tailOpenedMsg); ok {
+			return a.cmds.closeTail(opened.tail)
+		}
+		return nil
+	}
+	p, r := p.update(msg)
+	a.pages[viewTail] = p
+	return a.servePage(r)
+}
+
+// commandTail reads `:tail TOPIC [@TIME|@first|@end|@OFFSET]`.
+func (a *app) commandTail(arg string) tea.Cmd {
+	topic, from, _ := strings.Cut(strings.TrimSpace(arg), " ")
+	r := TailRequest{Topic: topic}
+	switch from = strings.TrimPrefix(strings.TrimSpace(from), "@"); from {
+	case "", "end":
+	case "first":
+		r.From.Earliest = true
+	default:
+		t, err := parseTime(from, a.env.now, a.env.o.Location)
+		if err != nil {
+			return a.refuse("tail: " + err.Error())
+		}
+		r.From.Time = t
+	}
+	return a.openTail(r)
+}
+
+// commandDeadLetters reads the dead letters of a group from the first.
+func (a *app) commandDeadLetters(group string) tea.Cmd {
+	if group == "" {
+		if group = a.groupHere(); group == "" {
+			return a.refuse("dlq: which group? :dlq GROUP")
+		}
+	}
+	return a.openTail(TailRequest{Topic: dlqPrefix + group, From: TailPosition{Earliest: true}})
+}
+
+// tailHere reads the topic or the queue under the cursor.
+func (a *app) tailHere() tea.Cmd {
+	if a.page() != nil {
+		return a.toPage(actionMsg{"tail-here"})
+	}
+	targets := a.targets()
+	if len(targets) == 0 {
+		return a.refuse("there is no queue under the cursor")
+	}
+	r := TailRequest{Topic: targets[0].Topic}
+	for _, mq := range targets {
+		if mq.Topic == r.Topic {
+			r.Queues = append(r.Queues, mq)
+		}
+	}
+	if s := a.source().scene; len(targets) == 1 && s.queue(targets[0]) != nil {
+		if q := s.queue(targets[0]); q.CommittedOffset >= 0 {
+			r.From = TailPosition{ByOffset: true, Offset: q.CommittedOffset}
+		}
+	}
+	return a.openTail(r)
+}
+
+// onResent tells what became of dead letters that were sent back.
+func (a *app) onResent(msg resendDoneMsg) tea.Cmd {
+	a.writing = ""
+	text := plural(msg.done, "dead letter") + " sent back"
+	a.note = note{text, notice, a.env.now}
+	if msg.err != "" || msg.done < len(msg.rows) {
+		a.note = note{text + " of " + grouped(int64(len(msg.rows))) + because(msg.err), failure, a.env.now}
+	}
+	cmd := a.toDialogs(msg)
+	if a.leave.after {
+		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
+	}
+	return cmd
 }

@@ -16,6 +16,7 @@ type bar struct {
 	past   typed
 	back   int    // how far back in past
 	draft  string // what was typed before going back
+	help   string // of the filter; "" what tables take
 	err    string // why the input is not taken
 	finder func(line string) []string
 	matches
@@ -133,7 +134,11 @@ func (b bar) hint(c *canvas) string {
 	case b.err != "":
 		c.put(th.bad, " "+failure.sign()+" "+b.err)
 	case b.sign == "/":
-		c.put(th.dim, " text  ~regexp  !without  >lag 100   "+b.env.enter()+" keep  esc no filter")
+		help := b.help
+		if help == "" {
+			help = "text  ~regexp  !without  >lag 100 "
+		}
+		c.put(th.dim, " "+help+"  "+b.env.enter()+" keep  esc no filter")
 	default:
 		list := b.list
 		if list == nil && b.finder != nil {

@@ -129,6 +129,7 @@ func (f *fakeCluster) Find(context.Context, inspect.FindRequest) (inspect.FindRe
 }
 
 func (f *fakeCluster) Tracks(context.Context, *engine.Message) ([]inspect.Track, error) {
+	f.asked = append(f.asked, "tracks")
 	return nil, nil
 }
 
@@ -137,6 +138,7 @@ func (f *fakeCluster) PlanResend(context.Context, string, []engine.Message) (ins
 }
 
 func (f *fakeCluster) ApplyResend(_ context.Context, p inspect.ResendPlan) (inspect.ResendPlan, error) {
+	f.asked = append(f.asked, "apply resend")
 	return p, nil
 }
 

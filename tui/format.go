@@ -145,6 +145,14 @@ func span(d time.Duration) string {
 	return sign + age(d)
 }
 
+// signedSpan is span with its sign, also a plus.
+func signedSpan(d time.Duration) string {
+	if d >= 0 {
+		return "+" + span(d)
+	}
+	return span(d)
+}
+
 // age writes a duration in whole seconds: 12s, 4m12s, 1h10m, 3d4h.
 func age(d time.Duration) string {
 	s := int64(d / time.Second)

@@ -313,7 +313,7 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "next-error", "events", "live", "describe", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "lag", "topics", "brokers"}
+var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "seek-time", "seek-offset", "queues", "next-match", "body-down", "hex", "next-error", "events", "live", "describe", "resend", "follow", "tail-here", "findings", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "tail", "lag", "topics", "brokers"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
@@ -343,7 +343,15 @@ func (a *app) drawHint(c *canvas) (mode string) {
 			if a.shown == viewLive || a.shown == viewQueue || a.shown == viewWatch { // back leads there
 				continue
 			}
-		case "lag", "groups", "topics", "brokers":
+		case "resend":
+			if v, ok := a.page().(tailView); !ok || v.group == "" {
+				continue
+			}
+		case "next-match":
+			if v, ok := a.page().(tailView); !ok || needle(v.want) == nil {
+				continue
+			}
+		case "lag", "groups", "topics", "brokers", "tail":
 			if a.page() == nil || a.h >= tabsFrom { // the tabs say it
 				continue
 			}

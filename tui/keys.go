@@ -32,7 +32,8 @@ const (
 	inWatch      // any group live
 	inWatchQueue // a queue of it
 	inTail
-	everywhere = inTail<<1 - 1
+	inDoctor
+	everywhere = inDoctor<<1 - 1
 	inLists    = inGroups | inTopics | inBrokers
 	inPages    = inLists | inGroup | inLag | inTopic
 	inTables   = inAnyLive | inEvents | inPages
@@ -45,7 +46,7 @@ func (s scope) String() string {
 		return "everywhere"
 	}
 	var names []string
-	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Watched queue", "Tail"} {
+	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Watched queue", "Tail", "Findings"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -66,6 +67,8 @@ type binding struct {
 	// cluster bindings need somebody to ask about other groups: there are none without
 	// Options.Inspect.
 	cluster bool
+	// tail bindings read a topic: there are none without Options.OpenTail.
+	tail bool
 	// hold bindings decide about held messages: there are none without
 	// Options.Hold, nor in read-only mode.
 	hold bool
@@ -98,11 +101,11 @@ func defaultKeys() []binding {
 		bind("acknowledge", inLive|inHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
 		bind("refuse", inLive|inHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
 		bind("dead-letter", inLive|inHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
-		bind("mark", inAnyLive|inPages, "v", "mark", "mark the row, or take its mark away"),
+		bind("mark", inAnyLive|inPages|inTail, "v", "mark", "mark the row, or take its mark away"),
 		bind("mark-message", inHeld, "space v", "mark", "mark the message, or take its mark away"),
-		bind("mark-range", inAnyLive|inHeld|inPages, "V", "", "mark from the last mark to here"),
+		bind("mark-range", inAnyLive|inHeld|inPages|inTail, "V", "", "mark from the last mark to here"),
 		bind("mark-all", inHeld, "ctrl+a", "", "mark all held messages of the list"),
-		bind("detail", inTables|inQueues, "enter", "detail", "details of the row"),
+		bind("detail", inTables|inQueues|inTail, "enter", "detail", "details of the row"),
 		bind("describe", inPages|inWatch, "d", "describe", "everything about the row, or the group of this view"),
 		bind("show-system", inGroups|inTopics, "a", "", "show RocketMQ's own groups or topics too, or hide them"),
 		bind("pause", inLive|inQueues, "p", "pause", "pause or resume the queue, or the marked ones (asks first)"),
@@ -112,16 +115,31 @@ func defaultKeys() []binding {
 		bind("sort-reverse", inAnyLive|inLag|inLists, "S", "", "reverse the order"),
 		bind("next-topic", inAnyLive, "n", "topic", "next topic: all, each, the retry topic"),
 		bind("previous-topic", inAnyLive, "N", "", "previous topic"),
-		bind("filter", inTables, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
-		bind("freeze", inAnyLive|inWatchQueue|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
-		bind("next-error", inEvents, "e", "error", "next failure"),
-		bind("previous-error", inEvents, "E", "", "previous failure"),
+		bind("tail-here", inAnyLive|inQueues|inWatchQueue|inLag|inTopics|inTopic, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
+		bind("findings", inAnyLive|inGroups|inGroup|inLag|inWatchQueue, "f", "findings", "what is wrong with the group, and what to do"),
+		bind("follow", inTail, "f", "follow", "follow the newest message"),
+		bind("seek-time", inTail, "T", "time", "read from a time"),
+		bind("seek-offset", inTail, "O", "offset", "read from an offset"),
+		bind("queues", inTail, "Q", "queues", "choose the queues that are read"),
+		bind("wrap", inTail, "w", "", "wrap long lines of the body, or cut them"),
+		bind("hex", inTail, "x", "hex", "the body's bytes"),
+		bind("decoder", inTail, "d", "", "next decoder: auto, json, text, hex"),
+		bind("body-down", inTail|inDoctor, "J", "body", "scroll the body down while the list keeps its cursor"),
+		bind("body-up", inTail|inDoctor, "K", "", "scroll it up"),
+		bind("next-match", inTail, "n", "match", "next place of the filter's text"),
+		bind("previous-match", inTail, "N", "", "previous one"),
+		bind("resend", inTail, "R", "resend…", "send the dead letter, or the marked ones, back to its group: opens a dialog, sends nothing yet"),
+		bind("filter", inTables|inTail, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
+		bind("freeze", inAnyLive|inTail|inWatchQueue|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
+		bind("next-error", inEvents|inTail, "e", "error", "next failure"),
+		bind("previous-error", inEvents|inTail, "E", "", "previous failure"),
 		bind("next-pane", inAnyLive|inGroup|inTopic|inBrokers, "tab", "", "next pane"),
 		bind("previous-pane", inAnyLive|inGroup|inTopic|inBrokers, "shift+tab", "", "previous pane"),
-		bind("zoom", inAnyLive|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
+		bind("zoom", inAnyLive|inTail|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
 
 		bind("live", everywhere, "1", "live", "Live"),
 		bind("lag", everywhere, "2", "lag", "Lag of the group"),
+		bind("tail", everywhere, "3", "tail", "Tail: messages of a topic"),
 		bind("groups", everywhere, "4", "groups", "Groups: all of the cluster"),
 		bind("topics", everywhere, "5", "topics", "Topics"),
 		bind("brokers", everywhere, "6", "brokers", "Brokers and name servers"),
@@ -131,6 +149,8 @@ func defaultKeys() []binding {
 		bind("history-forward", everywhere, "]", "", "forward in it"),
 		bind("copy", everywhere, "y", "", "copy the row, or the message's body, by the terminal (OSC 52)"),
 		bind("copy-json", everywhere, "Y", "", "copy the row as JSON"),
+		bind("save", everywhere, "o ctrl+s", "", "save the rows as CSV or JSON, or the body under the cursor (asks where)"),
+		bind("mouse", everywhere, "m", "", "mouse on or off: the wheel moves, a click selects"),
 		bind("next-consumer", everywhere, "ctrl+n", "consumer", "next consumer of this process"),
 		bind("previous-consumer", everywhere, "ctrl+p", "", "previous consumer of this process"),
 		bind("log", everywhere, "!", "", "the log of eyeq itself"),
@@ -148,10 +168,12 @@ func defaultKeys() []binding {
 		switch table[i].name {
 		case "quit", "escape":
 			table[i].fixed = true
-		case "reset":
+		case "reset", "resend":
 			table[i].write = true
-		case "lag", "groups", "topics", "brokers":
+		case "lag", "groups", "topics", "brokers", "findings":
 			table[i].cluster = true
+		case "tail", "tail-here":
+			table[i].tail = true
 		case "acknowledge", "refuse", "dead-letter", "mark-message", "mark-all":
 			table[i].hold = true
 		}
@@ -237,7 +259,7 @@ var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "
 
 // usable reports whether a binding means anything on this screen.
 func (e *env) usable(b *binding) bool {
-	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil)
+	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil) && (!b.tail || e.o.OpenTail != nil)
 }
 
 // find gives the action of a key in a view.

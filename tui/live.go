@@ -62,6 +62,8 @@ func (v liveView) update(msg any) liveView {
 		v.layout()
 	case actionMsg:
 		v = v.act(msg.action)
+	case clickMsg:
+		v.click(msg.y)
 	}
 	return v
 }

@@ -26,6 +26,7 @@ type page interface {
 type pageStatus struct {
 	main   *question // the question that the page lives of
 	health segment   // the worst thing that is wrong; "" when nothing is
+	state  []segment // what stands at the end of the tabs instead of how fresh it is
 	fine   string    // what is said instead
 	frozen time.Time // zero: it is not
 	hidden int       // changes since

@@ -55,7 +55,7 @@ func (a *app) visited() {
 		x.group = w.group
 	}
 	switch a.shown {
-	case viewGroup, viewLag, viewWatch:
+	case viewGroup, viewLag, viewWatch, viewDoctor:
 		x.group = a.group
 	case viewTopic, viewTail:
 		x.topic = a.topic

@@ -22,6 +22,7 @@ const (
 	askTopicRows
 	askTopic
 	askBrokers
+	askDoctor
 )
 
 // What is read again how often while its page is shown, and how long an answer is
@@ -208,6 +209,8 @@ func (c commands) ask(cl Cluster, k ask) tea.Cmd {
 			msg.raw, msg.safe, err = both(cl.TopicRows(ctx, k.names), nil)
 		case askTopic:
 			msg.raw, msg.safe, err = both(cl.Topic(ctx, name))
+		case askDoctor:
+			msg.raw, msg.safe, err = both(cl.Doctor(ctx, name))
 		case askBrokers:
 			msg.raw, msg.safe, err = both(cl.Brokers(ctx))
 		}

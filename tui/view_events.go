@@ -36,6 +36,9 @@ func (v eventsView) update(msg any) eventsView {
 		v.list.Resize(max(v.h-tableFrame, 0))
 	case actionMsg:
 		v = v.act(msg.action)
+	case clickMsg:
+		v.list.Follow = false
+		clickRow(&v.list, msg.y, 2)
 	}
 	return v
 }

@@ -310,6 +310,13 @@ func (m *MessageExt) MessageID() string {
 	return m.OffsetMessageID()
 }
 
+// Clone copies the message out of its frame, which it else keeps in memory.
+func (m *MessageExt) Clone() MessageExt {
+	c := *m
+	c.record = bytes.Clone(m.record)
+	return c
+}
+
 // Record copies the message out of its frame, every field laid open.
 func (m *MessageExt) Record() Record {
 	text := strings.Clone(m.properties())

@@ -1,0 +1,321 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// doctorEvery is how often a group is examined again while its findings are shown;
+// each visit asks every member and every queue.
+const doctorEvery = 10 * time.Second
+
+// doctorView lists what is wrong with a group: findings, the worst first, and the one
+// under the cursor with its evidence and what to do.
+type doctorView struct {
+	blankPage
+	env    *env
+	w, h   int
+	group  string // true name
+	report inspect.Report
+	visit  question
+	list   table.State[string] // by code and summary
+	top    int                 // of the text below
+}
+
+func newDoctorView(e *env, group string) doctorView {
+	return doctorView{env: e, group: group, visit: question{what: "findings of " + SafeText(group), every: doctorEvery}}
+}
+
+func (v doctorView) subject() string { return SafeText(v.group) }
+
+func (v doctorView) narrow(string) (page, error) { return v, nil }
+
+func findingKey(f *inspect.Finding) string { return f.Code + "\n" + f.Summary }
+
+func (v doctorView) update(msg any) (page, request) {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.list.Resize(max(v.listHeight()-tableFrame, 0))
+	case dueMsg:
+		if v.visit.due(v.env.now) && v.env.o.Inspect != nil {
+			return v, asksRequest{[]ask{v.visit.begin(v.env, askDoctor, v.group)}}
+		}
+	case hurryMsg:
+		v.visit.hurry()
+	case closedMsg:
+		v.visit.drop()
+	case answerMsg:
+		if msg.kind == askDoctor && v.visit.answer(msg, v.env.now) && msg.err == "" {
+			v.take(msg.safe.(inspect.Report))
+		}
+	case actionMsg:
+		return v.act(msg.action)
+	case clickMsg:
+		clickRow(&v.list, msg.y, 2)
+	}
+	return v, nil
+}
+
+// take shows a report; the worst comes first, else in the order in which it was found.
+func (v *doctorView) take(r inspect.Report) {
+	rank := []inspect.Severity{inspect.SeverityCritical, inspect.SeverityWarning, inspect.SeverityInfo}
+	r.Findings = slices.Clone(r.Findings)
+	slices.SortStableFunc(r.Findings, func(a, b inspect.Finding) int {
+		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
+	})
+	v.report = r
+	keys := make([]string, len(r.Findings))
+	for i := range r.Findings {
+		keys[i] = findingKey(&r.Findings[i])
+	}
+	v.list.SetKeys(keys)
+	v.list.Resize(max(v.listHeight()-tableFrame, 0))
+}
+
+func (v doctorView) act(a action) (page, request) {
+	switch a {
+	case "escape":
+		return v, backRequest{}
+	case "copy", "copy-json":
+		f := v.current()
+		if f == nil {
+			return v, refuseRequest{"there is no finding to copy"}
+		}
+		if a == "copy-json" {
+			return v, copyRequest{jsonText("the finding", f)}
+		}
+		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
+	case "body-down":
+		v.top++
+	case "body-up":
+		v.top = max(v.top-1, 0)
+	default:
+		if moveBy(&v.list, a) {
+			v.top = 0
+		}
+	}
+	return v, nil
+}
+
+func (v *doctorView) current() *inspect.Finding {
+	if i := v.list.Cursor(); i < len(v.report.Findings) && v.list.Len() > 0 {
+		return &v.report.Findings[i]
+	}
+	return nil
+}
+
+// counts are how many findings of each severity there are.
+func (v *doctorView) counts() (bad, warn, info int) {
+	for i := range v.report.Findings {
+		switch v.report.Findings[i].Severity {
+		case inspect.SeverityCritical:
+			bad++
+		case inspect.SeverityWarning:
+			warn++
+		default:
+			info++
+		}
+	}
+	return bad, warn, info
+}
+
+func (v doctorView) status() pageStatus {
+	s := pageStatus{main: &v.visit}
+	bad, warn, info := v.counts()
+	th := v.env.th
+	switch {
+	case !v.visit.asked:
+	case bad > 0:
+		s.health = segment{th.bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning"))}
+	case warn > 0:
+		s.health = segment{th.warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning"))}
+	case len(v.report.Unchecked) > 0:
+		s.health = segment{th.warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule"))}
+	}
+	s.fine = "nothing wrong was found"
+	if info > 0 {
+		s.fine += fmt.Sprintf(", %d for information", info)
+	}
+	return s
+}
+
+func (v *doctorView) listHeight() int {
+	n := max(len(v.report.Findings), 3) + tableFrame
+	return min(n, max(v.h/2, tableFrame+1))
+}
+
+var findingColumns = []table.Column{
+	{ID: "severity", Title: "severity", Width: 9, Fixed: true},
+	{ID: "summary", Title: "what", Width: 20, Flex: 4},
+	{ID: "code", Title: "code", Width: 16, Flex: 1, Max: 28, Rank: 2, From: 90},
+}
+
+func severityOf(s inspect.Severity) severity {
+	switch s {
+	case inspect.SeverityCritical:
+		return failure
+	case inspect.SeverityWarning:
+		return warning
+	}
+	return info
+}
+
+func (v doctorView) view(w, h int) string {
+	th, c := v.env.th, newCanvas(w, h)
+	first, end := v.list.Window()
+	title := "Findings"
+	if n := v.list.Len(); n > 0 {
+		title = fmt.Sprintf("Findings  %d", n)
+	}
+	details := ""
+	if !v.report.At.IsZero() {
+		details = "examined " + v.env.clock(v.report.At, clockSeconds)
+	}
+	c.top(thinBox, th.frame, th.title, title, details)
+	layout := table.Fit(findingColumns, w-2, w, 0)
+	c.put(th.frame, thinBox.v)
+	c.b = layout.AppendHeader(c.b, findingColumns, table.Order{}, "", "", th.header)
+	c.x += layout.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+	for i := first; i < end; i++ {
+		f := &v.report.Findings[i]
+		sev := severityOf(f.Severity)
+		st := severityStyle(th, sev)
+		look := table.Look{Cursor: " ", Mark: sev.sign(), Gutter: st}
+		if i == v.list.Cursor() {
+			look.Cursor, look.Row = v.env.g.cursor, th.cursor
+		}
+		cells := [...]table.Cell{{Text: string(f.Severity), Style: st}, {Text: f.Summary}, {Text: f.Code, Style: th.dim}}
+		c.put(th.frame, thinBox.v)
+		c.b = layout.AppendRow(c.b, findingColumns, cells[:], look)
+		c.x += layout.Width
+		c.put(th.frame, thinBox.v)
+		c.end()
+	}
+	notes := v.notes()
+	for i := end - first; i < v.listHeight()-tableFrame; i++ {
+		text := ""
+		if n := i - (end - first); v.list.Len() == 0 && n < len(notes) {
+			text = "  " + notes[n]
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+	c.bottom(thinBox, th.frame)
+	v.drawFinding(c, h)
+	c.blank(h)
+	return c.String()
+}
+
+func (v *doctorView) notes() []string {
+	if lines := v.visit.lines(v.env); len(lines) > 0 {
+		return lines
+	}
+	if !v.visit.asked {
+		return nil
+	}
+	return []string{"", "nothing wrong was found"}
+}
+
+// drawFinding draws the finding under the cursor with all that is known of it, and
+// what could not be judged.
+func (v *doctorView) drawFinding(c *canvas, h int) {
+	if h-c.lines < 3 {
+		return
+	}
+	th := v.env.th
+	title := "Evidence"
+	f := v.current()
+	if f == nil && len(v.report.Unchecked) > 0 {
+		title = "Not checked"
+	}
+	c.top(thinBox, th.frame, th.bold, title, "")
+	lines := v.findingLines(f, c.w-3)
+	lines = lines[min(v.top, max(len(lines)-1, 0)):]
+	for i := 0; c.lines < h-1; i++ {
+		if i < len(lines) {
+			c.boxed(thinBox, th.frame, lines[i])
+		} else {
+			c.boxed(thinBox, th.frame)
+		}
+	}
+	c.bottom(thinBox, th.frame)
+}
+
+func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {
+	th := v.env.th
+	var lines []segment
+	add := func(st style, lead, text string) {
+		for i, l := range wrapText(text, max(w-table.Width(lead), 10)) {
+			if i > 0 {
+				lead = strings.Repeat(" ", table.Width(lead))
+			}
+			lines = append(lines, segment{st, " " + lead + l})
+		}
+	}
+	if f != nil {
+		add(severityStyle(th, severityOf(f.Severity)), "", f.Summary)
+		for _, e := range f.Evidence {
+			add(th.text, "· ", e)
+		}
+		if f.Next != "" {
+			lines = append(lines, segment{})
+			add(th.accent, "→ ", f.Next)
+		}
+	}
+	if len(v.report.Unchecked) > 0 {
+		lines = append(lines, segment{})
+		add(th.dim, "", "not checked, which is neither good nor bad:")
+		for _, p := range v.report.Unchecked {
+			add(th.dim, "  ", p.String())
+		}
+	}
+	return lines
+}
+
+// export are the findings as rows.
+func (v doctorView) export() export {
+	x := export{name: "findings-" + v.group, columns: []string{"code", "severity", "summary", "evidence", "next"}}
+	for _, f := range v.report.Findings {
+		x.rows = append(x.rows, []any{f.Code, string(f.Severity), f.Summary, strings.Join(f.Evidence, "; "), f.Next})
+	}
+	return x
+}
+
+// openDoctor shows what is wrong with a group.
+func (a *app) openDoctor(group string) tea.Cmd {
+	if a.env.o.Inspect == nil {
+		return a.refuse("findings: there is no cluster to ask")
+	}
+	if v, ok := a.pages[viewDoctor].(doctorView); !ok || v.group != group {
+		if a.shown == viewDoctor {
+			a.leavePage()
+		}
+		a.setPage(viewDoctor, newDoctorView(a.env, group))
+	}
+	a.group = group
+	return a.goTo(viewDoctor)
+}
+
+// showFindings examines the group that the operator means.
+func (a *app) showFindings() tea.Cmd {
+	if g := a.groupHere(); g != "" {
+		return a.openDoctor(g)
+	}
+	return a.refuse("findings: which group? " + a.env.keys.first("groups") + " lists them, :findings GROUP names one")
+}
+
+func (a *app) commandFindings(group string) tea.Cmd {
+	if group == "" {
+		return a.showFindings()
+	}
+	return a.openDoctor(group)
+}

@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+const (
+	bodyLimit   = 10 * time.Second
+	tracksLimit = 20 * time.Second
+	sieveLimit  = 20 * time.Second
+	queuesLimit = 10 * time.Second
+)
+
+// tailMessage is a message for the tail view; ticket tells whether it is for the one
+// that is open now.
+type tailMessage interface{ tailTicket() int }
+
+type (
+	// tailOpenedMsg answers the opening of a tail.
+	tailOpenedMsg struct {
+		ticket int
+		tail   Tail
+		err    string
+	}
+	// tailMsg is a batch.
+	tailMsg struct {
+		ticket                int
+		rows                  []*tailRow
+		seen, matched, behind int64
+		notice, err           string
+	}
+	// tailBodyMsg is a body made readable.
+	tailBodyMsg struct {
+		ticket int
+		key    bodyKey
+		body   tailBody
+	}
+	// tailTracksMsg says who has read a message, as far as offsets tell.
+	tailTracksMsg struct {
+		ticket int
+		seq    uint64
+		tracks []inspect.Track
+		err    string
+	}
+	// tailSievedMsg says which of the kept messages pass a filter that is in force from
+	// now on.
+	tailSievedMsg struct {
+		ticket int
+		text   string
+		passes map[uint64]bool // nil: all
+		upTo   uint64          // rows from here on have passed already
+		err    string
+	}
+	// tailQueuesMsg are the queues to choose from.
+	tailQueuesMsg struct {
+		ticket int
+		queues []engine.MessageQueue
+		err    string
+	}
+)
+
+func (m tailOpenedMsg) tailTicket() int { return m.ticket }
+func (m tailMsg) tailTicket() int       { return m.ticket }
+func (m tailBodyMsg) tailTicket() int   { return m.ticket }
+func (m tailTracksMsg) tailTicket() int { return m.ticket }
+func (m tailSievedMsg) tailTicket() int { return m.ticket }
+func (m tailQueuesMsg) tailTicket() int { return m.ticket }
+
+// openTail begins a tail; it lives as long as the screen or until it is closed.
+func (c commands) openTail(open OpenTail, r TailRequest, ticket int) tea.Cmd {
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		t, err := open(ctx, r)
+		return tailOpenedMsg{ticket, t, errorText(err)}
+	})
+}
+
+// closeTail ends a tail and waits for it.
+func (c commands) closeTail(t Tail) tea.Cmd {
+	if t == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		t.Close()
+		return nil
+	}
+}
+
+// nextOfTail waits for the next batch.
+func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
+	return c.within(0, func(ctx context.Context) tea.Msg {
+		b, err := t.Next(ctx)
+		m := tailMsg{ticket: ticket, rows: tailRows(&b), seen: b.Seen, matched: b.Matched, behind: b.Behind, notice: SafeText(b.Notice)}
+		if err != nil && !errors.Is(err, context.Canceled) {
+			m.err = errorText(err)
+		}
+		return m
+	})
+}
+
+// bodyKey is what a readable body depends on.
+type bodyKey struct {
+	seq     uint64
+	decoder string
+	width   int
+	wrap    bool
+}
+
+// tailBody is a readable body in lines of at most the width, safe to print.
+type tailBody struct {
+	lines   []string
+	decoder string
+	failed  string
+	size    int
+	cut     bool
+}
+
+// decode makes a body readable, off the screen's loop: it may be megabytes.
+func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
+	return c.within(bodyLimit, func(context.Context) tea.Msg { return tailBodyMsg{ticket, k, readBody(r, k)} })
+}
+
+func readBody(r *tailRow, k bodyKey) tailBody {
+	d := inspect.Decode(r.message, k.decoder)
+	b := tailBody{decoder: d.Decoder, failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
+	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
+	for l := range strings.SplitSeq(text, "\n") {
+		l = SafeText(l)
+		if k.wrap && k.width > 0 {
+			b.lines = appendWrapped(b.lines, l, k.width)
+		} else {
+			b.lines = append(b.lines, l)
+		}
+	}
+	return b
+}
+
+// appendWrapped breaks one line into pieces of at most w cells. A line of megabytes
+// costs its length once.
+func appendWrapped(lines []string, text string, w int) []string {
+	for len(text) > w { // fewer bytes than cells there are not
+		end := min(len(text), w*16)
+		for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		piece := table.Head(text[:end], w)
+		if piece == "" || len(piece) == len(text) {
+			break
+		}
+		lines = append(lines, piece)
+		text = text[len(piece):]
+	}
+	return append(lines, text)
+}
+
+// tracks asks who has read a message.
+func (c commands) tracks(cl Cluster, r *tailRow, ticket int) tea.Cmd {
+	return c.within(tracksLimit, func(ctx context.Context) tea.Msg {
+		list, err := cl.Tracks(ctx, r.message)
+		return tailTracksMsg{ticket, r.seq, cleanCopy(list), errorText(err)}
+	})
+}
+
+// sieve puts a filter in force and looks which of the kept messages pass it.
+func (c commands) sieve(t Tail, text string, f inspect.Filter, rows []*tailRow, ticket int) tea.Cmd {
+	return c.within(sieveLimit, func(ctx context.Context) tea.Msg {
+		m := tailSievedMsg{ticket: ticket, text: text}
+		matcher, err := f.Compile()
+		if err == nil && t != nil {
+			err = t.SetFilter(f)
+		}
+		if err != nil {
+			m.err = errorText(err)
+			return m
+		}
+		if text == "" {
+			return m
+		}
+		m.passes = make(map[uint64]bool)
+		for _, r := range rows {
+			m.upTo = r.seq + 1
+			if r.message == nil || matcher.Match(ctx, r.message) {
+				m.passes[r.seq] = true
+			}
+			if ctx.Err() != nil {
+				break // the rest is let through, as the newest are
+			}
+		}
+		return m
+	})
+}
+
+// tailQueues asks which queues there are.
+func (c commands) tailQueues(cl Cluster, topic string, ticket int) tea.Cmd {
+	return c.within(queuesLimit, func(ctx context.Context) tea.Msg {
+		d, err := cl.Topic(ctx, topic)
+		m := tailQueuesMsg{ticket: ticket, err: errorText(err)}
+		for i := range d.Queues {
+			m.queues = append(m.queues, d.Queues[i].MessageQueue)
+		}
+		return m
+	})
+}

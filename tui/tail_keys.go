@@ -1,0 +1,277 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+// act applies a key.
+func (v tailView) act(a action) (page, request) {
+	switch a {
+	case "follow":
+		v.follow()
+	case "freeze":
+		if v.frozen.IsZero() {
+			v.stand()
+			v.byKey = true
+		} else {
+			v.follow()
+		}
+	case "wrap":
+		v.wrap, v.top = !v.wrap, 0
+	case "hex":
+		v.choose(inspect.DecoderHex)
+	case "decoder":
+		all := inspect.Decoders()
+		v.choose(all[(slices.Index(all, v.decoder)+1)%len(all)])
+	case "detail", "zoom":
+		v.zoomed = !v.zoomed
+		v.resize()
+	case "body-down", "body-up":
+		v.scroll(a)
+	case "next-match":
+		return v.findMatch(1)
+	case "previous-match":
+		return v.findMatch(-1)
+	case "next-error":
+		v.jumpError(1)
+	case "previous-error":
+		v.jumpError(-1)
+	case "seek-time":
+		return v, pushRequest{v.askTime()}
+	case "seek-offset":
+		return v, pushRequest{v.askOffset()}
+	case "queues":
+		return v.askQueues()
+	case "copy", "copy-json":
+		return v.copy(a == "copy-json")
+	case "save":
+		return v.askSave()
+	case "mark":
+		v.stand()
+		v.list.ToggleMark()
+		v.list.Move(1)
+	case "mark-range":
+		v.stand()
+		v.list.MarkRange()
+	case "resend":
+		return v.askResend()
+	case "escape":
+		return v.escape()
+	case "left":
+		v.list.Left = max(v.list.Left-16, 0)
+	case "right":
+		v.list.Left += 16
+	case "far-left":
+		v.list.Left = 0
+	default:
+		v.move(a)
+	}
+	return v, nil
+}
+
+// choose takes a decoder, or goes back to the automatic one.
+func (v *tailView) choose(decoder string) {
+	if v.decoder == decoder {
+		decoder = inspect.DecoderAuto
+	}
+	v.decoder, v.top = decoder, 0
+}
+
+// move moves the cursor. Scrolling up makes the list stand; its last row follows again.
+func (v *tailView) move(a action) {
+	before, _ := v.list.Current()
+	if a == "bottom" {
+		v.follow()
+		return
+	}
+	v.stand()
+	if !moveBy(&v.list, a) {
+		return
+	}
+	if now, _ := v.list.Current(); now != before {
+		v.top, v.moved = 0, v.env.now
+	}
+}
+
+// stand keeps the list as it is; messages go on coming.
+func (v *tailView) stand() {
+	v.list.Follow = false
+	if v.frozen.IsZero() {
+		v.frozen, v.moved = v.env.now, v.env.now
+	}
+}
+
+// follow shows the newest again.
+func (v *tailView) follow() {
+	v.list.Follow, v.frozen, v.byKey, v.top = true, time.Time{}, false, 0
+	v.arrange()
+}
+
+// escape takes back the last thing that narrows the view.
+func (v tailView) escape() (page, request) {
+	switch {
+	case v.zoomed:
+		v.zoomed = false
+		v.resize()
+	case v.filter != "":
+		v.filter, v.want, v.wantAt = "", inspect.Filter{}, time.Time{}
+	case v.list.ClearMarks():
+	case v.list.Left > 0:
+		v.list.Left = 0
+	case !v.frozen.IsZero():
+		v.follow()
+	default:
+		return v, backRequest{}
+	}
+	return v, nil
+}
+
+// scroll moves the body while the list keeps its cursor.
+func (v *tailView) scroll(a action) {
+	r := v.current()
+	if r == nil {
+		return
+	}
+	v.stand()
+	b := v.body(v.bodyKey(r))
+	if b == nil {
+		return
+	}
+	if a == "body-up" {
+		v.top = max(v.top-1, 0)
+		return
+	}
+	v.top = min(v.top+1, max(len(b.lines)-1, 0))
+}
+
+// jumpError goes to the next row that cannot be read.
+func (v *tailView) jumpError(step int) {
+	v.stand()
+	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
+		if r := v.row(v.list.Key(i)); r != nil && r.bad != "" {
+			v.list.MoveTo(i)
+			v.top, v.moved = 0, v.env.now
+			return
+		}
+	}
+}
+
+// findMatch goes to the next place of the filter's text in the body, then to the next
+// message.
+func (v tailView) findMatch(step int) (page, request) {
+	re := needle(v.want)
+	if re == nil {
+		return v, refuseRequest{"n and N look for the filter's text: " + v.env.keys.first("filter") + " sets one"}
+	}
+	v.stand()
+	r := v.current()
+	if r == nil {
+		return v, refuseRequest{"there is no message"}
+	}
+	if b := v.body(v.bodyKey(r)); b != nil {
+		for i := v.top + step; i >= 0 && i < len(b.lines); i += step {
+			if re.MatchString(b.lines[i]) {
+				v.top = i
+				return v, nil
+			}
+		}
+	}
+	at := v.list.Cursor()
+	if v.list.MoveTo(at + step); v.list.Cursor() != at {
+		v.top, v.moved = 0, v.env.now
+	}
+	return v, nil
+}
+
+func (v *tailView) askTime() prompt {
+	e := v.env
+	return newPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, first, or end", "SEEK", "", func(text string) (request, error) {
+		switch strings.TrimSpace(text) {
+		case "first":
+			return toPageRequest{seekMsg{TailPosition{Earliest: true}}}, nil
+		case "end":
+			return toPageRequest{seekMsg{}}, nil
+		}
+		t, err := parseTime(strings.TrimSpace(text), e.now, e.o.Location)
+		if err != nil {
+			return nil, err
+		}
+		return toPageRequest{seekMsg{TailPosition{Time: t}}}, nil
+	})
+}
+
+func (v *tailView) askOffset() prompt {
+	text := ""
+	if r := v.current(); r != nil && r.message != nil {
+		text = strconv.FormatInt(r.offset, 10)
+	}
+	return newPrompt(v.env, "from offset", "of each queue that is read", "SEEK", text, func(text string) (request, error) {
+		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
+		if err != nil || n < 0 {
+			return nil, fmt.Errorf("%q is no offset", SafeText(text))
+		}
+		return toPageRequest{seekMsg{TailPosition{ByOffset: true, Offset: n}}}, nil
+	})
+}
+
+// askQueues asks which queues there are, to choose from.
+func (v tailView) askQueues() (page, request) {
+	if v.env.o.Inspect != nil {
+		return v, runRequest{cmd: v.cmds.tailQueues(v.env.o.Inspect, v.request.Topic, v.ticket)}
+	}
+	var seen []engine.MessageQueue
+	for _, r := range v.ring.rows {
+		if r.message != nil && !slices.Contains(seen, r.mq) {
+			seen = append(seen, r.mq)
+		}
+	}
+	if len(seen) == 0 {
+		return v, refuseRequest{"no queue is known yet"}
+	}
+	return v, pushRequest{newQueuesDialog(v.env, seen, v.request.Queues)}
+}
+
+// copy copies the body's true bytes, or the message as JSON.
+func (v tailView) copy(asJSON bool) (page, request) {
+	r := v.current()
+	if r == nil || r.message == nil {
+		return v, refuseRequest{"there is no message under the cursor to copy"}
+	}
+	m := r.message
+	if !asJSON {
+		return v, copyRequest{copied{"the body at " + grouped(r.offset), func() (string, error) {
+			body, err := m.Body()
+			return string(body), err
+		}}}
+	}
+	encode := v.env.o.MessageJSON
+	if encode == nil {
+		return v, refuseRequest{"there is no JSON of messages here"}
+	}
+	return v, copyRequest{copied{"the message at " + grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}}
+}
+
+// targets are the messages a key is about: the marked ones, else the one under the
+// cursor.
+func (v *tailView) targets() []*tailRow {
+	var rows []*tailRow
+	for _, seq := range v.list.Marked() {
+		if r := v.row(seq); r != nil && r.message != nil {
+			rows = append(rows, r)
+		}
+	}
+	if v.list.MarkCount() > 0 {
+		return rows
+	}
+	if r := v.current(); r != nil && r.message != nil {
+		return []*tailRow{r}
+	}
+	return nil
+}

@@ -1,0 +1,222 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+const resendLimit = 60 * time.Second
+
+type (
+	// resendPlanMsg is what sending dead letters back would do.
+	resendPlanMsg struct {
+		ticket int
+		plan   inspect.ResendPlan
+		err    string
+	}
+	// resendDoneMsg is what it came to.
+	resendDoneMsg struct {
+		rows []inspect.ResendRow // safe to print
+		done int
+		err  string
+	}
+)
+
+func (m resendPlanMsg) tailTicket() int { return m.ticket }
+
+// planResend asks what sending messages back to their group would do.
+func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
+	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
+		messages := make([]engine.Message, len(rows))
+		for i, r := range rows {
+			messages[i] = *r.message
+		}
+		plan, err := cl.PlanResend(ctx, group, messages)
+		return resendPlanMsg{ticket, plan, errorText(err)}
+	})
+}
+
+func (c commands) applyResend(cl Cluster, p inspect.ResendPlan) tea.Cmd {
+	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
+		result, err := cl.ApplyResend(ctx, p)
+		m := resendDoneMsg{rows: cleanResend(result.Rows), err: errorText(err)}
+		for _, r := range result.Rows {
+			if r.Tried && r.Error == "" {
+				m.done++
+			}
+		}
+		return m
+	})
+}
+
+// cleanResend makes the texts of rows safe; the messages in them are not shown.
+func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
+	safe := make([]inspect.ResendRow, len(rows))
+	for i, r := range rows {
+		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, Tried: r.Tried, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
+	}
+	return safe
+}
+
+// askResend asks what would be sent back: the marked dead letters, or the one under
+// the cursor.
+func (v tailView) askResend() (page, request) {
+	switch rows := v.targets(); {
+	case v.group == "":
+		return v, refuseRequest{SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
+	case v.env.o.Inspect == nil:
+		return v, refuseRequest{"there is no cluster to ask"}
+	case len(rows) == 0:
+		return v, refuseRequest{"there is no dead letter under the cursor"}
+	default:
+		v.stand()
+		return v, runRequest{cmd: v.cmds.planResend(v.env.o.Inspect, v.group, rows, v.ticket)}
+	}
+}
+
+// resendFocus is a part of the dialog that takes keys.
+type resendFocus uint8
+
+const (
+	resendCancel resendFocus = iota
+	resendName
+	resendApply
+	resendFoci
+)
+
+// resendDialog shows what sending dead letters back does, asks for the group's name,
+// and then shows what became of each.
+type resendDialog struct {
+	env     *env
+	group   string // true name
+	rows    []inspect.ResendRow
+	target  string
+	why     string
+	apply   tea.Cmd
+	name    field
+	focus   resendFocus
+	top     int
+	working bool
+	done    bool
+	result  resendDoneMsg
+}
+
+func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
+	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), name: newField(""),
+		apply: cmds.applyResend(e.o.Inspect, p)}
+}
+
+// off says why Apply cannot be pressed; "" when it can.
+func (d *resendDialog) off() string {
+	switch {
+	case d.why != "":
+		return d.why
+	case d.working:
+		return "it is being sent"
+	case d.name.value() != d.group:
+		return "the group's name is not typed"
+	}
+	return ""
+}
+
+func (d resendDialog) update(msg tea.Msg) (dialog, request) {
+	switch msg := msg.(type) {
+	case resendDoneMsg:
+		if d.working {
+			d.working, d.done, d.result, d.rows, d.focus = false, true, msg, msg.rows, resendCancel
+		}
+	case tea.KeyMsg:
+		return d.key(msg)
+	}
+	return d, nil
+}
+
+func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
+	switch k.String() {
+	case "esc":
+		return d, closeRequest{}
+	case "tab", "right":
+		d.focus = (d.focus + 1) % resendFoci
+	case "shift+tab", "left":
+		d.focus = (d.focus + resendFoci - 1) % resendFoci
+	case "up":
+		d.top = max(d.top-1, 0)
+	case "down":
+		d.top = min(d.top+1, max(len(d.rows)-1, 0))
+	case "enter":
+		switch {
+		case d.done, d.focus == resendCancel:
+			return d, closeRequest{}
+		case d.focus == resendApply && d.off() == "":
+			d.working = true
+			return d, runRequest{d.apply, "a resend of " + plural(len(d.rows), "dead letter")}
+		case d.focus == resendName:
+			d.focus = resendApply
+		}
+	default:
+		if d.focus == resendName && !d.working && !d.done {
+			d.name.key(k)
+		}
+	}
+	if d.done {
+		d.focus = resendCancel
+	}
+	return d, nil
+}
+
+func (d resendDialog) view(w, h int) string {
+	e := d.env
+	lines := [][]segment{
+		line(e.plain(" " + plural(len(d.rows), "dead letter") + " of " + SafeText(d.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id")),
+	}
+	if d.why != "" {
+		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.why}))
+	}
+	lines = append(lines, line(), line(segment{e.th.header, " " + pad("unique id", 36) + pad("topic", 24) + pad("tried", 7) + "result"}))
+	room := max(h-len(lines)-7, 1)
+	for i := d.top; i < len(d.rows) && i < d.top+room; i++ {
+		r := &d.rows[i]
+		result, st := none, e.th.text
+		switch {
+		case r.Error != "":
+			result, st = failure.sign()+" "+r.Error, e.th.bad
+		case r.Tried:
+			result, st = "sent as "+r.NewID, e.th.good
+		case d.done:
+			result, st = "not sent", e.th.warn
+		}
+		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 35), 36) + pad(table.Cut(r.Original, 23), 24) + pad(fmt.Sprint(r.Attempts), 7) + result}))
+	}
+	if n := len(d.rows) - d.top - room; n > 0 {
+		lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("  … %d more (down)", n)}))
+	}
+	lines = append(lines, line())
+	if d.done {
+		text := fmt.Sprintf(" %d of %s sent back", d.result.done, plural(len(d.rows), "dead letter"))
+		if d.result.err != "" {
+			text += ": " + d.result.err
+		}
+		lines = append(lines, line(e.plain(text)), line(e.plain("  "), e.button("Close", true, true)))
+		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
+	}
+	lines = append(lines, line(e.plain(" Type the group name to apply: ["), segment{e.th.text, d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)}, e.plain("]")),
+		line(e.plain("  "), e.button("Cancel", d.focus == resendCancel, true), e.plain("  "), e.button("Send back", d.focus == resendApply, d.off() == "")))
+	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
+}
+
+func (d resendDialog) hint(c *canvas) string {
+	if off := d.off(); d.focus == resendApply && off != "" {
+		c.put(d.env.th.warn, " off: "+off)
+		c.end()
+		return "DIALOG"
+	}
+	d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave")
+	return "DIALOG"
+}

@@ -1,0 +1,167 @@
+package tui
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+const (
+	// keepRows and keepBytes bound what a tail keeps; the oldest go first.
+	keepRows  = 5000
+	keepBytes = 64 << 20
+	// rowCells is how much of a body a row keeps as text.
+	rowCells = 300
+)
+
+// tailRow is a message of a tail behind the door. It is made by a command, once, and
+// never changed; its texts are safe to print.
+type tailRow struct {
+	seq     uint64          // in the order in which they came, from 1
+	message *engine.Message // its own copy; nil: a record that cannot be read
+	mq      engine.MessageQueue
+	broker  string
+	offset  int64
+	born    time.Time
+	stored  time.Time
+	due     time.Time // of a message that is held back until then; zero: it is not
+	key     string
+	tags    string
+	line    string // the beginning of the body
+	bad     string // why the body, or the record, cannot be read; "" it can
+	size    int    // of the body
+	bytes   int    // that keeping it takes
+	retries int32
+	decoder string // that reads it: json, text, hex
+}
+
+// tailRows lets a batch in.
+func tailRows(b *TailBatch) []*tailRow {
+	rows := make([]*tailRow, 0, len(b.Messages)+len(b.Unread))
+	for i := range b.Messages {
+		rows = append(rows, newTailRow(&b.Messages[i]))
+	}
+	for _, text := range b.Unread {
+		text, _ = safeHead([]byte(text), rowCells)
+		rows = append(rows, &tailRow{bad: text, line: text, bytes: len(text)})
+	}
+	return rows
+}
+
+// newTailRow copies the message out of the answer it came with, of which else every
+// byte would be kept with it.
+func newTailRow(m *engine.Message) *tailRow {
+	own := m.Clone()
+	r := &tailRow{message: &own, mq: own.MessageQueue(), offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
+		retries: own.ReconsumeTimes(), due: dueTime(&own), bytes: own.StoreSize() + 512}
+	r.broker = SafeText(r.mq.BrokerName)
+	r.key, _ = safeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
+	r.tags, _ = safeHead([]byte(own.Tags()), rowCells)
+	body, why := inspect.Body(&own)
+	r.size = len(body)
+	head := body[:min(len(body), 4*rowCells)]
+	switch {
+	case why != "":
+		r.bad = SafeText(why)
+		r.line, r.decoder = warning.sign()+" "+r.bad, inspect.DecoderHex
+	case !validHead(head, len(body) > len(head)):
+		r.line, r.decoder = "‹hex "+size(int64(len(body)))+"›", inspect.DecoderHex
+	default:
+		r.line, _ = safeHead(body, rowCells)
+		r.decoder = inspect.DecoderText
+	}
+	return r
+}
+
+// validHead reports whether the beginning of a body is text; a character that is cut
+// at its end is none of its faults.
+func validHead(head []byte, cut bool) bool {
+	for cut && len(head) > 0 && !utf8.Valid(head) && !utf8.FullRune(lastRune(head)) {
+		head = head[:len(head)-len(lastRune(head))]
+	}
+	return utf8.Valid(head)
+}
+
+// lastRune are the last bytes from where a character begins.
+func lastRune(b []byte) []byte {
+	for i := len(b) - 1; i >= 0 && i > len(b)-utf8.UTFMax; i-- {
+		if utf8.RuneStart(b[i]) {
+			return b[i:]
+		}
+	}
+	return b[len(b)-1:]
+}
+
+// Properties by which a broker holds a message back.
+const (
+	propertyTimerDue = "TIMER_OUT_MS"     // of the 5.x timer, while it is held back
+	propertyDeliver  = "TIMER_DELIVER_MS" // as the producer asked
+	propertyDelay    = "DELAY"
+	timerTopic       = "rmq_sys_wheel_timer"
+	delayTopic       = "SCHEDULE_TOPIC_XXXX"
+)
+
+// delayLevels are the broker's delays by level, unless it has others of its own.
+var delayLevels = [...]time.Duration{
+	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute,
+	6 * time.Minute, 7 * time.Minute, 8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
+}
+
+// dueTime is when a message that is held back will be delivered; zero for any other.
+func dueTime(m *engine.Message) time.Time {
+	switch m.Topic() {
+	case timerTopic:
+		for _, name := range []string{propertyTimerDue, propertyDeliver} {
+			if text, ok := m.Property(name); ok {
+				n, err := strconv.ParseInt(text, 10, 64)
+				if err == nil && n > 0 {
+					return time.UnixMilli(n)
+				}
+			}
+		}
+	case delayTopic:
+		text, _ := m.Property(propertyDelay)
+		level, err := strconv.Atoi(text)
+		if err == nil && level >= 1 {
+			return m.Stored().Add(delayLevels[min(level, len(delayLevels))-1])
+		}
+	}
+	return time.Time{}
+}
+
+// tailRing keeps the newest rows. It is never changed in place, so that a frozen
+// screen can keep what it shows.
+type tailRing struct {
+	rows    []*tailRow
+	bytes   int
+	dropped int64
+	next    uint64 // sequence number of the next row
+}
+
+// add takes rows in and lets the oldest go.
+func (r *tailRing) add(rows []*tailRow) {
+	if r.next == 0 {
+		r.next = 1
+	}
+	for _, x := range rows {
+		x.seq = r.next
+		r.next++
+		r.bytes += x.bytes
+	}
+	r.rows = append(r.rows, rows...)
+	drop := 0
+	for len(r.rows)-drop > keepRows || r.bytes > keepBytes && drop < len(r.rows)-1 {
+		r.bytes -= r.rows[drop].bytes
+		drop++
+	}
+	if drop > 0 {
+		r.dropped += int64(drop)
+		kept := make([]*tailRow, len(r.rows)-drop, max(2*(len(r.rows)-drop), 64))
+		copy(kept, r.rows[drop:])
+		r.rows = kept
+	}
+}

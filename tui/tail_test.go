@@ -1,0 +1,435 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+)
+
+// fakeTail is a Tail that nobody reads: tests hand batches to the view.
+type fakeTail struct {
+	filters []inspect.Filter
+	refuse  error
+	closed  int
+}
+
+func (f *fakeTail) Next(context.Context) (TailBatch, error) { return TailBatch{}, nil }
+
+func (f *fakeTail) SetFilter(x inspect.Filter) error {
+	f.filters = append(f.filters, x)
+	return f.refuse
+}
+
+func (f *fakeTail) Close() { f.closed++ }
+
+// tailRecord is a message of the fixture's topic.
+func tailRecord(t testing.TB, change func(r *protocol.Record)) engine.Message {
+	t.Helper()
+	r := protocol.Record{QueueID: 3, QueueOffset: 18_263_872, CommitLogOffset: 991_234_567, Born: fixtureNow.Add(-3 * time.Second), Stored: fixtureNow.Add(-3*time.Second + 13*time.Millisecond),
+		BornHost: netip.MustParseAddrPort("10.0.9.7:51234"), StoreHost: netip.MustParseAddrPort("10.0.4.1:10911"), Body: []byte(`{"名称":"退款","id":7781216,"amount":1299.00,"cur":"CNY","items":[{"sku":"A-1","n":2},{"sku":"B-9","n":1}],"note":"` + "\\u001b[31mred" + `"}`),
+		Topic: "orders-paid", Properties: []protocol.Property{{Name: "UNIQ_KEY", Value: "0A000415000078D9F3C1"}, {Name: "TAGS", Value: "refund"}, {Name: "KEYS", Value: "订单-99"}, {Name: "TRACE_ON", Value: "true"}}}
+	if change != nil {
+		change(&r)
+	}
+	raw, err := protocol.AppendRecord(nil, &r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages, err := protocol.AppendMessages(nil, raw, &protocol.MessageSource{BrokerName: "broker-a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return messages[0]
+}
+
+// tailFixture is a batch of all sorts.
+func tailFixture(t testing.TB) *TailBatch {
+	b := &TailBatch{Seen: 84_120, Matched: 1204, Behind: 312}
+	for i := range 30 {
+		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
+			r.QueueID, r.QueueOffset = int32(i%8), 18_249_000+int64(i)
+			r.Born = fixtureNow.Add(time.Duration(i-30) * 137 * time.Millisecond)
+			r.Stored = r.Born.Add(13 * time.Millisecond)
+			r.Body = fmt.Appendf(nil, `{"id":77812%02d,"amount":%d.00,"cur":"CNY"}`, i, 900+i*10)
+			r.Properties[2].Value = fmt.Sprintf("o-77812%02d", i)
+			switch i {
+			case 7:
+				r.Body = []byte{0, 1, 2, 0xfe, 0xff, 0x80, 3}
+			case 9:
+				r.SysFlag, r.Body = protocol.SysFlagCompressed, []byte("no zlib at all")
+			case 11:
+				r.ReconsumeTimes = 3
+			case 13:
+				r.Body = []byte("[YELLOW] to [GREEN] [[x]] \x1b[2J\x1b]52;c;aGk=\a end")
+			}
+		}))
+	}
+	b.Messages = append(b.Messages, tailRecord(t, nil))
+	b.Unread = []string{"orders-paid broker-b/7: the record at offset 17,931,400 cannot be read: overruns the answer by 12 bytes"}
+	return b
+}
+
+// tailing opens the tail of a topic with a batch in it.
+func tailing(t testing.TB, w, h int, o Options, topic string, f *fakeCluster, b *TailBatch) (*driver, *fakeTail) {
+	t.Helper()
+	tail := &fakeTail{}
+	o.OpenTail = func(context.Context, TailRequest) (Tail, error) { return tail, nil }
+	if f == nil {
+		f = fixtureCluster()
+	}
+	d := driveCluster(t, w, h, o, f)
+	d.keys(":").typing("tail " + topic).keys("enter")
+	v := d.tail()
+	d.send(tailOpenedMsg{ticket: v.ticket, tail: tail})
+	if b != nil {
+		d.batch(b)
+	}
+	return d, tail
+}
+
+// tail is the tail view as it is.
+func (d *driver) tail() *tailView {
+	v := d.a.pages[viewTail].(tailView)
+	return &v
+}
+
+// batch hands a batch to the tail view.
+func (d *driver) batch(b *TailBatch) *driver {
+	d.send(tailMsg{ticket: d.tail().ticket, rows: tailRows(b), seen: b.Seen, matched: b.Matched, behind: b.Behind, notice: b.Notice})
+	return d
+}
+
+func TestGoldenTail(t *testing.T) {
+	tracks := []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}, {Group: "audit-copy", State: inspect.TrackNotYet, Inferred: true, Behind: 312}}
+	states := map[string]func(t *testing.T, w, h int) *driver{
+		"tail": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
+			d.later(time.Second).keys("k")
+			d.send(tailTracksMsg{ticket: d.tail().ticket, seq: d.tail().current().seq, tracks: tracks})
+			more := tailFixture(t)
+			more.Messages, more.Seen, more.Matched = more.Messages[:12], 84_900, 1216
+			return d.batch(more)
+		},
+		"tail-empty": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, nil)
+			return d
+		},
+		"tail-error": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders", nil, nil)
+			d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders does not exist: no name server knows it", behind: -1})
+			return d
+		},
+		"tail-filter": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
+			d.keys("/").typing("amount\":11").keys("enter").later(time.Second)
+			return d.keys("k")
+		},
+		"tail-bad": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
+			return d.keys("E", "E")
+		},
+		"tail-hex": func(t *testing.T, w, h int) *driver {
+			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
+			return d.keys("k", "x", "z")
+		},
+		"tail-dead": func(t *testing.T, w, h int) *driver {
+			b := &TailBatch{Seen: 3, Matched: 3}
+			for i := range 3 {
+				b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
+					r.Topic, r.QueueID, r.QueueOffset = "%DLQ%order-settle", 0, int64(40+i)
+				}))
+			}
+			d, _ := tailing(t, w, h, defaultOptions(), "%DLQ%order-settle @first", nil, b)
+			d.keys("g", "v", "v")
+			d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle",
+				Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Original: "orders-paid", Attempts: 16}, {ID: "0A000415000078D9F3C2", Original: "orders-paid", Attempts: 16}}}})
+			return d.keys("tab").typing("order-set")
+		},
+	}
+	for name, start := range states {
+		t.Run(name, func(t *testing.T) {
+			var got strings.Builder
+			for _, size := range sizes {
+				d := start(t, size[0], size[1])
+				fmt.Fprintf(&got, "== %dx%d\n%s\n", size[0], size[1], trimLines(d.frame()))
+			}
+			compareGolden(t, name, got.String())
+		})
+	}
+}
+
+func TestTailKeepsItsBounds(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
+	total := 0
+	for range 120 {
+		b := &TailBatch{}
+		for i := range 60 {
+			b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.QueueOffset = int64(total + i) }))
+		}
+		total += 60
+		b.Seen, b.Matched = int64(total), int64(total)
+		d.batch(b)
+	}
+	v := d.tail()
+	if len(v.ring.rows) != keepRows || v.ring.dropped != int64(total-keepRows) {
+		t.Errorf("%d rows are kept and %d dropped of %d", len(v.ring.rows), v.ring.dropped, total)
+	}
+	d.see("kept 5,000/5,000").see("oldest 2,200 dropped").see(grouped(int64(total - 1)))
+	big := &TailBatch{}
+	for i := range 30 {
+		big.Messages = append(big.Messages, tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = make([]byte, 4<<20), int64(i) }))
+	}
+	d.batch(big)
+	if v := d.tail(); v.ring.bytes > keepBytes {
+		t.Errorf("%d bytes are kept, the bound is %d", v.ring.bytes, keepBytes)
+	}
+}
+
+func TestTailStandsWhenScrolledAndCountsWhatIsNew(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d.keys("k", "k")
+	before := d.tail().current()
+	for range 100 { // more than the ring holds
+		b := &TailBatch{}
+		for i := range 60 {
+			b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.QueueOffset = int64(30_000_000 + i) }))
+		}
+		d.batch(b)
+	}
+	if now := d.tail().current(); now != before {
+		t.Errorf("the cursor is on %v, it stood on %v", now, before)
+	}
+	d.see("6,000 new").miss("30,000,059")
+	d.keys("G").see("30,000,059").miss("new, f follow")
+}
+
+func TestTailFilters(t *testing.T) {
+	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d.keys("/").typing("7781205")
+	if len(tail.filters) != 0 {
+		t.Errorf("the filter came into force while it was typed: %+v", tail.filters)
+	}
+	d.keys("enter").later(time.Second)
+	if n := d.tail().list.Len(); n != 2 { // the message, and the record that nobody can read
+		t.Errorf("%d of the kept messages pass, want 2", n)
+	}
+	if len(tail.filters) != 1 || tail.filters[0].Grep != "(?i)7781205" {
+		t.Errorf("the tail filters by %+v", tail.filters)
+	}
+	for _, text := range []string{"[", "~(", "~*", "~a\\", ".[", "jq:", "jq:error(", "prop:", "prop:=x", "!x", ">lag 3"} {
+		d.keys("/", "ctrl+u").typing(text)
+		_, wrong := parseTailFilter(text)
+		if text == "[" { // a text, not a regular expression
+			if wrong != nil {
+				t.Errorf("%q: %v", text, wrong)
+			}
+		} else if wrong == nil && text != "jq:" {
+			t.Errorf("%q is taken", text)
+		}
+		d.lines()
+		d.keys("enter", "esc")
+	}
+	if d.tail().err != "" {
+		t.Errorf("a bad filter ended the tail: %s", d.tail().err)
+	}
+}
+
+func TestTailFilterWords(t *testing.T) {
+	f, err := parseTailFilter(`tag:paid||refund key:o-1 prop:region=eu .amount > 1000 and .cur == "CNY"`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Tags != "paid||refund" || f.Key != "o-1" || f.Properties["region"] != "eu" || f.JQ != `.amount > 1000 and .cur == "CNY"` || f.Grep != "" {
+		t.Errorf("got %+v", f)
+	}
+}
+
+func TestTailSeeksAndChoosesQueues(t *testing.T) {
+	f := fixtureCluster()
+	f.topic = func(topic string) (inspect.TopicDetail, error) {
+		d := inspect.TopicDetail{}
+		for i := range 3 {
+			d.Queues = append(d.Queues, inspect.TopicQueue{MessageQueue: mq(topic, "broker-a", i)})
+		}
+		return d, nil
+	}
+	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", f, tailFixture(t))
+	d.keys("T").typing("-15m").keys("enter")
+	if got := d.tail().request.From.Time; !got.Equal(fixtureNow.Add(-15 * time.Minute)) {
+		t.Errorf("it reads from %v", got)
+	}
+	if tail.closed != 1 || len(d.tail().ring.rows) != 0 {
+		t.Errorf("the old tail was closed %d times, %d messages are kept", tail.closed, len(d.tail().ring.rows))
+	}
+	d.keys("O", "ctrl+u").typing("12,000").keys("enter")
+	if got := d.tail().request.From; !got.ByOffset || got.Offset != 12_000 {
+		t.Errorf("it reads from %+v", got)
+	}
+	d.keys("T").typing("tomorrow").keys("enter").see("is no time").keys("esc")
+	d.keys("Q").see("3 of 3").keys(" ", "enter")
+	if got := d.tail().request.Queues; len(got) != 2 || got[0].QueueID != 1 {
+		t.Errorf("it reads %v", got)
+	}
+}
+
+func TestTailSavesTrueBytesAndNeverOverUnasked(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	dir := t.TempDir()
+	path := filepath.Join(dir, "body.bin")
+	d.keys("k", "o", "ctrl+u").typing(path).keys("enter")
+	want, _ := d.tail().current().message.Body()
+	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
+		t.Fatalf("saved %q (%v), want %q", got, err, want)
+	}
+	d.see("saved the body")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	d.keys("o", "ctrl+u").typing(path).keys("enter").see("exists already").keys("enter")
+	if got, _ := os.ReadFile(path); string(got) != "mine" {
+		t.Errorf("the file was written over: %q", got)
+	}
+	d.keys("o", "ctrl+u").typing(path).keys("enter", "tab", "enter")
+	if got, _ := os.ReadFile(path); string(got) != string(want) {
+		t.Errorf("it was not written over when asked to: %q", got)
+	}
+	csv := filepath.Join(dir, "rows.csv")
+	d.keys("o", "ctrl+u").typing(csv).keys("enter")
+	got, err := os.ReadFile(csv)
+	if err != nil || !strings.HasPrefix(string(got), "born,stored,topic,") || strings.Count(string(got), "\n") < 30 {
+		t.Errorf("CSV: %v, %.200s", err, got)
+	}
+	d.keys("o", "ctrl+u").typing(filepath.Join(dir, "no", "such", "dir")).keys("enter")
+	if d.a.note.sev != failure || !strings.Contains(d.a.note.text, "no such file") {
+		t.Errorf("the screen says %q", d.a.note.text)
+	}
+}
+
+func TestDeadLettersAreSentBackByName(t *testing.T) {
+	f := fixtureCluster()
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	plan := inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1"}}}
+	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+	applied := func() int { return strings.Count(strings.Join(f.asked, "\n"), "apply resend") }
+	d.keys("enter") // the focus starts on Cancel
+	if len(d.a.dialogs) != 0 || applied() != 0 {
+		t.Fatalf("enter at first: %d dialogs, %v", len(d.a.dialogs), f.asked)
+	}
+	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+	d.keys("tab").typing("order-settl").keys("tab", "enter").see("the group's name is not typed")
+	// A paste confirms nothing, whatever it ends with (R218).
+	d.keys("shift+tab")
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("e\nyes\n"), Paste: true})
+	if applied() != 0 {
+		t.Errorf("a paste has applied it")
+	}
+	typed := func() string {
+		dialog := d.a.dialogs[0].(resendDialog)
+		return dialog.name.value()
+	}
+	for typed() != "" {
+		d.keys("backspace")
+	}
+	d.typing("order-settle")
+	d.keys("tab", "enter")
+	if applied() != 1 {
+		t.Errorf("applied %d times, want once: %v", applied(), f.asked)
+	}
+	o := defaultOptions()
+	o.Mode = "read-only"
+	d, _ = tailing(t, 120, 36, o, "%DLQ%order-settle", nil, tailFixture(t))
+	d.keys("R").see("read-only, nothing sent")
+	d, _ = tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d.keys("R").see("is no topic of dead letters")
+}
+
+func TestTailFindsWhatTheFilterSays(t *testing.T) {
+	b := &TailBatch{Messages: []engine.Message{
+		tailRecord(t, func(r *protocol.Record) { r.Body = []byte("a needle\n" + strings.Repeat("hay\n", 50) + "needle here") }),
+		tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = []byte("needle"), 18_263_873 }),
+	}}
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
+	d.keys("n").see("sets one").keys("/").typing("needle").keys("enter").later(time.Second).keys("g", "n").see("needle here").keys("n")
+	if got := d.tail().current().offset; got != 18_263_873 {
+		t.Errorf("the next match is at %d", got)
+	}
+	d.keys("N")
+	if got := d.tail().current().offset; got != 18_263_872 {
+		t.Errorf("the match before is at %d", got)
+	}
+}
+
+func TestWhoReadItIsAskedForAMessageAtRest(t *testing.T) {
+	f := fixtureCluster()
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", f, tailFixture(t))
+	tracks := func() int { return strings.Count(strings.Join(f.asked, "\n"), "tracks") }
+	d.later(5 * time.Second)
+	if tracks() != 0 {
+		t.Error("groups are asked while the tail follows")
+	}
+	d.keys("k").later(100 * time.Millisecond)
+	if tracks() != 0 {
+		t.Error("groups are asked although the cursor has only just moved")
+	}
+	d.later(2 * time.Second).later(2 * time.Second)
+	if tracks() != 1 {
+		t.Errorf("groups are asked %d times, want once", tracks())
+	}
+	d.see("inferred from committed offsets")
+}
+
+func TestDueTimes(t *testing.T) {
+	level := tailRecord(t, func(r *protocol.Record) {
+		r.Topic, r.Properties = "SCHEDULE_TOPIC_XXXX", []protocol.Property{{Name: "DELAY", Value: "4"}}
+	})
+	timer := tailRecord(t, func(r *protocol.Record) {
+		r.Topic, r.Properties = "rmq_sys_wheel_timer", []protocol.Property{{Name: "TIMER_OUT_MS", Value: fmt.Sprint(fixtureNow.Add(time.Hour).UnixMilli())}}
+	})
+	plain := tailRecord(t, func(r *protocol.Record) { r.Properties = []protocol.Property{{Name: "DELAY", Value: "4"}} })
+	if got, want := dueTime(&level), level.Stored().Add(30*time.Second); !got.Equal(want) {
+		t.Errorf("level 4 is due at %v, want %v", got, want)
+	}
+	if got := dueTime(&timer); !got.Equal(fixtureNow.Add(time.Hour)) {
+		t.Errorf("the timer's is due at %v", got)
+	}
+	if got := dueTime(&plain); !got.IsZero() {
+		t.Errorf("one that was delivered is due at %v", got)
+	}
+}
+
+func TestOnlyTheOpenTailIsHeard(t *testing.T) {
+	d, first := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	old := d.tail().ticket
+	d.keys(":").typing("tail other").keys("enter")
+	if first.closed != 1 {
+		t.Errorf("the tail before was closed %d times", first.closed)
+	}
+	d.send(tailMsg{ticket: old, rows: tailRows(tailFixture(t))})
+	if n := len(d.tail().ring.rows); n != 0 {
+		t.Errorf("%d messages of the tail before are kept", n)
+	}
+	late := &fakeTail{}
+	d.send(tailOpenedMsg{ticket: old, tail: late})
+	if late.closed != 1 {
+		t.Error("a tail that nobody wants any more stays open")
+	}
+}
+
+func TestTailErrors(t *testing.T) {
+	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	tail.refuse = errors.New("the tail has ended")
+	d.keys("/").typing("x").keys("enter").later(time.Second).see("the tail has ended")
+	d.batch(&TailBatch{Notice: "broker-b: connection refused; trying again"}).see("trying again")
+}

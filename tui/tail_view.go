@@ -1,0 +1,414 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+const (
+	// sieveAfter is how long nothing must have been typed before a filter is put in
+	// force, restAfter how long the cursor must rest before groups are asked about it.
+	sieveAfter = 300 * time.Millisecond
+	restAfter  = time.Second
+	// keepBodies and keepTracks are how many answers about messages are kept.
+	keepBodies = 8
+	keepTracks = 64
+	histogram  = 60 // seconds
+)
+
+// tailView reads a topic without any group: the list of messages, and the one under
+// the cursor in full.
+type tailView struct {
+	env  *env
+	cmds commands
+	w, h int
+
+	request TailRequest
+	group   string // whose dead letters these are; "" for any other topic
+	ticket  int
+	tail    Tail
+	opening bool
+	reading bool // a batch is waited for
+	err     string
+	since   time.Time // when it was opened
+	main    question
+
+	ring   tailRing
+	shown  []*tailRow // what the list shows, oldest first; not the newest while frozen
+	first  uint64     // sequence number of shown's first
+	frozen time.Time  // since when it stands, by a key or by scrolling; zero: it follows
+	byKey  bool
+	names  []string // of brokers that messages came from, safe
+	brief  shortener
+	list   table.State[uint64]
+	total  TailBatch // the newest counts
+	rates  [histogram]int64
+	rateAt int64 // second of the newest
+	errors int   // rows that cannot be read
+	noted  string
+	noteAt time.Time
+
+	filter   string // as typed
+	want     inspect.Filter
+	wantAt   time.Time
+	applied  string // in force
+	sieving  bool
+	sieveErr string
+	passes   map[uint64]bool // of the rows that were kept when it came into force; nil: all
+	upTo     uint64
+
+	moved   time.Time
+	wrap    bool
+	decoder string
+	zoomed  bool
+	top     int // first line of the body that is shown
+	bodies  []tailBodyMsg
+	decodes bodyKey // on its way
+	tracks  []tailTracksMsg
+	asking  uint64 // row whose tracks are on their way
+}
+
+func newTailView(e *env, cmds commands, r TailRequest) tailView {
+	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: inspect.DecoderAuto, since: e.now}
+	v.main = question{what: "messages", asked: true}
+	v.group = strings.TrimPrefix(r.Topic, dlqPrefix)
+	if v.group == r.Topic {
+		v.group = ""
+	}
+	v.list.Follow = true
+	v.total.Behind = -1
+	v.renew()
+	return v
+}
+
+// dlqPrefix begins the name of a group's topic of dead letters.
+const dlqPrefix = "%DLQ%"
+
+// renew forgets all messages; answers that are on their way are for nobody.
+func (v *tailView) renew() {
+	v.env.tickets++
+	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.tickets, nil, false, false, ""
+	v.ring, v.shown, v.first, v.frozen, v.passes, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, nil, false
+	v.total, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, bodyKey{}, 0
+	v.rates = [histogram]int64{}
+	v.list.SetKeys(nil)
+	v.list.ClearMarks()
+	v.list.Follow = true
+	v.since = v.env.now
+}
+
+func (v tailView) filterText() string { return v.filter }
+
+func (v tailView) subject() string { return SafeText(v.request.Topic) }
+
+// narrow takes a filter as it is typed; it comes into force when nothing more is.
+func (v tailView) narrow(text string) (page, error) {
+	f, err := parseTailFilter(text)
+	if err != nil {
+		return v, err
+	}
+	v.filter, v.want, v.wantAt = text, f, v.env.now
+	return v, nil
+}
+
+func (v tailView) update(msg any) (page, request) {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.resize()
+	case dueMsg:
+		return v.due()
+	case hurryMsg:
+		if v.err != "" {
+			v.reopen()
+		}
+	case actionMsg:
+		return v.act(msg.action)
+	case clickMsg:
+		v.click(msg.x, msg.y)
+	case tailMessage:
+		if msg.tailTicket() != v.ticket {
+			if opened, ok := msg.(tailOpenedMsg); ok { // nobody wants it any more
+				return v, runRequest{cmd: v.cmds.closeTail(opened.tail)}
+			}
+			return v, nil
+		}
+		return v.answer(msg)
+	case seekMsg:
+		v.request.From = msg.from
+		return v, v.reopen()
+	case chosenQueuesMsg:
+		v.request.Queues = msg.queues
+		return v, v.reopen()
+	}
+	return v, nil
+}
+
+// reopen reads from another place.
+func (v *tailView) reopen() request {
+	r := runRequest{cmd: v.cmds.closeTail(v.tail)}
+	v.renew()
+	v.request.Filter = v.want
+	v.applied = v.filter
+	return r
+}
+
+// answer takes what a command brought.
+func (v tailView) answer(msg tailMessage) (page, request) {
+	switch msg := msg.(type) {
+	case tailOpenedMsg:
+		v.opening, v.tail, v.err = false, msg.tail, msg.err
+	case tailMsg:
+		v.reading = false
+		v.take(msg)
+	case tailBodyMsg:
+		if v.decodes == msg.key {
+			v.decodes = bodyKey{}
+		}
+		v.bodies = append(slices.Clip(v.bodies), msg)
+		v.bodies = v.bodies[max(len(v.bodies)-keepBodies, 0):]
+	case tailTracksMsg:
+		v.asking = 0
+		v.tracks = append(slices.Clip(v.tracks), msg)
+		v.tracks = v.tracks[max(len(v.tracks)-keepTracks, 0):]
+	case tailSievedMsg:
+		v.sieving, v.sieveErr, v.applied = false, msg.err, msg.text
+		if msg.err == "" {
+			v.passes, v.upTo = msg.passes, msg.upTo
+		}
+		v.arrange()
+	case resendPlanMsg:
+		if msg.err != "" {
+			return v, refuseRequest{"resend: " + msg.err}
+		}
+		return v, pushRequest{newResendDialog(v.env, v.cmds, msg.plan)}
+	case tailQueuesMsg:
+		if msg.err != "" || len(msg.queues) == 0 {
+			return v, refuseRequest{"queues of " + SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
+		}
+		return v, pushRequest{newQueuesDialog(v.env, msg.queues, v.request.Queues)}
+	}
+	return v, nil
+}
+
+// take takes a batch in.
+func (v *tailView) take(msg tailMsg) {
+	if msg.err != "" {
+		v.err = msg.err
+		return
+	}
+	v.ring.add(msg.rows)
+	v.total.Seen, v.total.Matched, v.total.Behind = msg.seen, msg.matched, msg.behind
+	if msg.notice != "" {
+		v.noted, v.noteAt = msg.notice, v.env.now
+	}
+	for _, r := range msg.rows {
+		if r.bad != "" {
+			v.errors++
+		}
+		if r.message != nil && !slices.Contains(v.names, r.broker) {
+			v.names = append(slices.Clip(v.names), r.broker)
+			v.brief = newShortener(v.names)
+		}
+	}
+	v.count(int64(len(msg.rows)))
+	if v.frozen.IsZero() {
+		v.arrange()
+	}
+}
+
+// count adds to the second that is now.
+func (v *tailView) count(n int64) {
+	now := v.env.now.Unix()
+	if v.rateAt == 0 || now-v.rateAt >= histogram {
+		v.rates, v.rateAt = [histogram]int64{}, now
+	}
+	for ; v.rateAt < now; v.rateAt++ {
+		v.rates[(v.rateAt+1)%histogram] = 0
+	}
+	v.rates[v.rateAt%histogram] += n
+}
+
+// arrange shows the kept rows that pass the filter.
+func (v *tailView) arrange() {
+	v.shown = v.ring.rows
+	keys := make([]uint64, 0, len(v.shown))
+	for _, r := range v.shown {
+		if v.lets(r) {
+			keys = append(keys, r.seq)
+		}
+	}
+	v.first = 0
+	if len(v.shown) > 0 {
+		v.first = v.shown[0].seq
+	}
+	v.list.SetKeys(keys)
+}
+
+// lets reports whether a row passes the filter: those that came after it have passed
+// already.
+func (v *tailView) lets(r *tailRow) bool {
+	return v.passes == nil || r.seq >= v.upTo || v.passes[r.seq]
+}
+
+// row finds a shown row; their numbers have no gaps.
+func (v *tailView) row(seq uint64) *tailRow {
+	if v.first == 0 || seq < v.first || seq-v.first >= uint64(len(v.shown)) {
+		return nil
+	}
+	return v.shown[seq-v.first]
+}
+
+// current is the row under the cursor.
+func (v *tailView) current() *tailRow {
+	seq, ok := v.list.Current()
+	if !ok {
+		return nil
+	}
+	return v.row(seq)
+}
+
+// waiting counts the rows that came since the list stands.
+func (v *tailView) waiting() int64 {
+	if v.frozen.IsZero() {
+		return 0
+	}
+	last := v.first
+	if n := len(v.shown); n > 0 {
+		last = v.shown[n-1].seq + 1
+	}
+	return int64(v.ring.next) - int64(max(last, 1))
+}
+
+// due begins what is to be done: opening, reading on, putting a filter in force,
+// making the body under the cursor readable, asking who has read it.
+func (v tailView) due() (page, request) {
+	var cmds []tea.Cmd
+	switch {
+	case v.err != "":
+	case v.tail == nil && !v.opening && v.env.o.OpenTail != nil:
+		v.opening = true
+		cmds = append(cmds, v.cmds.openTail(v.env.o.OpenTail, v.request, v.ticket))
+	case v.tail != nil && !v.reading:
+		v.reading = true
+		cmds = append(cmds, v.cmds.nextOfTail(v.tail, v.ticket))
+	}
+	if v.filter != v.applied && !v.sieving && v.env.now.Sub(v.wantAt) >= sieveAfter && !v.opening {
+		v.sieving, v.request.Filter = true, v.want
+		cmds = append(cmds, v.cmds.sieve(v.tail, v.filter, v.want, v.ring.rows, v.ticket))
+	}
+	r := v.current()
+	if r != nil && r.message != nil {
+		if k := v.bodyKey(r); v.body(k) == nil && v.decodes == (bodyKey{}) {
+			v.decodes = k
+			cmds = append(cmds, v.cmds.decode(r, k, v.ticket))
+		}
+		if v.asking == 0 && !v.list.Follow && v.env.now.Sub(v.moved) >= restAfter && v.tracksOf(r.seq) == nil && v.env.o.Inspect != nil {
+			v.asking = r.seq
+			cmds = append(cmds, v.cmds.tracks(v.env.o.Inspect, r, v.ticket))
+		}
+	}
+	if len(cmds) == 0 {
+		return v, nil
+	}
+	return v, runRequest{cmd: tea.Batch(cmds...)}
+}
+
+// bodyKey is how the body of a row is to be read now.
+func (v *tailView) bodyKey(r *tailRow) bodyKey {
+	return bodyKey{r.seq, v.decoder, v.bodyWidth(), v.wrap}
+}
+
+func (v *tailView) body(k bodyKey) *tailBody {
+	for i := range v.bodies {
+		if v.bodies[i].key == k {
+			return &v.bodies[i].body
+		}
+	}
+	return nil
+}
+
+func (v *tailView) tracksOf(seq uint64) *tailTracksMsg {
+	for i := range v.tracks {
+		if v.tracks[i].seq == seq {
+			return &v.tracks[i]
+		}
+	}
+	return nil
+}
+
+// status is what stands round the view.
+func (v tailView) status() pageStatus {
+	s := pageStatus{main: &v.main, hidden: int(v.waiting())}
+	if v.byKey {
+		s.frozen = v.frozen
+	}
+	th := v.env.th
+	switch {
+	case v.err != "":
+		s.health = segment{th.bad, " " + failure.sign() + " " + v.err}
+	case v.env.o.OpenTail == nil:
+		s.health = segment{th.warn, " ! no topic can be read here"}
+	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
+		s.health = segment{th.warn, " ! " + v.noted}
+	default:
+		lead := " ✓ "
+		if !v.frozen.IsZero() {
+			lead = fmt.Sprintf(" stands: %s new since %s · ", grouped(v.waiting()), v.env.clock(v.frozen, clockSeconds))
+		}
+		text := lead + fmt.Sprintf("buffer %s of %s messages, %s of %s", grouped(int64(len(v.ring.rows))), grouped(keepRows), size(int64(v.ring.bytes)), size(keepBytes))
+		if v.ring.dropped > 0 {
+			text += " · oldest " + grouped(v.ring.dropped) + " dropped"
+		}
+		s.health = segment{th.good, text}
+	}
+	s.state = []segment{{th.good, "● follow"}, {th.text, " +" + shortRate(v.rate(), true) + " "}, {th.spark, v.env.g.trend(v.trend(8), true) + " "}}
+	if !v.frozen.IsZero() {
+		s.state[0] = segment{th.warn, "stands"}
+	}
+	return s
+}
+
+// rate is how many messages came a second lately.
+func (v *tailView) rate() float64 {
+	if v.rateAt == 0 {
+		return 0
+	}
+	n, over := int64(0), int64(0)
+	for back := int64(1); back <= 3; back++ {
+		n += v.at(v.env.now.Unix() - back)
+		over++
+	}
+	return float64(n) / float64(over)
+}
+
+// at is how many came in a second.
+func (v *tailView) at(second int64) int64 {
+	if second > v.rateAt || v.rateAt-second >= histogram || second < v.since.Unix() {
+		return 0
+	}
+	return v.rates[second%histogram]
+}
+
+// trend are the last seconds that are over.
+func (v *tailView) trend(cells int) []float64 {
+	values := make([]float64, cells)
+	for i := range values {
+		values[i] = float64(v.at(v.env.now.Unix() - int64(cells-i)))
+	}
+	return values
+}
+
+// seekMsg and chosenQueuesMsg are what the operator chose in a dialog.
+type (
+	seekMsg         struct{ from TailPosition }
+	chosenQueuesMsg struct{ queues []engine.MessageQueue }
+)
