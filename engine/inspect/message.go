@@ -42,6 +42,7 @@ const (
 	TrackOffline      TrackState = "offline"
 	TrackBroadcasting TrackState = "broadcasting"
 	TrackPull         TrackState = "pull"
+	TrackDead         TrackState = "dead letter"
 	TrackUnknown      TrackState = "unknown"
 )
 
@@ -50,7 +51,7 @@ type Track struct {
 	Group    string
 	State    TrackState
 	Inferred bool
-	Behind   int64  // messages before it that wait; 0: passed
+	Behind   int64  // messages that wait up to and with it; 0: passed, or unknown
 	Detail   string // "in the retry topic, attempt 3", "in the dead letters", a SQL filter that was not evaluated
 	Why      Reason
 }
@@ -60,11 +61,13 @@ type TraceRow struct {
 	Kind    string // Pub, SubBefore, SubAfter, …
 	At      time.Time
 	Group   string
-	Client  string
+	Client  string // the address that the record was sent from
 	Cost    time.Duration
 	Success bool
-	Attempt int
-	Detail  string
+	Attempt int    // of a consumption, from 1; 0: it does not say
+	Detail  string // foreign text
+
+	request string // joins the end of a consumption with its beginning
 }
 
 // ResendPlan is what sending dead letters back would do. It was made by reading only.
@@ -73,7 +76,8 @@ type ResendPlan struct {
 	Source string // %DLQ%GROUP
 	Target string // %RETRY%GROUP: only this group gets them again
 	Rows   []ResendRow
-	Why    string
+	Why    string // why it is not possible, and the way out; "" when it is
+	Note   string // what there is to know before, such as that nobody is online
 }
 
 // ResendRow is one message of a ResendPlan, and later of its result.
@@ -82,8 +86,14 @@ type ResendRow struct {
 	ID       string // the unique id that the copy keeps
 	Original string // topic
 	Attempts int32
+	// SentBefore is when a copy was sent to the retry topic after the message had died;
+	// zero: not that the brokers know.
+	SentBefore time.Time
+
+	// The result.
 	Tried    bool
-	NewID    string
+	NewID    string // the copy's offset id
+	Verified bool   // the copy was read back from the target
 	Error    string
 }
 

@@ -1,0 +1,92 @@
+package inspect_test
+
+import (
+	"maps"
+	"testing"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// A dead letter that is sent back is a message of the group's retry topic, new in its
+// attempts and else as it was; to plan it writes nothing (R096).
+func TestResend(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		dead := d.deadLetters(tg, 2)
+		for _, addr := range tg.Masters(t) { // as a member's heartbeat does
+			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
+		d = newDesk(t, tg)
+		retry := protocol.MessageQueue{Topic: protocol.RetryTopic(dead.group), BrokerName: dead.original.BrokerName}
+		before, err := d.client.MaxOffset(t.Context(), retry)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
+		if err != nil || plan.Why != "" || len(plan.Rows) != 2 || plan.Note == "" {
+			t.Fatalf("plan = %+v, %v", plan, err)
+		}
+		if r := plan.Rows[0]; r.ID != uniqueID(0) || r.Original != dead.original.Topic || !r.SentBefore.IsZero() || r.Tried {
+			t.Errorf("row = %+v", r)
+		}
+		if after, err := d.client.MaxOffset(t.Context(), retry); err != nil || after != before {
+			t.Errorf("a plan writes: %d → %d, %v", before, after, err)
+		}
+		done, err := d.ApplyResend(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range done.Rows {
+			if !row.Tried || !row.Verified || row.Error != "" {
+				t.Errorf("row %d = %+v", i, row)
+				continue
+			}
+			found := d.find(inspect.FindRequest{OffsetID: row.NewID}).Messages
+			m, was := &found[0], &dead.messages[i]
+			if m.Topic() != retry.Topic || m.ReconsumeTimes() != 0 || string(m.StoredBody()) != string(was.StoredBody()) || m.Flag() != was.Flag() {
+				t.Errorf("copy of %s, attempt %d, body %q", m.Topic(), m.ReconsumeTimes(), m.StoredBody())
+			}
+			got := maps.Collect(m.Properties)
+			for name, want := range map[string]string{
+				"KEYS": "k", "TAGS": "T", "shop": "x=y", "UNIQ_KEY": uniqueID(i), "RETRY_TOPIC": dead.original.Topic, "DELAY": "", "REAL_TOPIC": "",
+			} {
+				if got[name] != want {
+					t.Errorf("property %s = %q, want %q", name, got[name], want)
+				}
+			}
+			if got["ORIGIN_MESSAGE_ID"] != maps.Collect(was.Properties)["ORIGIN_MESSAGE_ID"] {
+				t.Errorf("it comes from %q", got["ORIGIN_MESSAGE_ID"])
+			}
+		}
+		// Once more is possible, and said.
+		d.awaitFound(inspect.FindRequest{Topic: retry.Topic, UniqueKey: uniqueID(1)}, 1)
+		if again, err := d.PlanResend(t.Context(), dead.group, dead.messages); err != nil || again.Rows[1].SentBefore.IsZero() {
+			t.Errorf("a second plan does not know of the first: %v, %v", again.Rows[1].SentBefore, err)
+		}
+	})
+}
+
+func TestResendRefuses(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 1)
+		m, err := d.Head(t.Context(), d.queues(topic)[0], 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := d.PlanResend(t.Context(), group, []protocol.MessageExt{m})
+		if err != nil || plan.Why == "" || plan.Rows[0].Error == "" {
+			t.Errorf("plan = %+v, %v; want it to be impossible", plan, err)
+		}
+		if _, err := d.ApplyResend(t.Context(), plan); !isType[*inspect.NotPossibleError](err) {
+			t.Errorf("apply = %v", err)
+		}
+	})
+}

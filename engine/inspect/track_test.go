@@ -1,0 +1,111 @@
+package inspect_test
+
+import (
+	"strings"
+	"testing"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// trackOf is one group's track of the message at a place.
+func (d *desk) trackOf(group string, mq protocol.MessageQueue, offset int64) inspect.Track {
+	d.t.Helper()
+	m, err := d.Head(d.t.Context(), mq, offset)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	tracks, err := d.Tracks(d.t.Context(), &m)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, track := range tracks {
+		if track.Group == mq.Topic {
+			d.t.Errorf("the topic itself is tracked as a group: %+v", track) // R180
+		}
+		if !track.Inferred {
+			d.t.Errorf("%+v is not said to be inferred", track)
+		}
+	}
+	for _, track := range tracks {
+		if track.Group == group {
+			return track
+		}
+	}
+	return inspect.Track{}
+}
+
+// What offline groups have done is told by what they have committed.
+func TestTracksOffline(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 5)
+		mq := d.queues(topic)[0]
+		d.makeGroup(tg, group)
+		if got := d.trackOf(group, mq, 0); got.Group != "" {
+			t.Errorf("a group that has nothing to do with the topic: %+v", got)
+		}
+		d.commit(group, 2, mq)
+		for offset, want := range []inspect.Track{
+			{Detail: "the committed offset passed it"},
+			{Detail: "the committed offset passed it"},
+			{Behind: 1, Detail: "it is the next one"},
+			{Behind: 2, Detail: "1 messages wait before it"},
+			{Behind: 3, Detail: "2 messages wait before it"},
+		} {
+			want.Group, want.State, want.Inferred = group, inspect.TrackOffline, true
+			if got := d.trackOf(group, mq, int64(offset)); got != want {
+				t.Errorf("offset %d: %+v, want %+v", offset, got, want)
+			}
+		}
+	})
+}
+
+// A message that a group has buried is told so, and so is the dead letter itself.
+func TestTracksOfADeadLetter(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		dead := d.deadLetters(tg, 1)
+		track := d.trackOf(dead.group, dead.original, 0)
+		if track.State != inspect.TrackOffline || !strings.HasSuffix(track.Detail, "; in the dead letters") {
+			t.Errorf("track = %+v", track)
+		}
+		tracks, err := d.Tracks(t.Context(), &dead.messages[0])
+		if err != nil || len(tracks) != 1 || tracks[0].Group != dead.group || tracks[0].State != inspect.TrackDead {
+			t.Errorf("tracks of the dead letter = %+v, %v", tracks, err)
+		}
+	})
+}
+
+// letters are dead letters of a group.
+type letters struct {
+	group    string
+	original protocol.MessageQueue
+	messages []protocol.MessageExt
+}
+
+// deadLetters makes n of them, with keys, tags and properties of their own.
+func (d *desk) deadLetters(tg *sandboxtest.Target, n int) letters {
+	d.t.Helper()
+	topic, group := tg.Topic(d.t, 1), tg.Group(d.t)
+	mq := d.queues(topic)[0]
+	d.makeGroup(tg, group)
+	for i := range n {
+		sandboxtest.Send(d.t, d.client, mq, protocol.BatchItem{Flag: 7, Body: []byte("dead " + string(rune('a'+i))), Properties: []protocol.Property{
+			property(protocol.PropertyUniqKey, uniqueID(i)), property(protocol.PropertyKeys, "k"), property(protocol.PropertyTags, "T"), property("shop", "x=y")}})
+	}
+	tg.AwaitOffset(d.t, mq, int64(n))
+	d.commit(group, int64(n), mq)
+	for i := range n {
+		bury(d.t, d.client, group, mq, int64(i))
+	}
+	dlq := protocol.MessageQueue{Topic: protocol.DLQTopic(group), BrokerName: mq.BrokerName}
+	tg.AwaitRoute(d.t, dlq.Topic, 1)
+	tg.AwaitOffset(d.t, dlq, int64(n))
+	*d = *newDesk(d.t, tg) // it knows the topics that have come
+	return letters{group, mq, d.awaitFound(inspect.FindRequest{Topic: dlq.Topic}, n).Messages}
+}
+
+func uniqueID(i int) string { return "7F0000010DFC1EB2C6F60000000000" + string(rune('A'+i)) + "0" }
