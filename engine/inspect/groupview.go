@@ -110,7 +110,8 @@ func (v *groupView) topics() []string {
 			}
 		}
 	}
-	if retry := protocol.RetryTopic(v.group); v.round.survey.topics[retry] {
+	// A broadcasting member retries nothing, and reads no retry topic.
+	if retry := protocol.RetryTopic(v.group); v.round.survey.topics[retry] && v.members.Model != protocol.Broadcasting {
 		topics = append(topics, retry)
 	}
 	topics = append(topics, v.round.survey.pop[v.group]...)

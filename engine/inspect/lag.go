@@ -64,11 +64,39 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	l.Lag, l.UnknownQueues, l.Ahead = sum(v.queues, false)
 	l.RetryLag, unknownRetry, _ = sum(v.queues, true)
 	l.UnknownQueues += unknownRetry
+	if why := v.untold(); why.Kind != ReasonNone {
+		l.Lag, l.RetryLag = bounded(l.Lag, why), bounded(l.RetryLag, why)
+	}
 	var problems []Problem
 	l.DeadLetters, problems = v.round.deadLetters(ctx, v.group)
 	l.Problems = append(l.Problems, problems...)
 	l.State = v.state(l.Pause)
 	return l
+}
+
+// untold is why a broker has not told its part, which may hold queues that nobody
+// else tells of.
+func (v *groupView) untold() Reason {
+	for i := range v.said {
+		if err := v.said[i].statsErr; err != nil && ReasonOf(err).Kind != ReasonNotFound {
+			return ReasonOf(err)
+		}
+	}
+	if len(v.unread) > 0 {
+		return Reason{ReasonFailed, "the queues of " + v.unread[0] + " are not known"}
+	}
+	return Reason{}
+}
+
+// bounded is a sum that lacks a part: no more than a bound, and of nothing unknown.
+func bounded(n Number, why Reason) Number {
+	switch {
+	case !n.Known || n.AtLeast:
+		return n
+	case n.Value == 0:
+		return Unknown(why)
+	}
+	return AtLeast(n.Value, why)
 }
 
 // memberCount is unknown, or a bound, where brokers have not said.
@@ -235,7 +263,7 @@ func (q *QueueLag) setAge(s protocol.QueueTimeSpan, now time.Time) {
 	switch {
 	case q.Min.Known && q.next() == q.Min.Value && s.MinTimestamp > 0:
 		q.NextStored = millis(s.MinTimestamp)
-	case s.DelayTime > 0 && s.DelayTime < now.UnixMilli():
+	case s.DelayTime >= 0 && s.DelayTime < now.UnixMilli():
 		q.NextStored = now.Add(-time.Duration(s.DelayTime) * time.Millisecond).Truncate(time.Millisecond)
 	default:
 		q.NextWhy = Reason{ReasonFailed, "the broker cannot read the next message"}

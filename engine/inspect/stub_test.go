@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"testing"
@@ -21,6 +22,7 @@ type stub struct {
 	id     string
 	heeds  bool
 	still  bool // it holds its queues and pulls nothing
+	model  protocol.MessageModel
 
 	mu       sync.Mutex // guards what follows
 	position map[protocol.MessageQueue]int64
@@ -49,7 +51,7 @@ func newStub(t *testing.T, tg *sandboxtest.Target, group, id string, offset int6
 	sub.SubVersion = 1
 	for _, addr := range tg.Masters(t) {
 		_, err := s.client.Heartbeat(t.Context(), addr, &protocol.HeartbeatData{ClientID: id, ConsumerDataSet: []protocol.ConsumerData{{
-			GroupName: group, ConsumeType: protocol.ConsumePassively, MessageModel: protocol.Clustering,
+			GroupName: group, ConsumeType: protocol.ConsumePassively, MessageModel: cmp.Or(s.model, protocol.Clustering),
 			ConsumeFromWhere: protocol.ConsumeFromFirstOffset, SubscriptionDataSet: []protocol.SubscriptionData{sub},
 		}}})
 		if err != nil {

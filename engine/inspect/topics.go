@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -220,10 +221,7 @@ func PermText(perm int32) string {
 	return string(text)
 }
 
-// groupsOf are the groups that consume a topic. A 5.3 broker names the topic itself in
-// the place of an online group that has committed nothing; so who it may be is looked
-// for among the groups that have the topic in their name or configuration, by asking
-// nobody: that name is left out, unless there is such a group.
+// groupsOf are the groups that consume a topic, as its brokers say.
 func (r *round) groupsOf(ctx context.Context, topic string, route *remoting.TopicRoute) ([]string, Reason) {
 	var brokers []*broker
 	for _, data := range route.Data.BrokerDatas {
@@ -232,26 +230,53 @@ func (r *round) groupsOf(ctx context.Context, topic string, route *remoting.Topi
 		}
 	}
 	answers := make([][]string, len(brokers))
-	failed := make([]error, len(brokers))
-	each(len(brokers), 0, func(i int) {
-		answers[i], failed[i] = ask(ctx, r.in, brokers[i].addr, func(ctx context.Context) ([]string, error) {
-			return r.in.client.GroupsOfTopic(ctx, brokers[i].addr, topic)
-		})
+	failed := make([]Reason, len(brokers))
+	each(len(brokers), 0, func(i int) { answers[i], failed[i] = r.groupsAt(ctx, brokers[i], topic) })
+	groups := slices.Concat(answers...)
+	slices.Sort(groups)
+	return slices.Compact(groups), cmp.Or(failed...)
+}
+
+// maxSearched is how many groups at most are asked whether they are the one that a
+// broker does not name.
+const maxSearched = 512
+
+// groupsAt asks one broker. A 5.3 one names the topic itself in the place of each group
+// that is online and has committed nothing: then the groups that it knows are asked for
+// their subscription.
+func (r *round) groupsAt(ctx context.Context, b *broker, topic string) ([]string, Reason) {
+	groups, err := ask(ctx, r.in, b.addr, func(ctx context.Context) ([]string, error) {
+		return r.in.client.GroupsOfTopic(ctx, b.addr, topic)
 	})
-	var groups []string
-	var why Reason
-	for i := range brokers {
-		if failed[i] != nil {
-			why = ReasonOf(failed[i])
-		}
-		for _, group := range answers[i] {
-			if group != topic || r.survey.groups[group] != nil {
-				groups = append(groups, group)
-			}
+	if err != nil {
+		return nil, ReasonOf(err)
+	}
+	if r.survey.groups[topic] != nil || !slices.Contains(groups, topic) {
+		return groups, Reason{}
+	}
+	groups = slices.DeleteFunc(groups, func(group string) bool { return group == topic })
+	var others []string
+	for group, known := range r.survey.groups {
+		if slices.Contains(known.brokers, b.name) && !slices.Contains(groups, group) && !isSystemGroup(group) {
+			others = append(others, group)
 		}
 	}
-	slices.Sort(groups)
-	return slices.Compact(groups), why
+	if len(others) > maxSearched {
+		return groups, Reason{ReasonFailed, b.name + " does not name a group that is online there and has committed nothing"}
+	}
+	subscribed := make([]bool, len(others))
+	each(len(others), 0, func(i int) {
+		s, err := ask(ctx, r.in, b.addr, func(ctx context.Context) (*protocol.SubscriptionData, error) {
+			return r.in.client.SubscriptionOf(ctx, b.addr, others[i], topic)
+		})
+		subscribed[i] = err == nil && s != nil
+	})
+	for i, group := range others {
+		if subscribed[i] {
+			groups = append(groups, group)
+		}
+	}
+	return groups, Reason{}
 }
 
 // firstStored asks when the first message of each queue was stored. The question is

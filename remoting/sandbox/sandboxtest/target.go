@@ -72,10 +72,18 @@ func Run(t *testing.T, body func(t *testing.T, target *Target)) {
 	}
 }
 
-func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target)) {
+// RunSandbox is Run over the sandbox of either line only, for what real brokers are
+// not made to do: faults, several brokers.
+func RunSandbox(t *testing.T, body func(t *testing.T, target *Target), opts ...Option) {
+	t.Helper()
+	runSandbox(t, "sandbox", "5", body, opts...)
+	runSandbox(t, "sandbox-4", "4", body, opts...)
+}
+
+func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target), opts ...Option) {
 	t.Run(name, func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			sb := Start(t, Line(line))
+			sb := Start(t, append(opts[:len(opts):len(opts)], Line(line))...)
 			target := &Target{Name: name, Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial, Line: line, Sandbox: sb}
 			target.admin = target.Client(t, nil)
 			body(t, target)

@@ -1,0 +1,397 @@
+package inspect_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// queueText is what is known of a queue's lag, in one line.
+func queueText(q *inspect.QueueLag) string {
+	return fmt.Sprintf("%d: min %s, committed %s, max %s, lag %s, expired %d", q.QueueID, numberText(q.Min), numberText(q.Committed), numberText(q.Max), numberText(q.Lag), q.Expired)
+}
+
+func numberText(n inspect.Number) string {
+	switch {
+	case !n.Known:
+		return n.Why.Kind.String()
+	case n.AtLeast:
+		return fmt.Sprintf("≥%d", n.Value)
+	}
+	return fmt.Sprint(n.Value)
+}
+
+func queueTexts(l *inspect.GroupLag, topic string) []string {
+	var texts []string
+	for i := range l.Queues {
+		if l.Queues[i].Topic == topic {
+			texts = append(texts, queueText(&l.Queues[i]))
+		}
+	}
+	return texts
+}
+
+func wantTexts(t *testing.T, what string, got []string, want ...string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n  %s\nwant\n  %s", what, strings.Join(got, "\n  "), strings.Join(want, "\n  "))
+	}
+}
+
+// Nothing committed, 0 committed, some, and more than there is are different; what is
+// ahead hides nothing of what waits (R076, R080, R081).
+func TestLagOfAStoppedGroup(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		tg.Produce(t, topic, 4*5)
+		mqs := d.queues(topic)
+		d.makeGroup(tg, group)
+		d.commit(group, 0, mqs[1])
+		d.commit(group, 3, mqs[2])
+		d.commit(group, 12, mqs[3])
+		l, err := d.LagExact(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantTexts(t, "queues", queueTexts(&l, topic),
+			"0: min 0, committed no commit, max 5, lag 5, expired 0",
+			"1: min 0, committed 0, max 5, lag 5, expired 0",
+			"2: min 0, committed 3, max 5, lag 2, expired 0",
+			"3: min 0, committed 12, max 5, lag -7, expired 0")
+		if l.State != inspect.StateOffline || l.Lag != inspect.Exact(12) || l.Ahead != 7 || l.UnknownQueues != 0 || l.Members != inspect.Exact(0) {
+			t.Errorf("state %s, lag %+v, ahead %d, %d unknown, members %+v; want offline, 12, 7, 0, 0", l.State, l.Lag, l.Ahead, l.UnknownQueues, l.Members)
+		}
+		if len(l.Problems) > 0 {
+			t.Errorf("problems: %v", l.Problems)
+		}
+		// The time of the next message is that of the message itself.
+		for i, offset := range []int64{0, 0, 3} {
+			q := &l.Queues[i]
+			m, found, err := headOf(t.Context(), d.client, q.MessageQueue, offset)
+			if err != nil || !found || !q.NextStored.Equal(m) {
+				t.Errorf("queue %d: next stored %v, want %v (%v, %v)", i, q.NextStored, m, found, err)
+			}
+			if q.Owners != nil || q.OwnersWhy.Kind != inspect.ReasonOffline {
+				t.Errorf("queue %d: owners %v, %v; want none, offline", i, q.Owners, q.OwnersWhy)
+			}
+		}
+		if q := &l.Queues[3]; !q.NextStored.IsZero() {
+			t.Errorf("queue 3 is ahead, but its next message was stored at %v", q.NextStored)
+		}
+		// Lag gives about the same without reading messages.
+		quick, err := d.Lag(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3 {
+			if diff := quick.Queues[i].NextStored.Sub(l.Queues[i].NextStored).Abs(); diff > 2*time.Second {
+				t.Errorf("queue %d: next stored %v, want about %v", i, quick.Queues[i].NextStored, l.Queues[i].NextStored)
+			}
+		}
+	})
+}
+
+// headOf reads when the message at an offset was stored.
+func headOf(ctx context.Context, c *remoting.Client, mq protocol.MessageQueue, offset int64) (time.Time, bool, error) {
+	addr, err := c.MasterOf(ctx, mq)
+	if err != nil {
+		return time.Time{}, false, err
+	}
+	r, err := c.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
+		ConsumerGroup: "TOOLS_CONSUMER", Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: 1,
+		SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
+	})
+	if err != nil || r.Status != remoting.PullFound {
+		return time.Time{}, false, err
+	}
+	messages, err := protocol.AppendMessages(nil, r.Body, &protocol.MessageSource{BrokerName: mq.BrokerName, Topic: mq.Topic})
+	if err != nil || len(messages) == 0 {
+		return time.Time{}, false, err
+	}
+	return messages[0].Stored(), true, nil
+}
+
+// A group that nobody has heard of is not an empty one, and asking about it makes
+// nothing: the question about one group's configuration would.
+func TestUnknownGroup(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		group := tg.Group(t)
+		for range 2 {
+			for name, err := range map[string]error{
+				"lag": second(d.Lag(t.Context(), group)), "group": second(d.Group(t.Context(), group)),
+				"members": second(d.Members(t.Context(), group)), "live": second(d.Live(t.Context(), group)),
+			} {
+				if _, ok := err.(*inspect.NotFoundError); !ok {
+					t.Errorf("%s: %v, want that there is no such group", name, err)
+				}
+			}
+		}
+		if _, ok := second(d.Topic(t.Context(), group)).(*inspect.NotFoundError); !ok {
+			t.Errorf("topic: not said that there is none")
+		}
+		list, err := d.Groups(t.Context())
+		if err != nil || slices.ContainsFunc(list.Groups, func(g inspect.GroupName) bool { return g.Group == group }) {
+			t.Errorf("the group is there after it was asked about (%v)", err)
+		}
+	})
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// A group is known by a configuration, by offsets or by a retry topic, and paused
+// where its configuration says so.
+func TestGroupsAreFoundByAnyTrace(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, configured, paused := tg.Topic(t, 2), tg.Group(t), tg.Group(t)
+		d.makeGroup(tg, configured)
+		c := protocol.NewGroupConfig(paused)
+		c.SetBool("consumeEnable", false)
+		for _, addr := range tg.Masters(t) {
+			if err := d.client.UpdateGroupConfig(t.Context(), addr, c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d.commit(configured, 0, d.queues(topic)...)
+		list, err := d.Groups(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		byName := map[string]inspect.GroupName{}
+		for _, g := range list.Groups {
+			byName[g.Group] = g
+		}
+		if g := byName[configured]; !g.Configured || !g.Offsets || g.System || g.Paused.Any() {
+			t.Errorf("%+v, want configured, with offsets, not paused", g)
+		}
+		if g := byName[paused]; !g.Configured || g.Offsets || !g.Paused.All() {
+			t.Errorf("%+v, want configured, without offsets, paused", g)
+		}
+		if tg.Sandbox == nil && !byName["TOOLS_CONSUMER"].System {
+			t.Errorf("TOOLS_CONSUMER is not marked as RocketMQ's own: %+v", byName["TOOLS_CONSUMER"])
+		}
+		rows := d.GroupRows(t.Context(), []string{paused, configured})
+		if rows[0].Group != paused || rows[0].State != inspect.StatePaused || rows[1].State != inspect.StateOffline || !slices.Equal(rows[1].Topics, []string{topic}) {
+			t.Errorf("rows %+v", rows)
+		}
+		detail, err := d.Group(t.Context(), paused)
+		if err != nil || detail.Configs[0].Fields["consumeEnable"] != "false" || detail.Configs[0].Fields["retryMaxTimes"] != "16" || detail.Differences != nil {
+			t.Errorf("detail %+v, %v", detail, err)
+		}
+	})
+}
+
+// Members are asked through the brokers, and a queue's owner is who says to hold it.
+func TestMembersAndOwners(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		mqs := d.queues(topic)
+		still := func(s *stub) { s.still = true }
+		newStub(t, tg, group, "192.0.2.1@one", 0, mqs[:2], still)
+		newStub(t, tg, group, "192.0.2.1@two", 0, mqs[1:3], still)
+		var m inspect.Members
+		sandboxtest.Await(t, "two members that tell", func(ctx context.Context) bool {
+			var err error
+			m, err = d.Members(ctx, group)
+			return err == nil && len(m.Members) == 2 && m.Members[0].Info != nil && m.Members[1].Info != nil
+		})
+		if m.Kind != inspect.KindPush || m.Model != protocol.Clustering || m.From != protocol.ConsumeFromFirstOffset || m.Problems != nil {
+			t.Errorf("members %+v", m)
+		}
+		if one := m.Members[0]; one.ClientID != "192.0.2.1@one" || len(one.Addresses) != 1 || one.Version != "V4_9_3" || one.Missing != nil {
+			t.Errorf("member %+v", one)
+		}
+		live, err := d.Live(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for i := range live.Queues {
+			q := &live.Queues[i]
+			if !q.Retry {
+				got = append(got, fmt.Sprintf("%d: %v, info %v, %v", q.QueueID, q.Owners, q.Info != nil, q.OwnersWhy.Kind))
+			}
+		}
+		wantTexts(t, "owners", got,
+			"0: [192.0.2.1@one], info true, ", "1: [192.0.2.1@one 192.0.2.1@two], info true, ", "2: [192.0.2.1@two], info true, ", "3: [], info false, ")
+		if live.Lag.State != inspect.StateOnline || live.Lag.Members != inspect.Exact(2) {
+			t.Errorf("state %s with %+v members, want online with 2", live.Lag.State, live.Lag.Members)
+		}
+	})
+}
+
+// faultySandbox has a group on two brokers.
+func faultySandbox(t *testing.T, tg *sandboxtest.Target) (d *desk, topic, group string) {
+	t.Helper()
+	d = newDesk(t, tg)
+	topic, group = tg.Topic(t, 2), tg.Group(t)
+	d.makeGroup(tg, group)
+	mqs := d.queues(topic)
+	tg.Produce(t, topic, 3*len(mqs))
+	d.commit(group, 1, mqs...)
+	return d, topic, group
+}
+
+// bothLines runs body in a bubble with a sandbox of two brokers.
+func bothLines(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target)) {
+	t.Helper()
+	sandboxtest.RunSandbox(t, body, sandboxtest.Brokers("broker-a", "broker-b"))
+}
+
+// A frozen broker costs its own rows and the deadline of one question, however many
+// groups are asked for (R185), and is unknown, not 0 (R079, R168).
+func TestFrozenBrokerCostsItsOwnRows(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, group := faultySandbox(t, tg)
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault { return sandbox.Fault{Drop: r.Broker == "broker-b"} })
+		began := time.Now()
+		l, err := d.Lag(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantTexts(t, "queues", queueTexts(&l, topic),
+			"0: min 0, committed 1, max 3, lag 2, expired 0",
+			"1: min 0, committed 1, max 3, lag 2, expired 0",
+			"0: min unreachable, committed unreachable, max unreachable, lag unreachable, expired 0",
+			"1: min unreachable, committed unreachable, max unreachable, lag unreachable, expired 0")
+		if numberText(l.Lag) != "≥4" || l.UnknownQueues != 2 || numberText(l.Members) != "≥0" || l.State != inspect.StateUnknown {
+			t.Errorf("lag %s with %d unknown queues, members %s, state %s", numberText(l.Lag), l.UnknownQueues, numberText(l.Members), l.State)
+		}
+		many := slices.Repeat([]string{group}, 50)
+		rows := d.GroupRows(t.Context(), many)
+		if took := time.Since(began); took > 2*d.Timeout() {
+			t.Errorf("it took %v for all of 50 groups, more than twice the %v of one question", took, d.Timeout())
+		}
+		for _, r := range rows {
+			if numberText(r.Lag) != "≥4" || len(r.Problems) == 0 || r.Problems[0].Where != "broker-b" {
+				t.Fatalf("row %+v", r)
+			}
+		}
+		// It is asked again once it answers.
+		tg.Sandbox.SetFault(nil)
+		time.Sleep(2 * d.Timeout())
+		if l, err = d.Lag(t.Context(), group); err != nil || l.Lag != inspect.Exact(8) || l.Problems != nil {
+			t.Errorf("lag %+v, problems %v, %v; want 8", l.Lag, l.Problems, err)
+		}
+	})
+}
+
+// A broker that refuses for want of a right is denied, which is no number (R078), and
+// a deaf member costs its own row.
+func TestDeniedAndDeaf(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, group := faultySandbox(t, tg)
+		mqs := d.queues(topic)
+		still := func(s *stub) { s.still = true }
+		newStub(t, tg, group, "192.0.2.1@deaf", 0, mqs[:2], still)
+		newStub(t, tg, group, "192.0.2.1@fine", 0, mqs[2:], still)
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			id, _ := r.Command.ExtFields.Get("clientId")
+			return sandbox.Fault{Drop: protocol.RequestCode(r.Command.Code) == protocol.GetConsumerRunningInfo && id == "192.0.2.1@deaf"}
+		})
+		began := time.Now()
+		l, err := d.Lag(t.Context(), group)
+		if took := time.Since(began); err != nil || took > 2*d.Timeout() {
+			t.Fatalf("%v after %v", err, took)
+		}
+		if q := l.Queues[0]; q.Owners != nil || q.OwnersWhy.Kind != inspect.ReasonUnreachable || !strings.Contains(q.OwnersWhy.Text, "@deaf") {
+			t.Errorf("queue of the deaf member: %v, %v", q.Owners, q.OwnersWhy)
+		}
+		if q := l.Queues[2]; !slices.Equal(q.Owners, []string{"192.0.2.1@fine"}) || q.Lag != inspect.Exact(2) {
+			t.Errorf("queue of the other member: %v, %v", q.Owners, q.Lag)
+		}
+
+		denied := sandbox.Fault{Code: protocol.NoPermission, Remark: "User:u1 has no permission to access Group:g from 127.0.0.1, no matched policies."}
+		if tg.Line == "4" {
+			denied = sandbox.Fault{Code: protocol.SystemError, Remark: "org.apache.rocketmq.acl.common.AclException: No acl config for u1, org.apache.rocketmq.acl.plain.X"}
+		}
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if r.Broker == "" {
+				return sandbox.Fault{}
+			}
+			return denied
+		})
+		row := d.GroupRows(t.Context(), []string{group})[0]
+		if row.State != inspect.StateDenied || row.Lag.Known || row.Lag.Why.Kind != inspect.ReasonDenied || row.Members.Known {
+			t.Errorf("row %+v, want it denied", row)
+		}
+		tg.Sandbox.SetFault(nil)
+	})
+}
+
+// A group whose members all read everything keeps its offsets to itself: what brokers
+// have of it is no lag (R075).
+func TestBroadcastingHasNoLagAtTheBroker(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, group := faultySandbox(t, tg)
+		newStub(t, tg, group, "192.0.2.1@all", 0, d.queues(topic), func(s *stub) { s.still, s.model = true, protocol.Broadcasting })
+		l, err := d.Lag(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if l.State != inspect.StateBroadcasting || numberText(l.Lag) != "broadcasting" || numberText(l.RetryLag) != "0" {
+			t.Errorf("state %s, lag %s, retry %s", l.State, numberText(l.Lag), numberText(l.RetryLag))
+		}
+		for i := range l.Queues {
+			if q := &l.Queues[i]; numberText(q.Committed) != "broadcasting" || numberText(q.Lag) != "broadcasting" || q.Max != inspect.Exact(3) {
+				t.Errorf("%s", queueText(q))
+			}
+		}
+	})
+}
+
+// Messages that have expired before they were read are told apart, and are no lag.
+func TestExpiredMessagesAreNoLag(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, group := faultySandbox(t, tg)
+		mq := d.queues(topic)[0]
+		tg.Sandbox.Truncate(mq, 2)
+		l, err := d.LagExact(t.Context(), group)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := queueText(&l.Queues[0]), "0: min 2, committed 1, max 3, lag 1, expired 1"; got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+		if at, _, err := headOf(t.Context(), d.client, mq, 2); err != nil || !l.Queues[0].NextStored.Equal(at) {
+			t.Errorf("next stored %v, want %v (%v)", l.Queues[0].NextStored, at, err)
+		}
+	})
+}
+
+// Retry topics of POP are called by group and topic: they are backlog of their group,
+// and no groups of their own.
+func TestPopRetryTopicsAreNoGroups(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, _, group := faultySandbox(t, tg)
+		retry := protocol.RetryTopic(group + "_orders") // names are at most 127 long
+		tg.Sandbox.CreateTopic("orders", 1)
+		tg.Sandbox.CreateTopic(retry, 1)
+		tg.Sandbox.Put(sandbox.Message{Topic: retry, Body: []byte("x")}, sandbox.Message{Topic: retry, Body: []byte("y")})
+		list, err := d.Groups(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range list.Groups {
+			if g.Group != group && strings.HasPrefix(g.Group, group) {
+				t.Errorf("%s is listed as a group", g.Group)
+			}
+		}
+		row := d.GroupRows(t.Context(), []string{group})[0]
+		if row.Kind != inspect.KindPop || numberText(row.RetryLag) != "2" || row.Lag != inspect.Exact(8) {
+			t.Errorf("kind %s, lag %s, retry %s; want pop, 8, 2", row.Kind, numberText(row.Lag), numberText(row.RetryLag))
+		}
+	})
+}
