@@ -18,7 +18,7 @@ func newGroup(e *env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e))
+	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupReset(e))
 	return cmd
 }
 

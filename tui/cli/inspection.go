@@ -39,12 +39,14 @@ func (e *env) inspection() (*inspection, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &inspection{e.inspector(client), client, t}, nil
+	return &inspection{e.inspector(client, t), client, t}, nil
 }
 
 // inspector asks through client, as long as --timeout lets it.
-func (e *env) inspector(client *remoting.Client) *inspect.Inspector {
-	return inspect.New(inspect.Options{Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now})
+func (e *env) inspector(client *remoting.Client, t *target) *inspect.Inspector {
+	return inspect.New(inspect.Options{
+		Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name,
+	})
 }
 
 func (x *inspection) close() { x.client.Close() }

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"eyeq/engine/inspect"
+)
+
+// groupChange is a command that changes a group of the cluster: what its flags say of
+// asking first.
+type groupChange struct {
+	changeFlags
+	system string
+}
+
+func (f *groupChange) register(fl *pflag.FlagSet) {
+	f.changeFlags.register(fl)
+	fl.StringVar(&f.system, "system-group", "", "the group's name once more, needed besides --yes for RocketMQ's own groups")
+}
+
+// begin connects to the cluster. A change that is not allowed at all is refused before
+// its plan is made.
+func (f *groupChange) begin(e *env, what string) (*inspection, error) {
+	x, err := e.inspection()
+	if err != nil {
+		return nil, err
+	}
+	if !f.dryRun {
+		if err := x.target.allowChange(what); err != nil {
+			x.close()
+			return nil, err
+		}
+	}
+	return x, nil
+}
+
+// confirmGroup asks for the group's name, and for one of RocketMQ's own a second time.
+func (f *groupChange) confirmGroup(ctx context.Context, e *env, t *target, what, group string, system bool) error {
+	if system && f.system != group && (f.yes || !e.canAsk()) {
+		return &refusedError{fmt.Sprintf("%s is one of RocketMQ's own groups, and %s can break the brokers' own work: it needs --yes and --system-group %s; nothing was changed",
+			group, what, shellQuote(group))}
+	}
+	if err := e.confirm(ctx, t, change{what: what, typed: group, flags: f.changeFlags}); err != nil {
+		return err
+	}
+	if !system || f.system == group {
+		return nil
+	}
+	return e.confirm(ctx, t, change{what: "It is one of RocketMQ's own groups, and this can break the brokers' own work: " + what, typed: group, flags: f.changeFlags})
+}
+
+// explainChange is explain for what only changes end with.
+func explainChange(err error) error {
+	if e, ok := errors.AsType[*inspect.NotPossibleError](err); ok {
+		return &refusedError{e.Why}
+	}
+	return explain(err)
+}
+
+// showPlan writes a plan to standard error, so that who is asked sees what for.
+func (e *env) showPlan(plan []byte) { e.stderr.Write(plan) } // nothing can be done without it
+
+// membersText says what a change means for the members, a line each.
+func membersText(members []inspect.MemberEffect) []byte {
+	var out []byte
+	for i, m := range members {
+		if i == maxWarnings {
+			return append(out, headLine("  … and %d more members", len(members)-i)...)
+		}
+		mark := " "
+		if !m.Obeys {
+			mark = "!"
+		}
+		out = append(out, headLine("%s member %s (%s %s): %s", mark, safe(m.ClientID), safe(m.Language), safe(m.Version), m.Effect)...)
+	}
+	return out
+}
+
+// memberEffectJSON is what a change means for a member.
+type memberEffectJSON struct {
+	ClientID string `json:"client_id"`
+	Language string `json:"language"`
+	Version  string `json:"version"`
+	Effect   string `json:"effect"`
+	Obeys    bool   `json:"obeys"`
+}
+
+func memberEffectsJSON(members []inspect.MemberEffect) []memberEffectJSON {
+	list := make([]memberEffectJSON, len(members))
+	for i, m := range members {
+		list[i] = memberEffectJSON(m)
+	}
+	return list
+}
+
+// knownOffset is an offset of a plan for a script: -1 is unknown.
+func knownOffset(offset int64) *int64 {
+	if offset < 0 {
+		return nil
+	}
+	return &offset
+}
+
+// offsetText is an offset of a plan.
+func offsetText(offset int64) string {
+	if offset < 0 {
+		return "–"
+	}
+	return fmt.Sprint(offset)
+}
+
+// write puts the answer on standard output.
+func (e *env) write(out []byte) error {
+	if _, err := e.stdout.Write(out); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}

@@ -1,0 +1,246 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+	"eyeq/tui"
+)
+
+// resetFlags are the flags of `group reset`.
+type resetFlags struct {
+	groupChange
+	topics, queues, exclude []string
+	to, undo                string
+	retry                   bool
+}
+
+func newGroupReset(e *env) *cobra.Command {
+	f := &resetFlags{}
+	cmd := &cobra.Command{
+		Use:   "reset GROUP --to TARGET",
+		Short: "Move a group's offsets, with a preview, and see that it took (-o table|json)",
+		Long: `Moves the committed offsets of a group: of all its topics but the retry topic, of some topics, or of
+some queues. First comes the plan, queue by queue: replay (consumed again), SKIP (never consumed by
+this group), GONE (expired already). --dry-run ends there. Then the group's name is asked for, or
+--yes given. What is committed is compared with the plan, saved to a file that --undo takes back, and
+changed; then it is read back, and members that are connected are watched for half a minute.
+
+TARGET is earliest, latest, a time (RFC 3339, 2006-01-02 15:04[:05] in --tz, or -15m), offset:N,
+shift:+N or shift:-N, or file:F with offsets that were saved. A time is the first message stored then or
+later; beyond the last message it is the queue's end. Offsets are kept within the queue.
+
+How depends on who is there. Nobody connected: the offsets are written. Members, on 5.x: the brokers
+move them and tell each member at its next pull. Members, on 4.9: the brokers tell the members, who
+can be sent to the beginning, the end or a time, all queues of a topic at once; anything else is
+refused, and possible when they are stopped.
+
+A queue that cannot be read stops the whole, until it is left out by --exclude.`,
+		Example: `  eyeq group reset orders-worker --to -15m --dry-run
+  eyeq group reset orders-worker -t orders --to 2026-11-29T13:30:00+08:00 --reason 'bad batch 7781'
+  eyeq group reset orders-worker -t orders --queue broker-a:3 --to offset:4711 --yes -o json
+  eyeq group reset orders-worker --undo ~/.local/state/eyeq/offsets/20261129T053000.000Z_prod_orders-worker.json`,
+		Args:              oneName("group"),
+		ValidArgsFunction: e.completion(true, groupNames),
+	}
+	fl := cmd.Flags()
+	fl.StringArrayVarP(&f.topics, "topic", "t", nil, "only this topic; repeatable")
+	fl.StringArrayVar(&f.queues, "queue", nil, "BROKER:ID, only this queue of each topic; repeatable")
+	fl.StringArrayVar(&f.exclude, "exclude", nil, "BROKER:ID, leave this queue out; repeatable")
+	fl.BoolVar(&f.retry, "retry", false, "the group's retry topic too")
+	fl.StringVar(&f.to, "to", "", "TARGET")
+	fl.StringVar(&f.undo, "undo", "", "go back to the offsets in this file, which a reset has saved")
+	f.register(fl)
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error { return f.run(ctx, e, args[0]) })
+	return cmd
+}
+
+func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
+	format, err := e.format("table", "json")
+	if err != nil {
+		return err
+	}
+	r, to, err := f.request(e, group)
+	if err != nil {
+		return err
+	}
+	what := fmt.Sprintf("resetting group %s to %s", group, to)
+	x, err := f.begin(e, what)
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	p, err := x.PlanReset(ctx, r)
+	if err != nil {
+		return explainChange(err)
+	}
+	e.warn(p.Problems)
+	refused := p.Refused()
+	if f.dryRun {
+		out := resetPlanText(e, &p, to)
+		if format == "json" {
+			if out, err = marshal(resetJSONOf(&p, nil)); err != nil {
+				return err
+			}
+		}
+		if err := e.write(out); err != nil {
+			return err
+		}
+		return explainChange(refused)
+	}
+	if refused != nil || !f.yes && e.canAsk() {
+		e.showPlan(resetPlanText(e, &p, to))
+	}
+	if refused != nil {
+		return explainChange(refused)
+	}
+	if f.yes { // nobody has seen the plan
+		e.warnMembers(p.Members)
+	}
+	if err := f.confirmGroup(ctx, e, x.target, what, group, p.System); err != nil {
+		return err
+	}
+	var res inspect.ResetResult
+	entry := tui.AuditEntry{Command: "group reset", Group: group, Topic: strings.Join(f.topics, ","), Reason: f.reason,
+		Before: offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
+		After:  offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
+	applied := false
+	err = e.recorded(x.target, entry, func() (any, error) {
+		if p.Method == inspect.MethodServer || p.Method == inspect.MethodPush {
+			e.say("resetting, then watching for up to half a minute whether the members follow; ctrl-c ends the watch")
+		}
+		var err error
+		if res, err = x.ApplyReset(ctx, p); err != nil {
+			return nil, err
+		}
+		applied = true
+		return offsetsJSON(res.Rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed()
+	})
+	if !applied {
+		return explainChange(err)
+	}
+	out := resetResultText(e, &res)
+	if format == "json" {
+		var jerr error
+		if out, jerr = marshal(resetJSONOf(&res.Plan, &res)); jerr != nil {
+			return jerr
+		}
+	}
+	if werr := e.write(out); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// warnMembers names the members that may not follow.
+func (e *env) warnMembers(members []inspect.MemberEffect) {
+	for _, m := range members {
+		if !m.Obeys {
+			e.say("member %s (%s %s): %s", m.ClientID, m.Language, m.Version, m.Effect)
+		}
+	}
+}
+
+// request reads the flags; to is the target in words.
+func (f *resetFlags) request(e *env, group string) (r inspect.ResetRequest, to string, err error) {
+	r = inspect.ResetRequest{Group: group, Topics: f.topics, Retry: f.retry}
+	for _, topic := range f.topics {
+		if err := checkTopic(topic); err != nil {
+			return r, "", err
+		}
+	}
+	if r.Queues, err = queueFlags("queue", f.queues); err != nil {
+		return r, "", err
+	}
+	if r.Exclude, err = queueFlags("exclude", f.exclude); err != nil {
+		return r, "", err
+	}
+	file, fromFile := strings.CutPrefix(f.to, "file:")
+	switch {
+	case f.to != "" && f.undo != "":
+		return r, "", usagef("--to and --undo: give one of them")
+	case f.to == "" && f.undo == "":
+		return r, "", &usageError{Err: fmt.Errorf("where to? --to TARGET"),
+			Hint: "TARGET is earliest, latest, a time, -15m, offset:N, shift:±N or file:F; --undo FILE takes a reset back."}
+	case f.undo != "":
+		file = f.undo
+	case !fromFile:
+		r.Target, to, err = parseTarget(f.to, e.location, e.now())
+		if err != nil {
+			return r, "", usagef("--to %v", err)
+		}
+		return r, to, nil
+	}
+	saved, err := inspect.ReadSaved(file)
+	if err != nil {
+		return r, "", &usageError{Err: err}
+	}
+	if f.undo != "" && saved.Group != group {
+		return r, "", usagef("--undo %s: it has the offsets of group %s, not of %s", file, saved.Group, group)
+	}
+	r.Exact = saved.Exact()
+	if none := len(saved.Queues) - len(r.Exact); none > 0 {
+		e.say("%s: %d queues had no offset then; none can be taken away again, so they stay as they are", file, none)
+	}
+	if len(r.Exact) == 0 {
+		return r, "", usagef("%s has no offset in it", file)
+	}
+	return r, fmt.Sprintf("the offsets of %s that were saved at %s", saved.Group, e.bothTimes(saved.Time)), nil
+}
+
+// queueFlags reads BROKER:ID, of any topic.
+func queueFlags(flag string, values []string) ([]protocol.MessageQueue, error) {
+	var list []protocol.MessageQueue
+	for _, s := range values {
+		q, err := parseQueueRef(s)
+		if err != nil {
+			return nil, usagef("--%s: %v", flag, err)
+		}
+		list = append(list, protocol.MessageQueue{BrokerName: q.broker, QueueID: q.id})
+	}
+	return list, nil
+}
+
+// parseTarget reads where a reset goes to, but for files.
+func parseTarget(s string, loc *time.Location, now time.Time) (t core.ResetTarget, words string, err error) {
+	if n, ok := strings.CutPrefix(s, "shift:"); ok {
+		n = strings.ReplaceAll(n, "−", "-") // as a person may type it
+		offset, err := strconv.ParseInt(n, 10, 64)
+		if signed := strings.HasPrefix(n, "+") || strings.HasPrefix(n, "-"); err != nil || offset == 0 || !signed {
+			return t, "", fmt.Errorf("%q: must be shift:+N or shift:-N", s)
+		}
+		return core.ResetTarget{Kind: core.ResetShift, Offset: offset}, fmt.Sprintf("%+d from where it is", offset), nil
+	}
+	p, err := parsePosition(s, loc, now)
+	if err != nil {
+		return t, "", fmt.Errorf("%q is no target: earliest, latest, 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], -15m, offset:N, shift:±N or file:F", s)
+	}
+	switch p.kind {
+	case posEarliest:
+		return core.ResetTarget{Kind: core.ResetEarliest}, "the earliest message", nil
+	case posLatest:
+		return core.ResetTarget{Kind: core.ResetLatest}, "the end", nil
+	case posOffset:
+		return core.ResetTarget{Kind: core.ResetOffset, Offset: p.offset}, fmt.Sprintf("offset %d", p.offset), nil
+	}
+	return core.ResetTarget{Kind: core.ResetTime, Time: p.time}, bothTimes(p.time, loc), nil
+}
+
+// bothTimes is a time in the zone of --tz and in UTC, so that no zone is in doubt.
+func bothTimes(t time.Time, loc *time.Location) string {
+	return t.In(loc).Format(textTime+" -07:00") + " (" + jsonTime(t) + ")"
+}
+
+func (e *env) bothTimes(t time.Time) string { return bothTimes(t, e.location) }
+
+// saveDir is where offsets are saved before they are changed.
+func saveDir(getenv func(string) string) string { return filepath.Join(stateDir(getenv), "offsets") }
