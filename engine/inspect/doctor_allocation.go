@@ -343,5 +343,5 @@ func judgeReleases(v *visit) {
 		return
 	}
 	v.find(CodeQueueNotReleased, SeverityCritical, fmt.Sprintf("%s to be given away, and the listener does not end", verb(len(lines), "1 queue waits", grouped(int64(len(lines)))+" queues wait")),
-		"An orderly queue changes hands when its listener returns. Find out what it waits for (threads: jstack of the member), or restart that member.", capped(lines)...)
+		"An orderly queue changes hands when its listener returns. Find out what it waits for ("+v.eyeq("group members %s --stack", v.f.Group)+"), or restart that member.", capped(lines)...)
 }

@@ -26,10 +26,10 @@ const (
 
 // stillQueue is a queue whose commit and cache have not moved between the samples.
 type stillQueue struct {
-	mq        protocol.MessageQueue
-	member    *Member
-	now, was  *protocol.ProcessQueueInfo
-	lag, was0 *QueueLag
+	mq          protocol.MessageQueue
+	member      *Member
+	now, was    *protocol.ProcessQueueInfo
+	lag, before *QueueLag
 }
 
 // stillQueues are the queues with a backlog whose oldest message is the same as before.
@@ -81,13 +81,28 @@ func oldest(q *protocol.ProcessQueueInfo) int64 {
 	return -1
 }
 
+// upTo is the offset up to which the member has pulled, as far as can be told.
+func (s *stillQueue) upTo() int64 {
+	to := int64(0)
+	if s.now.CachedMsgCount > 0 {
+		to = s.now.CachedMsgMaxOffset + 1
+	}
+	switch {
+	case s.lag.Pulled.Known: // 5.x
+		return max(to, s.lag.Pulled.Value)
+	case s.lag.Max.Known && s.now.LastPullTimestamp == s.was.LastPullTimestamp && s.lag.Max.Value == s.before.Max.Value:
+		return max(to, s.lag.Max.Value) // its pull waits at the end
+	}
+	return to
+}
+
 // finished is how many messages behind the oldest one are done, as far as offsets
 // tell; with a filter, offsets that were never delivered count too.
-func finished(q *protocol.ProcessQueueInfo) int64 {
-	if q.CachedMsgCount == 0 || q.TransactionMsgCount > 0 {
+func (s *stillQueue) finished() int64 {
+	if s.now.CachedMsgCount == 0 || s.now.TransactionMsgCount > 0 {
 		return 0 // orderly: nothing is done behind the oldest
 	}
-	return q.CachedMsgMaxOffset - q.CachedMsgMinOffset + 1 - int64(q.CachedMsgCount)
+	return s.upTo() - s.now.CachedMsgMinOffset - int64(s.now.CachedMsgCount)
 }
 
 // waits is how long the next message of a queue has been stored, by the brokers'
@@ -102,6 +117,9 @@ func (v *visit) waits(q *QueueLag) time.Duration {
 // stuck and blocked divide the queues that stand still: of a stuck one nothing is
 // consumed, of a blocked one all but the oldest message.
 func (v *visit) stuck(s *stillQueue) bool {
+	if v.blocked(s) {
+		return false
+	}
 	still := s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp && oldest(s.now) == oldest(s.was)
 	return still && (s.idle(v) >= stuckAfter || v.moved >= stuckAfter)
 }
@@ -115,9 +133,7 @@ func (v *visit) blocked(s *stillQueue) bool {
 	}
 	timeout := time.Duration(settingOf(s.member, "consumeTimeout", int64(consumeTimeoutDefault/time.Minute))) * time.Minute
 	switch {
-	case v.stuck(s):
-		return false
-	case !v.last.Lag.Filtered && finished(s.now) >= finishedBeyond && finished(s.now) >= finished(s.was):
+	case !v.last.Lag.Filtered && s.finished() >= finishedBeyond:
 		return true
 	case s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp:
 		return false
@@ -143,10 +159,10 @@ func judgeStuck(v *visit) {
 		switch {
 		case v.repeats(&s):
 			repeating = append(repeating, s)
-		case v.stuck(&s):
-			stuck = append(stuck, s)
 		case v.blocked(&s):
 			blocked = append(blocked, s)
+		case v.stuck(&s):
+			stuck = append(stuck, s)
 		}
 	}
 	if len(repeating) > 0 {
@@ -160,7 +176,7 @@ func judgeStuck(v *visit) {
 	}
 	if len(blocked) > 0 {
 		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(blocked, "cannot commit: its oldest message is not finished, while others behind it are", "cannot commit: their oldest messages are not finished, while others behind them are"),
-			"Find out what the listener waits for with that message (threads: jstack of the member). After the consume timeout the member sends it back by itself; "+
+			"Find out what the listener waits for with that message (its threads: "+v.threads(blocked[0].member)+"). After the consume timeout the member sends it back by itself; "+
 				"a restart delivers again what is finished and not committed.", v.stuckEvidence(blocked)...)
 	}
 }
@@ -175,10 +191,15 @@ func stuckSummary(list []stillQueue, one, many string) string {
 func (v *visit) stuckNext(list []stillQueue) string {
 	s := &list[0]
 	if cached(s.now) > 0 {
-		return fmt.Sprintf("The listener of %s does not return: look at its threads (jstack) and at the message, eyeq message get -t %s --queue %s:%d --offset %d. "+
-			"A restart of the member delivers it again.", s.member.ClientID, s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now))
+		return fmt.Sprintf("The listener does not return: look at its threads (%s) and at the message (%s). A restart of the member delivers it again.",
+			v.threads(s.member), v.eyeq("message get -t %s --queue %s:%d --offset %d", s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now)))
 	}
 	return fmt.Sprintf("%s has nothing cached of it: it does not pull, or the broker does not answer. Look at the member's log for the queue, then restart it.", s.member.ClientID)
+}
+
+// threads is the command that shows what a member's threads do.
+func (v *visit) threads(m *Member) string {
+	return v.eyeq("group members %s --client %s --stack", v.f.Group, m.ClientID)
 }
 
 func (v *visit) stuckEvidence(list []stillQueue) []string {
@@ -189,10 +210,10 @@ func (v *visit) stuckEvidence(list []stillQueue) []string {
 		if head := v.headText(s.mq); head != "" {
 			lines = append(lines, head)
 		}
-		if done := finished(s.now); done > 0 {
-			what := fmt.Sprintf("finished up to %s: %s would be delivered again after a restart", grouped(s.now.CachedMsgMaxOffset), plural(done, "message"))
+		if done := s.finished(); done > 0 {
+			what := fmt.Sprintf("finished up to %s: %s would be delivered again after a restart", grouped(s.upTo()), plural(done, "message"))
 			if v.last.Lag.Filtered {
-				what = fmt.Sprintf("pulled up to %s; how much of it is finished cannot be told of a filtered topic", grouped(s.now.CachedMsgMaxOffset))
+				what = fmt.Sprintf("pulled up to %s; how much of it is finished cannot be told of a filtered topic", grouped(s.upTo()))
 			}
 			lines = append(lines, what)
 		}
@@ -202,8 +223,8 @@ func (v *visit) stuckEvidence(list []stillQueue) []string {
 
 func (v *visit) stillText(s *stillQueue) string {
 	text := fmt.Sprintf("%v at %s: committed %s for %s", s.mq, s.member.ClientID, committedText(s.lag), ageText(v.moved))
-	switch more := s.lag.Max.Value - s.was0.Max.Value; {
-	case s.lag.Max.Known && s.was0.Max.Known && more > 0:
+	switch more := s.lag.Max.Value - s.before.Max.Value; {
+	case s.lag.Max.Known && s.before.Max.Known && more > 0:
 		text += fmt.Sprintf(", lag %s and growing (+%s)", grouped(s.lag.Lag.Value), grouped(more))
 	default:
 		text += ", lag " + grouped(s.lag.Lag.Value)

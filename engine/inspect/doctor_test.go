@@ -555,7 +555,27 @@ var doctorCases = map[string]struct {
 				q.CachedMsgCount, q.CachedMsgMaxOffset = 9, 5998
 			})
 		},
-		want: []string{"critical message_blocks"}, says: []string{"finished up to 5,998: 4,990 messages would be delivered again after a restart"},
+		want: []string{"critical message_blocks"}, says: []string{"finished up to 5,999: 4,990 messages would be delivered again after a restart"},
+	},
+	"the oldest message blocks and is alone in the cache (R023)": {
+		edit: func(f *Facts) {
+			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) {
+				longAgo(i, q)
+				q.CachedMsgCount, q.CachedMsgMaxOffset = 1, 1000
+			})
+			lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.Pulled = Exact(5991) })
+		},
+		want: []string{"critical message_blocks"}, says: []string{"finished up to 5,991: 4,990 messages would be delivered again"},
+	},
+	"the same where the broker does not tell what was pulled": {
+		edit: func(f *Facts) {
+			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) {
+				longAgo(i, q)
+				q.CachedMsgCount, q.CachedMsgMaxOffset, q.LastPullTimestamp = 1, 1000, visited.Add(-9*time.Second).UnixMilli()
+			})
+			lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.Max = Exact(5991) })
+		},
+		want: []string{"critical message_blocks"}, says: []string{"finished up to 5,991: 4,990 messages would be delivered again", "lag 4,991, 1 cached"},
 	},
 	"the oldest message is older than the consume timeout (R022)": {
 		edit: func(f *Facts) {

@@ -62,26 +62,42 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 			f.BrokersWhy = ReasonOf(err)
 		}
 	})
-	for len(f.Samples) < o.Samples {
+	for again := true; len(f.Samples) < o.Samples || again && missed(f.Samples); {
+		again = len(f.Samples) < o.Samples // one look more, and no other
 		select {
 		case <-next.C:
 		case <-ctx.Done():
 			return f, ctx.Err()
 		}
 		next.Reset(o.Interval)
-		again, err := in.Live(ctx, group)
+		look, err := in.Live(ctx, group)
 		if ctx.Err() != nil {
 			return f, ctx.Err()
 		}
 		if err != nil {
 			return f, err
 		}
-		f.Samples = append(f.Samples, again)
+		f.Samples = append(f.Samples, look)
 	}
 	in.readHeads(ctx, &f)
 	in.readDead(ctx, &f)
 	in.readTags(ctx, &f)
 	return f, ctx.Err()
+}
+
+// missed reports whether a member that had answered did not at the last look: it may
+// have been busy for a moment, and is asked once more.
+func missed(samples []Live) bool {
+	if len(samples) < 2 {
+		return false
+	}
+	before := byClientID(samples[len(samples)-2].Members)
+	for _, m := range samples[len(samples)-1].Members.Members {
+		if was := before[m.ClientID]; m.Info == nil && m.Why.Kind == ReasonUnreachable && was != nil && was.Info != nil {
+			return true
+		}
+	}
+	return false
 }
 
 // readHeads reads the messages at which queues stand still.

@@ -40,3 +40,16 @@ func (r Report) Healthy() bool {
 	}
 	return true
 }
+
+// Doubtful reports whether something could not be asked that a verdict of health would
+// need: a question that failed, not one that has no answer by its nature.
+func (r Report) Doubtful() bool {
+	for _, p := range r.Unchecked {
+		switch p.Why.Kind {
+		case ReasonNotAsked, ReasonUnsupported, ReasonProxy, ReasonBroadcasting, ReasonOffline:
+		default:
+			return true
+		}
+	}
+	return false
+}

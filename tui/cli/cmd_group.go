@@ -18,7 +18,8 @@ func newGroup(e *env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupReset(e))
+	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupDoctor(e))
+	cmd.AddCommand(newGroupReset(e)) // these change the cluster
 	return cmd
 }
 

@@ -23,6 +23,7 @@ const (
 	statusNotFound    = 3
 	statusRefused     = 4
 	statusUnreachable = 5
+	statusFindings    = 6
 )
 
 // usageError is a wrong use of a command; Hint says what to do instead.
@@ -156,6 +157,9 @@ func exitStatus(err, cause error) int {
 	}
 	if isType[*refusedError](err) {
 		return statusRefused
+	}
+	if isType[*findingsError](err) {
+		return statusFindings
 	}
 	if ce, ok := errors.AsType[*remoting.CodeError](err); ok {
 		if ce.Code == protocol.TopicNotExist {
