@@ -2,14 +2,8 @@ package remoting_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"errors"
-	"math/big"
 	"net"
 	"strings"
 	"testing"
@@ -20,63 +14,6 @@ import (
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
-
-// authority signs certificates of a test.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pool *x509.CertPool
-}
-
-func newAuthority(t *testing.T, name string) *authority {
-	t.Helper()
-	a := &authority{pool: x509.NewCertPool()}
-	a.key = newKey(t)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, a.key.Public(), a.key)
-	if err == nil {
-		a.cert, err = x509.ParseCertificate(der)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.pool.AddCert(a.cert)
-	return a
-}
-
-func newKey(t *testing.T) *ecdsa.PrivateKey {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return key
-}
-
-// issue signs a certificate for hosts that was valid from an hour ago until end.
-func (a *authority) issue(t *testing.T, end time.Time, hosts ...string) tls.Certificate {
-	t.Helper()
-	key := newKey(t)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: "broker"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: end,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	for _, h := range hosts {
-		if ip := net.ParseIP(h); ip != nil {
-			template.IPAddresses = append(template.IPAddresses, ip)
-		} else {
-			template.DNSNames = append(template.DNSNames, h)
-		}
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, a.cert, key.Public(), a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
 
 // secureSandbox serves TLS on real sockets: on a pipe, which holds nothing, two ends
 // that both have something to say wait for each other.
@@ -103,11 +40,11 @@ func secureClient(t *testing.T, sb *sandbox.Sandbox, config *tls.Config) *remoti
 var sandboxHosts = []string{"127.0.0.1", "ns.example"}
 
 func TestTLS(t *testing.T) {
-	ours, other := newAuthority(t, "Our CA"), newAuthority(t, "Other CA")
+	ours, other := sandboxtest.NewAuthority(t, "Our CA"), sandboxtest.NewAuthority(t, "Other CA")
 	hour := time.Now().Add(time.Hour)
-	good := &tls.Config{Certificates: []tls.Certificate{ours.issue(t, hour, sandboxHosts...)}}
-	mutual := &tls.Config{Certificates: good.Certificates, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.pool}
-	trust := func(a *authority) *tls.Config { return &tls.Config{RootCAs: a.pool} }
+	good := &tls.Config{Certificates: []tls.Certificate{ours.Issue(t, hour, sandboxHosts...)}}
+	mutual := &tls.Config{Certificates: good.Certificates, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.Pool}
+	trust := func(a *sandboxtest.Authority) *tls.Config { return &tls.Config{RootCAs: a.Pool} }
 	tests := map[string]struct {
 		server *tls.Config
 		only   bool
@@ -118,17 +55,17 @@ func TestTLS(t *testing.T) {
 		"right CA":              {server: good, client: trust(ours)},
 		"right CA, TLS only":    {server: good, only: true, client: trust(ours)},
 		"no TLS where allowed":  {server: good},
-		"another name given":    {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "ns.example"}},
+		"another name given":    {server: good, client: &tls.Config{RootCAs: ours.Pool, ServerName: "ns.example"}},
 		"wrong CA":              {server: good, client: trust(other), fault: remoting.TLSUnknownCA, says: "signed by nobody we trust (CN=Our CA)"},
-		"wrong name":            {server: good, client: &tls.Config{RootCAs: ours.pool, ServerName: "mq.example"}, fault: remoting.TLSWrongName, says: "is for ns.example, 127.0.0.1, not for mq.example"},
-		"no name":               {server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, hour)}}, client: trust(ours), fault: remoting.TLSNoName, says: "names no server"},
-		"expired":               {server: &tls.Config{Certificates: []tls.Certificate{ours.issue(t, time.Now().Add(-time.Minute), sandboxHosts...)}}, client: trust(ours), fault: remoting.TLSExpired, says: "expired at 20"},
+		"wrong name":            {server: good, client: &tls.Config{RootCAs: ours.Pool, ServerName: "mq.example"}, fault: remoting.TLSWrongName, says: "is for ns.example, 127.0.0.1, not for mq.example"},
+		"no name":               {server: &tls.Config{Certificates: []tls.Certificate{ours.Issue(t, hour)}}, client: trust(ours), fault: remoting.TLSNoName, says: "names no server"},
+		"expired":               {server: &tls.Config{Certificates: []tls.Certificate{ours.Issue(t, time.Now().Add(-time.Minute), sandboxHosts...)}}, client: trust(ours), fault: remoting.TLSExpired, says: "expired at 20"},
 		"wrong CA, not checked": {server: good, client: &tls.Config{InsecureSkipVerify: true}},
 		"plain server":          {client: trust(ours), fault: remoting.TLSNotSpoken, says: "does not speak TLS there"},
 		"plain client":          {server: good, only: true, fault: remoting.TLSOnly, says: "speaks TLS only"},
-		"client certificate":    {server: mutual, client: &tls.Config{RootCAs: ours.pool, Certificates: []tls.Certificate{ours.issue(t, hour)}}},
+		"client certificate":    {server: mutual, client: &tls.Config{RootCAs: ours.Pool, Certificates: []tls.Certificate{ours.Issue(t, hour)}}},
 		"no client certificate": {server: mutual, client: trust(ours), fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
-		"its CA is not known":   {server: mutual, client: &tls.Config{RootCAs: ours.pool, Certificates: []tls.Certificate{other.issue(t, hour)}}, fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
+		"its CA is not known":   {server: mutual, client: &tls.Config{RootCAs: ours.Pool, Certificates: []tls.Certificate{other.Issue(t, hour)}}, fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -156,9 +93,9 @@ func TestTLS(t *testing.T) {
 
 // TestTLSKeepsLargeFrames: frames span many TLS records in both directions.
 func TestTLSKeepsLargeFrames(t *testing.T) {
-	ca := newAuthority(t, "CA")
-	sb := secureSandbox(t, &tls.Config{Certificates: []tls.Certificate{ca.issue(t, time.Now().Add(time.Hour), sandboxHosts...)}}, true)
-	c := secureClient(t, sb, &tls.Config{RootCAs: ca.pool})
+	ca := sandboxtest.NewAuthority(t, "CA")
+	sb := secureSandbox(t, &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, time.Now().Add(time.Hour), sandboxHosts...)}}, true)
+	c := secureClient(t, sb, &tls.Config{RootCAs: ca.Pool})
 	body := []byte(strings.Repeat("0123456789abcdef", 1<<16))
 	mq := protocol.MessageQueue{Topic: "t", BrokerName: "broker-a"}
 	if _, err := c.Send(t.Context(), "p", mq, &remoting.OutMessage{Body: body}); err != nil {

@@ -123,7 +123,9 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	defer stop(nil)
 	e.watchReader(ctx, stop)
 	err = t.run(ctx, e.crew)
-	e.say("%s", tailCounts(t.filter.Counts(), out.printed))
+	if counts := t.filter.Counts(); err == nil || counts.Seen > 0 {
+		e.say("%s", tailCounts(counts, out.printed))
+	}
 	if cause := context.Cause(ctx); err == nil && isType[*outputError](cause) {
 		return cause
 	}

@@ -25,7 +25,8 @@ type inspection struct {
 	target *target
 }
 
-// inspection connects to the configured cluster; nothing is asked yet.
+// inspection connects to the configured cluster. Nothing is asked yet but whether the
+// keys are taken.
 func (e *env) inspection() (*inspection, error) {
 	c, err := e.loadConfig()
 	if err != nil {
@@ -37,6 +38,10 @@ func (e *env) inspection() (*inspection, error) {
 	}
 	client, err := e.newClient(t, nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := e.checkKeys(e.command.Context(), client); err != nil {
+		client.Close()
 		return nil, err
 	}
 	return &inspection{e.inspector(client, t), client, t}, nil
@@ -55,6 +60,9 @@ func (x *inspection) close() { x.client.Close() }
 func explain(err error) error {
 	if e, ok := errors.AsType[*inspect.NotFoundError](err); ok {
 		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
+	}
+	if te := hopeless(err); te != nil {
+		return te
 	}
 	if isType[*remoting.UnreachableError](err) {
 		return &unreachableError{err}

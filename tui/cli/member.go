@@ -135,20 +135,6 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 	return nil
 }
 
-// checkAccess asks what any member may ask, so that wrong keys are told in one line
-// before anything is joined. Only a refusal by access control counts.
-func (e *env) checkAccess(ctx context.Context, client *remoting.Client, group string, topics []engine.Subscription) error {
-	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
-	defer cancel()
-	_, _, err := client.ConsumerIDs(ctx, topics[0].Topic, group)
-	if ce, ok := errors.AsType[*remoting.CodeError](err); ok {
-		if _, denied := ce.Denial(); denied {
-			return &engine.DeniedError{Group: group, Err: ce}
-		}
-	}
-	return nil
-}
-
 // clock is a time that goroutines move on.
 type clock struct{ at atomic.Int64 }
 
