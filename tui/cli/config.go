@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
+	"github.com/spf13/cobra"
 
 	"eyeq/engine"
 	"eyeq/tui"
@@ -392,4 +393,18 @@ func snake(property string) string {
 		b.WriteRune(r)
 	}
 	return b.String()
+}
+
+// completeCluster completes --cluster: the names in the configuration.
+func (e *env) completeCluster(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	c, err := e.loadConfig()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names := c.clusterNames()
+	for i, name := range names {
+		cl := c.clusters[name]
+		names[i] = fmt.Sprintf("%s\t%s %s", name, strings.Join(cl.namesrv, ";"), cl.effectiveMode())
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -400,3 +400,12 @@ func TestConfigSubTableBeforeItsCluster(t *testing.T) {
 		t.Errorf("clusters.dev = %+v, want tls enabled and one name server", dev)
 	}
 }
+
+func TestClusterNamesAreCompleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "c.toml")
+	must(t, os.WriteFile(path, []byte("[clusters.prod]\nnamesrv = [\"a:1\"]\nproduction = true\n[clusters.dev]\nnamesrv = [\"b:1\", \"c:1\"]\n"), 0o600))
+	p := runs(t, []string{"__complete", "--config", path, "tail", "--cluster", ""}).want(t, statusDone, "")
+	if got := p.out.String(); !strings.HasPrefix(got, "dev\tb:1;c:1 confirm\nprod\ta:1 read-only\n:4\n") {
+		t.Errorf("completed with %q", got)
+	}
+}

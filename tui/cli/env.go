@@ -104,6 +104,8 @@ flow control, offsets. Begin with one of these:
 	f.BoolVar(&e.flags.plain, "plain", false, "no screen: one line a change (EYEQ_PLAIN)")
 	f.BoolVar(&e.flags.noColor, "no-color", false, "no colours (NO_COLOR)")
 
+	_ = root.RegisterFlagCompletionFunc("cluster", e.completeCluster) // fails for a flag that is not there only
+
 	root.AddCommand(
 		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
 		newConfig(e), newCompletion(e), newVersion(e),
