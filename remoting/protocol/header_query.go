@@ -1,7 +1,8 @@
 package protocol
 
-// UniqueKeyQuery is the ext field that makes code 12 look for a unique id. Neither
-// broker line counts it among what is signed, for a peer of Version.
+// UniqueKeyQuery is the ext field that makes code 12 look for a unique id. It is left
+// out of the signed content: 4.9 never counts it in, 5.x not from a client of version
+// 399 or older, which ours is.
 const UniqueKeyQuery = "_UNIQUE_KEY_QUERY"
 
 // QueryMessageRequestHeader looks for messages by a key or by the unique id

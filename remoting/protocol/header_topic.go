@@ -25,11 +25,14 @@ type CreateTopicRequestHeader struct {
 	WriteQueueNums int32
 	Perm           int32
 	Order          bool
+	// Attributes are changes, "+message.type=FIFO,-other" (5.x; 4.9 does not look at
+	// them).
+	Attributes string
 }
 
 // Fields gives the ext fields of h.
 func (h *CreateTopicRequestHeader) Fields() ExtFields {
-	f := make(ExtFields, 0, 8)
+	f := make(ExtFields, 0, 9)
 	f = f.add("topic", h.Topic)
 	f = f.add("defaultTopic", h.DefaultTopic)
 	f = f.addInt("readQueueNums", int64(h.ReadQueueNums))
@@ -37,7 +40,8 @@ func (h *CreateTopicRequestHeader) Fields() ExtFields {
 	f = f.addInt("perm", int64(h.Perm))
 	f = f.add("topicFilterType", "SINGLE_TAG")
 	f = f.addInt("topicSysFlag", 0)
-	return f.addBool("order", h.Order)
+	f = f.addBool("order", h.Order)
+	return f.addText("attributes", h.Attributes)
 }
 
 // Parse reads f into h.
@@ -49,5 +53,6 @@ func (h *CreateTopicRequestHeader) Parse(f ExtFields) error {
 	r.int32("writeQueueNums", &h.WriteQueueNums)
 	r.int32("perm", &h.Perm)
 	r.optBool("order", &h.Order)
+	r.optText("attributes", &h.Attributes)
 	return r.err
 }

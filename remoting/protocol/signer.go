@@ -17,9 +17,6 @@ const (
 	accessKeyField     = "AccessKey"
 	securityTokenField = "SecurityToken"
 	signatureField     = "Signature"
-	// uniqueKeyQueryField is left out of the signed content: 4.9 never counts it in,
-	// 5.x not from a client of version 399 or older, which ours is.
-	uniqueKeyQueryField = "_UNIQUE_KEY_QUERY"
 )
 
 // Signer signs requests as the Java client's AclClientRPCHook does, which is what
@@ -66,7 +63,7 @@ func (s *Signer) Sign(fields ExtFields, body []byte) ExtFields {
 	}
 	slices.SortFunc(w.order, func(a, b int) int { return cmp.Compare(signed[a].Key, signed[b].Key) })
 	for _, i := range w.order {
-		if f := &signed[i]; f.Key != uniqueKeyQueryField {
+		if f := &signed[i]; f.Key != UniqueKeyQuery {
 			w.text = append(w.text, f.Value...)
 		}
 	}

@@ -64,12 +64,12 @@ func TestSignerLeavesTheFieldsGivenAlone(t *testing.T) {
 func TestSignerUniqueKeyQuery(t *testing.T) {
 	s := NewSigner("ak", "sk", "")
 	without, _ := s.Sign(ExtFields{{"topic", "T"}}, nil).Get(signatureField)
-	signed := s.Sign(ExtFields{{"topic", "T"}, {uniqueKeyQueryField, "true"}}, nil)
+	signed := s.Sign(ExtFields{{"topic", "T"}, {UniqueKeyQuery, "true"}}, nil)
 	if with, _ := signed.Get(signatureField); with != without {
-		t.Errorf("%s is part of what is signed", uniqueKeyQueryField)
+		t.Errorf("%s is part of what is signed", UniqueKeyQuery)
 	}
-	if v, _ := signed.Get(uniqueKeyQueryField); v != "true" {
-		t.Errorf("%s is not sent", uniqueKeyQueryField)
+	if v, _ := signed.Get(UniqueKeyQuery); v != "true" {
+		t.Errorf("%s is not sent", UniqueKeyQuery)
 	}
 }
 

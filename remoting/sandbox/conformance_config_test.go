@@ -151,6 +151,43 @@ func TestTopicConfigurations(t *testing.T) {
 	})
 }
 
+// A change of a topic's queues keeps its attributes.
+func TestAttributesOfATopic(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		f := newFixture(t, tg, 1)
+		change := func(queues int32, attributes string) error {
+			return f.c.CreateTopic(t.Context(), f.addr, &protocol.CreateTopicRequestHeader{
+				Topic: f.topic, DefaultTopic: "TBW102", ReadQueueNums: queues, WriteQueueNums: queues, Perm: 6, Attributes: attributes,
+			})
+		}
+		check := func(what, want string) {
+			t.Helper()
+			all, err := f.c.TopicConfigs(t.Context(), f.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if tg.Line == "4" {
+				want = "map[]"
+			}
+			wantSameText(t, what, all[f.topic].Attributes, want)
+		}
+		f.wantCode("add", change(1, "+message.type=FIFO"), protocol.Success)
+		check("added", "map[message.type:FIFO]")
+		f.wantCode("grow", change(2, ""), protocol.Success)
+		check("grown", "map[message.type:FIFO]")
+		refused := protocol.SystemError
+		if tg.Line == "4" {
+			refused = protocol.Success
+		}
+		f.wantCode("without a sign", change(2, "message.type=DELAY"), refused)
+		f.wantCode("unknown name", change(2, "+no.such.thing=1"), refused)
+		f.wantCode("unknown value", change(2, "+message.type=SLOW"), refused)
+		check("after what was refused", "map[message.type:FIFO]")
+		f.wantCode("delete", change(2, "-message.type"), protocol.Success)
+		check("deleted", "map[]")
+	})
+}
+
 func TestBrokerTellsOfItself(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		f := newFixture(t, tg, 1)

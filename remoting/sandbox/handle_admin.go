@@ -2,7 +2,11 @@ package sandbox
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"eyeq/remoting/protocol"
 )
@@ -101,13 +105,52 @@ func (b *broker) handleCreateTopic(c *call) answer {
 		return refuse(b.loop.invalid(), fmt.Sprintf("%d read and %d write queues, at most %d", h.ReadQueueNums, h.WriteQueueNums, maxQueues))
 	}
 	t := b.topic(h.Topic)
+	var attributes map[string]string
+	if t != nil {
+		attributes = maps.Clone(t.attributes)
+	}
+	if !b.loop.four {
+		var err error
+		if attributes, err = changeAttributes(attributes, h.Attributes); err != nil {
+			return malformed(err)
+		}
+	}
 	if t == nil {
 		t = b.makeTopic(h.Topic, h.ReadQueueNums, h.Perm)
 	}
 	t.resize(h.ReadQueueNums, h.WriteQueueNums)
-	t.perm, t.order = h.Perm, h.Order
+	t.perm, t.order, t.attributes = h.Perm, h.Order, attributes
 	b.loop.namesrv.registered(t.name)
 	return answer{}
+}
+
+// messageTypes are what the attribute message.type may be.
+var messageTypes = []string{"UNSPECIFIED", "NORMAL", "FIFO", "DELAY", "TRANSACTION", "MIXED"}
+
+// changeAttributes applies a list of changes, of which it knows the message type.
+func changeAttributes(attributes map[string]string, changes string) (map[string]string, error) {
+	for change := range strings.SplitSeq(changes, ",") {
+		if change == "" {
+			continue
+		}
+		name, value, _ := strings.Cut(change[1:], "=")
+		switch {
+		case change[0] != '+' && change[0] != '-':
+			return nil, errors.New("java.lang.RuntimeException: add/alter attribute format is wrong: " + change)
+		case name != protocol.MessageTypeAttribute:
+			return nil, errors.New("java.lang.RuntimeException: unsupported key: " + name)
+		case change[0] == '-':
+			delete(attributes, name)
+			continue
+		case !slices.Contains(messageTypes, value):
+			return nil, errors.New("java.lang.RuntimeException: value is not in set: " + value)
+		}
+		if attributes == nil {
+			attributes = map[string]string{}
+		}
+		attributes[name] = value
+	}
+	return attributes, nil
 }
 
 func (b *broker) handleDeleteTopic(c *call) answer {
@@ -150,7 +193,10 @@ func (b *broker) topicConfig(t *topic) protocol.TopicConfig {
 		TopicName: t.name, ReadQueueNums: t.read, WriteQueueNums: t.write, Perm: t.perm, Order: t.order,
 	}
 	if !b.loop.four {
-		config.Attributes = map[string]string{}
+		config.Attributes = maps.Clone(t.attributes)
+		if config.Attributes == nil {
+			config.Attributes = map[string]string{}
+		}
 	}
 	return config
 }

@@ -13,8 +13,9 @@ type topic struct {
 	read, write int32
 	perm        int32
 	order       bool
-	queues      []*queue // read or write, whichever are more
-	turn        int32    // the queue that is next when the sender leaves the choice
+	attributes  map[string]string // 5.x
+	queues      []*queue          // read or write, whichever are more
+	turn        int32             // the queue that is next when the sender leaves the choice
 }
 
 // resize gives t its numbers of queues. Queues are never taken away: as on a
