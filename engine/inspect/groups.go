@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"eyeq/remoting/protocol"
 )
@@ -138,18 +139,33 @@ func (v *groupView) kind() GroupKind {
 	return KindUnknown
 }
 
-// proxied reports whether somebody consumes although no broker knows a member: then
-// a proxy does it for them.
+// afterglow is for how long a broker goes on telling a rate of a group that has
+// stopped: it is that of the last minute.
+const afterglow = 90 * time.Second
+
+// maxAlone bounds how many groups are remembered that are consumed by nobody known.
+const maxAlone = 4096
+
+// proxied reports whether somebody consumes for longer than a stopped member's rate
+// lasts, although no broker knows a member: a 5.x proxy does it for others.
 func (v *groupView) proxied() bool {
-	if len(v.members.Members) > 0 || v.tps <= 0 {
+	alone := len(v.members.Members) == 0 && v.tps > 0
+	for i := range v.said {
+		alone = alone && v.said[i].offline() && v.said[i].broker.five()
+	}
+	in := v.round.in
+	now := in.now()
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if !alone {
+		delete(in.alone, v.group)
 		return false
 	}
-	for i := range v.said {
-		if !v.said[i].offline() {
-			return false
-		}
+	since, ok := in.alone[v.group]
+	if !ok && len(in.alone) < maxAlone {
+		in.alone[v.group] = now
 	}
-	return true
+	return ok && now.Sub(since) > afterglow
 }
 
 // The words for the state of a group.

@@ -46,6 +46,7 @@ type Inspector struct {
 	last   *survey
 	config map[string]brokerConfig
 	stored storedTimes
+	alone  map[string]time.Time // groups that nobody known consumes, since
 }
 
 // New makes an Inspector; it asks nothing.
@@ -61,7 +62,7 @@ func New(o Options) *Inspector {
 	}
 	return &Inspector{
 		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster,
-		doors: map[string]*door{}, config: map[string]brokerConfig{},
+		doors: map[string]*door{}, config: map[string]brokerConfig{}, alone: map[string]time.Time{},
 	}
 }
 
