@@ -97,6 +97,8 @@ func (a *app) act(name action) tea.Cmd {
 		return a.showLive()
 	case "lag":
 		return a.showLag()
+	case "tail":
+		return a.showTail()
 	case "groups", "topics", "brokers":
 		return a.open(place{view: map[action]viewID{"groups": viewGroups, "topics": viewTopics, "brokers": viewBrokers}[name]})
 	case "tail":

@@ -64,6 +64,29 @@ func (a *app) makePage(x place) {
 		if old == nil {
 			a.setPage(x.view, newGroupsView(a.env))
 		}
+	case viewTopics:
+		if old == nil {
+			a.setPage(x.view, newTopicsView(a.env))
+		}
+	case viewBrokers:
+		if old == nil {
+			a.setPage(x.view, newBrokersView(a.env))
+		}
+	case viewGroup:
+		a.group = x.group
+		if p, ok := old.(groupView); !ok || p.name != x.group {
+			a.setPage(x.view, newGroupView(a.env, x.group))
+		}
+	case viewLag:
+		a.group = x.group
+		if p, ok := old.(lagView); !ok || p.name != x.group {
+			a.setPage(x.view, newLagView(a.env, x.group))
+		}
+	case viewTopic:
+		a.topic = x.topic
+		if p, ok := old.(topicView); !ok || p.name != x.topic {
+			a.setPage(x.view, newTopicView(a.env, x.topic))
+		}
 	}
 }
 
@@ -99,6 +122,17 @@ func (a *app) showLag() tea.Cmd {
 		return a.open(place{view: viewLag, group: g})
 	}
 	return a.refuse("which group? " + a.env.keys.first("groups") + " lists them, :lag GROUP names one")
+}
+
+// showTail reads the topic that is looked at.
+func (a *app) showTail() tea.Cmd {
+	if t, ok := a.page().(topicsView); ok && t.current() != "" {
+		return a.openTail(TailRequest{Topic: t.current()})
+	}
+	if a.topic != "" {
+		return a.openTail(TailRequest{Topic: a.topic})
+	}
+	return a.refuse("which topic? " + a.env.keys.first("topics") + " lists them, :tail TOPIC names one")
 }
 
 // groupHere is the group that the operator means: under the cursor, of the page, or

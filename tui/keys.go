@@ -115,7 +115,7 @@ func defaultKeys() []binding {
 		bind("sort-reverse", inAnyLive|inLag|inLists, "S", "", "reverse the order"),
 		bind("next-topic", inAnyLive, "n", "topic", "next topic: all, each, the retry topic"),
 		bind("previous-topic", inAnyLive, "N", "", "previous topic"),
-		bind("tail-here", inAnyLive|inQueues|inWatchQueue|inLag|inTopics|inTopic, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
+		bind("tail-here", inAnyLive|inQueues|inWatchQueue|inLag|inTopics|inTopic|inGroup, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
 		bind("findings", inAnyLive|inGroups|inGroup|inLag|inWatchQueue, "f", "findings", "what is wrong with the group, and what to do"),
 		bind("follow", inTail, "f", "follow", "follow the newest message"),
 		bind("seek-time", inTail, "T", "time", "read from a time"),

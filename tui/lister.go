@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -86,6 +87,27 @@ func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K
 	if !l.chosen {
 		l.list.MoveTo(0)
 	}
+}
+
+// directed turns a comparison round for a falling order.
+func directed(n int, o table.Order) int {
+	if o.Descending {
+		return -n
+	}
+	return n
+}
+
+// compareKnown orders two figures; what is not known is last in either direction.
+func compareKnown(x float64, known bool, y float64, also bool, o table.Order) int {
+	switch {
+	case known && !also:
+		return -1
+	case also && !known:
+		return 1
+	case !known:
+		return 0
+	}
+	return directed(cmp.Compare(x, y), o)
 }
 
 // targets are the rows a key is about: the marked ones, else the one under the cursor.

@@ -3,61 +3,37 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
 
-const (
-	// rowsAtOnce are as many groups as one question is about.
-	rowsAtOnce = 50
-	// sortByLag is up to how many groups they are sorted by lag from the beginning,
-	// for which the details of all are read.
-	sortByLag = 500
-)
+// sortByLag is up to how many groups they are sorted by lag from the beginning, for
+// which the details of all are read.
+const sortByLag = 500
 
-// systemMark stands behind what is RocketMQ's own.
-const systemMark = " (system)"
+type groupEntry = catalogEntry[inspect.GroupRow]
 
-// groupEntry is one group of the list: its name at once, its details when they are
-// read.
-type groupEntry struct {
-	name  inspect.GroupName // safe to print
-	lower string            // for the order by name
-	row   *inspect.GroupRow // safe to print; nil: not read yet
-	asked time.Time         // when the details were asked for last
-	at    time.Time         // when they came
-}
-
-// groupsView is the list of all groups: names first, the details of those on the
-// screen, and of the others when the order or the filter needs them.
+// groupsView is the list of all groups.
 type groupsView struct {
-	env     *env
-	w, h    int
-	names   question
-	details question
-	rows    lister[string]
-	entries map[string]*groupEntry // by true name
-	order   []string               // true names as the cluster lists them
-	system  bool                   // RocketMQ's own groups are shown too
-	systems int
-	known   int // groups whose details are read
-	widest  int // cells of the longest name
-	list    inspect.GroupList
+	catalog[inspect.GroupRow]
+	w, h int
+	list inspect.GroupList // safe to print
+	// paused is what the list itself says, by true name.
+	paused map[string]inspect.Pause
 }
 
 var (
-	groupOrders  = []string{"lag", "group", "state", "members", "retry", "dlq", "tps"}
+	groupOrders  = []string{"lag", nameOrder, "state", "members", "retry", "dlq", "tps"}
 	groupColumns = []string{"lag", "retry", "dlq", "members", "unknown", "tps"} // that a filter compares
 )
 
 func newGroupsView(e *env) groupsView {
-	v := groupsView{env: e, names: question{what: "groups", every: namesEvery}, details: question{what: "details of groups", every: detailsEvery},
-		entries: map[string]*groupEntry{}}
-	v.rows = lister[string]{env: e, title: "Groups", orders: groupOrders, rising: []string{"group", "state"}, focused: true}
+	v := groupsView{catalog: catalog[inspect.GroupRow]{env: e, asks: [2]askKind{askGroups, askGroupRows},
+		names: question{what: "groups", every: namesEvery}, details: question{what: "details of groups", every: detailsEvery},
+		search: groupSearch, value: groupValue, compare: groupCompare}}
+	v.rows = lister[string]{env: e, title: "Groups", orders: groupOrders, rising: []string{nameOrder, "state"}, focused: true}
 	v.rows.order("lag")
 	return v
 }
@@ -67,23 +43,14 @@ func (v groupsView) filterText() string { return v.rows.filter.text }
 func (v groupsView) subject() string { return "" }
 
 func (v groupsView) narrow(text string) (page, error) {
-	f, err := parseFilter(text, groupColumns)
-	if err != nil {
-		return v, err
-	}
-	v.rows.filter = f
-	v.arrange()
-	return v, nil
+	err := v.catalog.narrow(text, groupColumns)
+	return v, err
 }
 
 func (v groupsView) status() pageStatus {
-	s := pageStatus{main: &v.names}
-	if n := len(v.list.Problems); n > 0 {
-		s.health = segment{v.env.th.warn, fmt.Sprintf(" ! partial: %s", problemText(v.list.Problems[0]))}
-	}
-	s.fine = plural(len(v.order)-v.hiddenSystems(), "group")
-	if v.known < len(v.order)-v.hiddenSystems() {
-		s.fine += fmt.Sprintf(" · details of %s read", grouped(int64(v.known)))
+	s := pageStatus{main: &v.names, fine: v.fine("group")}
+	if len(v.list.Problems) > 0 {
+		s.health = segment{v.env.th.warn, " ! partial: " + v.list.Problems[0].String()}
 	}
 	return s
 }
@@ -95,20 +62,26 @@ func (v groupsView) update(msg any) (page, request) {
 		v.rows.columns = v.columns()
 		v.rows.list.Resize(v.h - tableFrame)
 	case dueMsg:
-		return v.due()
+		r := v.due()
+		return v, r
 	case hurryMsg:
-		v.names.hurry()
-		v.details.hurry()
-		for _, k := range v.visible() {
-			v.entries[k].asked = time.Time{}
-		}
+		v.hurry()
 	case closedMsg:
-		v.names.drop()
-		v.details.drop()
+		v.drop()
 	case answerMsg:
 		v.answer(msg)
 	case actionMsg:
-		return v.act(msg.action)
+		key, ok := v.rows.list.Current()
+		switch {
+		case msg.action == "detail" && ok:
+			return v, watchRequest{key}
+		case msg.action == "describe" && ok:
+			return v, openRequest{place{view: viewGroup, group: key}}
+		case msg.action == "detail", msg.action == "describe":
+			return v, nil
+		}
+		r := v.act(msg.action)
+		return v, r
 	}
 	return v, nil
 }
@@ -117,7 +90,7 @@ func (v *groupsView) answer(msg answerMsg) {
 	switch msg.kind {
 	case askGroups:
 		if v.names.answer(msg, v.env.now) && msg.err == "" {
-			v.take(msg.raw.(inspect.GroupList), msg.safe.(inspect.GroupList))
+			v.takeNames(msg.raw.(inspect.GroupList), msg.safe.(inspect.GroupList))
 		}
 	case askGroupRows:
 		if v.details.answer(msg, v.env.now) && msg.err == "" {
@@ -126,82 +99,34 @@ func (v *groupsView) answer(msg answerMsg) {
 	}
 }
 
-// take takes the names. Details that are known already stay.
-func (v *groupsView) take(raw, safe inspect.GroupList) {
+func (v *groupsView) takeNames(raw, safe inspect.GroupList) {
 	first := v.order == nil
-	v.list = safe
-	v.order, v.systems, v.known, v.widest = make([]string, 0, len(raw.Groups)), 0, 0, 0
-	entries := make(map[string]*groupEntry, len(raw.Groups))
+	v.list, v.paused = safe, make(map[string]inspect.Pause)
+	names := make([]catalogName, len(raw.Groups))
 	for i := range raw.Groups {
-		name := raw.Groups[i].Group
-		e := v.entries[name]
-		if e == nil {
-			e = &groupEntry{}
+		g := &safe.Groups[i]
+		names[i] = catalogName{raw.Groups[i].Group, g.Group, g.System}
+		if g.Paused.Any() {
+			v.paused[names[i].name] = g.Paused
 		}
-		e.name, e.lower = safe.Groups[i], strings.ToLower(safe.Groups[i].Group)
-		if e.row != nil {
-			v.known++
-		}
-		width := table.Width(e.name.Group)
-		if e.name.System {
-			v.systems++
-			width += len(systemMark)
-		}
-		v.widest = max(v.widest, width)
-		entries[name] = e
-		v.order = append(v.order, name)
 	}
-	v.entries, v.rows.columns = entries, v.columns()
-	if first && len(v.order) > sortByLag && !v.rows.chosen {
-		v.rows.order("group")
+	v.take(names)
+	v.rows.columns = v.columns()
+	if first && len(names) > sortByLag && !v.rows.chosen {
+		v.rows.order(nameOrder)
 	}
 	v.arrange()
 }
 
-// takeRows takes details: one row for each name that was asked for.
-func (v *groupsView) takeRows(names []string, rows []inspect.GroupRow) {
-	for i, name := range names {
-		e := v.entries[name]
-		if e == nil || i >= len(rows) {
-			continue
-		}
-		if e.row == nil {
-			v.known++
-		}
-		e.row, e.at = &rows[i], v.env.now
-	}
-	v.arrange()
-}
-
-// arrange filters and sorts.
-func (v *groupsView) arrange() {
-	keys := v.order
-	if !v.system && v.systems > 0 {
-		keys = make([]string, 0, len(v.order))
-		for _, k := range v.order {
-			if !v.entries[k].name.System {
-				keys = append(keys, k)
-			}
-		}
-	}
-	v.rows.arrange(keys, v.passes, v.compare)
-}
-
-func (v *groupsView) passes(k string) bool {
-	e := v.entries[k]
-	return v.rows.filter.matches(func() string { return e.search() }, func(column string) (float64, bool) { return e.value(column) })
-}
-
-// search is what a filter looks through.
-func (e *groupEntry) search() string {
+// groupSearch is what a filter looks through.
+func groupSearch(e *groupEntry) string {
 	if e.row == nil {
-		return e.name.Group
+		return e.safe
 	}
-	return e.name.Group + "\n" + e.state() + "\n" + e.kind() + "\n" + strings.Join(e.row.Topics, "\n")
+	return e.safe + "\n" + groupState(e.row) + "\n" + groupKind(e.row) + "\n" + strings.Join(e.row.Topics, "\n")
 }
 
-// value is what a row is sorted and filtered by.
-func (e *groupEntry) value(column string) (float64, bool) {
+func groupValue(e *groupEntry, column string) (float64, bool) {
 	if e.row == nil {
 		return 0, false
 	}
@@ -223,145 +148,11 @@ func (e *groupEntry) value(column string) (float64, bool) {
 	return 0, false
 }
 
-// compare orders two groups; what is not known is last in either direction.
-func (v *groupsView) compare(a, b string, o table.Order) int {
-	x, y := v.entries[a], v.entries[b]
-	c := 0
-	switch o.Column {
-	case "group":
-		c = cmp.Compare(x.lower, y.lower)
-	case "state":
-		c = cmp.Compare(x.state(), y.state())
-	default:
-		m, known := x.value(o.Column)
-		n, also := y.value(o.Column)
-		switch {
-		case known != also && known:
-			return -1
-		case known != also:
-			return 1
-		}
-		c = cmp.Compare(m, n)
+func groupCompare(a, b *groupEntry, column string) int {
+	if column != "state" || a.row == nil || b.row == nil {
+		return 0
 	}
-	if o.Descending {
-		c = -c
-	}
-	return cmp.Or(c, cmp.Compare(x.lower, y.lower))
-}
-
-// visible are the true names on the screen.
-func (v *groupsView) visible() []string {
-	first, end := v.rows.list.Window()
-	return v.rows.list.Keys()[first:end]
-}
-
-// due asks for the names, and for details: of the rows on the screen first, then of
-// all others while the order or the filter needs them.
-func (v groupsView) due() (page, request) {
-	var asks []ask
-	if v.names.due(v.env.now) {
-		asks = append(asks, v.names.begin(v.env, askGroups))
-	}
-	if !v.details.asking {
-		if names := v.wanted(); len(names) > 0 {
-			asks = append(asks, v.details.begin(v.env, askGroupRows, names...))
-			for _, n := range names {
-				v.entries[n].asked = v.env.now
-			}
-		}
-	}
-	if asks == nil {
-		return v, nil
-	}
-	return v, asksRequest{asks}
-}
-
-func (v *groupsView) wanted() (names []string) {
-	now := v.env.now
-	for _, k := range v.visible() {
-		if e := v.entries[k]; e.asked.IsZero() || now.Sub(e.asked) >= detailsEvery {
-			names = append(names, k)
-		}
-	}
-	if len(names) > 0 || !v.needsAll() {
-		return names
-	}
-	for _, k := range v.order {
-		if e := v.entries[k]; e.row == nil && e.asked.IsZero() && (v.system || !e.name.System) {
-			if names = append(names, k); len(names) == rowsAtOnce {
-				break
-			}
-		}
-	}
-	return names
-}
-
-// needsAll reports whether the order or the filter is about details.
-func (v *groupsView) needsAll() bool {
-	return v.rows.list.Order.Column != "group" || v.rows.filter.column != ""
-}
-
-func (v groupsView) act(a action) (page, request) {
-	key, ok := v.rows.list.Current()
-	switch a {
-	case "escape":
-		arrange, taken := v.rows.escape()
-		if arrange {
-			v.arrange()
-		}
-		if !taken {
-			return v, backRequest{}
-		}
-		return v, nil
-	case "show-system":
-		v.system = !v.system
-		v.arrange()
-		return v, nil
-	case "detail":
-		if ok {
-			return v, watchRequest{key}
-		}
-	case "describe":
-		if ok {
-			return v, openRequest{place{view: viewGroup, group: key}}
-		}
-	case "copy", "copy-json":
-		return v, v.copy(a == "copy-json")
-	}
-	arrange, _ := v.rows.act(a)
-	if arrange {
-		v.arrange()
-	}
-	return v, nil
-}
-
-// current is the true name under the cursor.
-func (v groupsView) current() string {
-	k, _ := v.rows.list.Current()
-	return k
-}
-
-func (v *groupsView) copy(asJSON bool) request {
-	keys := v.rows.targets()
-	if len(keys) == 0 {
-		return refuseRequest{"there is nothing under the cursor to copy"}
-	}
-	what := SafeText(keys[0])
-	if len(keys) > 1 {
-		what = plural(len(keys), "group")
-	}
-	if !asJSON {
-		return copyRequest{literal(what, strings.Join(keys, "\n"))}
-	}
-	rows := make([]any, 0, len(keys))
-	for _, k := range keys {
-		if e := v.entries[k]; e.row != nil {
-			rows = append(rows, *e.row)
-		} else {
-			rows = append(rows, e.name)
-		}
-	}
-	return copyRequest{jsonText(what, rows)}
+	return cmp.Compare(groupState(a.row), groupState(b.row))
 }
 
 // The columns.
@@ -375,79 +166,79 @@ const (
 	colGroupDLQ
 	colGroupTPS
 	colGroupTopics
-	groupColumnCount
 )
 
 func (v *groupsView) columns() []table.Column {
-	name := min(max(v.widest, 16), max(v.w/3, 18))
 	return []table.Column{
-		colGroup:        {ID: "group", Title: "group", Width: name, Flex: 3, Max: max(min(v.widest, 60), name), Fixed: true},
-		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 16, Gap: 2},
+		colGroup:        v.nameColumn("group", v.w),
+		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 14, Gap: 2},
 		colGroupKind:    {ID: "kind", Title: "consumes", Width: 12, Rank: 4, Flex: 1, Max: 18},
 		colGroupMembers: {ID: "members", Title: "members", Width: 8, Right: true, Rank: 2},
 		colGroupLag:     {ID: "lag", Title: "lag", Width: 11, Right: true},
 		colGroupRetry:   {ID: "retry", Title: "retry", Width: 7, Right: true, Rank: 3},
 		colGroupDLQ:     {ID: "dlq", Title: "dlq", Width: 6, Right: true, Rank: 3},
 		colGroupTPS:     {ID: "tps", Title: "done/s", Width: 7, Right: true, Rank: 5},
-		colGroupTopics:  {ID: "topics", Title: "topics", Width: 10, Flex: 2, Gap: 2, Rank: 6},
+		colGroupTopics:  {ID: "topics", Title: "topics", Width: 10, Flex: 4, Gap: 2, Rank: 6},
 	}
 }
 
-// state is the one word of the list.
-func (e *groupEntry) state() string {
-	pause := e.name.Paused
-	if e.row != nil && e.row.Paused.Of >= pause.Of {
-		pause = e.row.Paused
-	}
+// pauseText is how far a group is paused; "" when it is not.
+func pauseText(p inspect.Pause) string {
 	switch {
-	case pause.All():
+	case p.All():
 		return "PAUSED"
-	case len(pause.Brokers) > 0:
-		return fmt.Sprintf("PAUSED %d/%d", len(pause.Brokers), pause.Of)
-	case len(pause.Topics) > 0:
+	case len(p.Brokers) > 0:
+		return fmt.Sprintf("PAUSED %d/%d", len(p.Brokers), p.Of)
+	case len(p.Topics) > 0:
 		return "PAUSED topic"
-	case e.row == nil:
-		return "…"
-	case e.row.State == "":
-		return unknown
 	}
-	return e.row.State
+	return ""
 }
 
-// kind is how the group consumes.
-func (e *groupEntry) kind() string {
-	if e.row == nil {
-		return "…"
+// groupState is the one word of the list; a pause is said before anything else.
+func groupState(r *inspect.GroupRow) string {
+	if text := pauseText(r.Paused); text != "" {
+		return text
 	}
-	text := string(e.row.Kind)
-	if e.row.Kind == inspect.KindUnknown || text == "" {
+	return orUnknown(r.State)
+}
+
+// groupKind is how a group consumes.
+func groupKind(r *inspect.GroupRow) string {
+	text := string(r.Kind)
+	if r.Kind == inspect.KindUnknown || text == "" {
 		return none
 	}
-	if e.row.Model == 2 {
+	if r.Model == broadcasting {
 		text += " broadcast"
 	}
-	if e.row.Orderly {
+	if r.Orderly {
 		text += " orderly"
 	}
 	return text
 }
 
+// broadcasting is the message model of that name.
+const broadcasting = 2
+
 func (v *groupsView) cells(k string, cells []table.Cell) {
 	e, th := v.entries[k], v.env.th
-	name := e.name.Group
-	if e.name.System {
-		name += systemMark
-	}
-	cells[colGroup] = table.Cell{Text: name, Style: th.text}
-	cells[colGroupState] = table.Cell{Text: e.state(), Style: v.stateStyle(e)}
-	cells[colGroupKind] = table.Cell{Text: e.kind(), Style: th.dim}
+	cells[colGroup] = e.nameCell(th.text)
 	if e.row == nil {
-		for _, i := range []int{colGroupMembers, colGroupLag, colGroupRetry, colGroupDLQ, colGroupTPS} {
+		state := "…"
+		if p, ok := v.paused[k]; ok {
+			state = pauseText(p)
+		}
+		cells[colGroupState] = table.Cell{Text: state, Style: groupStyle(th, state)}
+		for _, i := range []int{colGroupKind, colGroupMembers, colGroupLag, colGroupRetry, colGroupDLQ, colGroupTPS} {
 			cells[i] = table.Cell{Text: "…", Style: th.dim}
 		}
 		return
 	}
 	r := e.row
+	state := groupState(r)
+	cells[colGroupState] = table.Cell{Text: state, Style: groupStyle(th, state)}
+	cells[colGroupKind] = table.Cell{Text: groupKind(r), Style: th.dim}
 	cells[colGroupMembers] = v.env.numberCell(r.Members, false)
 	cells[colGroupLag] = v.env.numberCell(r.Lag, false)
 	cells[colGroupRetry] = v.env.numberCell(r.RetryLag, true)
@@ -455,20 +246,21 @@ func (v *groupsView) cells(k string, cells []table.Cell) {
 	cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.text}
 	topics := strings.Join(r.Topics, " ")
 	if len(r.Problems) > 0 {
-		topics = warning.sign() + " " + problemText(r.Problems[0])
+		topics = warning.sign() + " " + r.Problems[0].String()
 	}
 	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.dim}
 }
 
-func (v *groupsView) stateStyle(e *groupEntry) style {
-	th := v.env.th
-	switch s := e.state(); {
-	case strings.HasPrefix(s, "PAUSED"):
+func groupStyle(th *theme, state string) style {
+	switch {
+	case strings.HasPrefix(state, "PAUSED"):
 		return th.accent
-	case s == "online":
+	case state == "online":
 		return th.good
-	case s == "denied", s == unknown:
+	case state == "denied", state == unknown:
 		return th.bad
+	case state == "…":
+		return th.dim
 	}
 	return th.warn
 }
@@ -480,45 +272,21 @@ func (v groupsView) view(w, h int) string {
 	return c.String()
 }
 
-// progress says what is being read, and what is hidden.
-func (v *groupsView) progress() string {
-	parts := []string{}
-	if note := v.names.note(v.env); note != "" {
-		parts = append(parts, note)
-	}
-	if v.needsAll() && v.known < len(v.order)-v.hiddenSystems() {
-		parts = append(parts, fmt.Sprintf("reading details: %s of %s", grouped(int64(v.known)), grouped(int64(len(v.order)-v.hiddenSystems()))))
-	}
-	if n := v.hiddenSystems(); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d system hidden (%s)", n, v.env.keys.first("show-system")))
-	}
-	return strings.Join(parts, " · ")
-}
-
-func (v *groupsView) hiddenSystems() int {
-	if v.system {
-		return 0
-	}
-	return v.systems
-}
-
+// notes say why there is no row.
 func (v *groupsView) notes() []string {
-	if lines := v.names.lines(v.env); lines != nil && !v.names.asked {
-		return lines
+	if !v.names.asked {
+		return v.names.lines(v.env)
 	}
 	if lines := v.rows.noMatch("group"); lines != nil {
 		return lines
 	}
-	if !v.names.asked {
-		return nil
-	}
 	lines := []string{"", "No consumer group is known to the brokers of this cluster.",
 		"A group appears when its first member connects:  eyeq consume -g GROUP -t TOPIC"}
-	if n := v.hiddenSystems(); n > 0 {
+	if n := v.hiding(); n > 0 {
 		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself hidden · %s shows them", plural(n, "group"), v.env.keys.first("show-system")))
 	}
-	for _, p := range slices.Clip(v.list.Problems) {
-		lines = append(lines, warning.sign()+" "+problemText(p))
+	for _, p := range v.list.Problems {
+		lines = append(lines, warning.sign()+" "+p.String())
 	}
 	return lines
 }

@@ -60,14 +60,15 @@ type answerMsg struct {
 // question is one kind of question that a page asks again and again: what became of
 // it, and when it is due. One is on its way at most.
 type question struct {
-	what   string // "groups", for people
-	every  time.Duration
-	ticket int
-	asking bool
-	began  time.Time // of the try under way
-	stop   chan struct{}
-	asked  bool      // was ever answered
-	at     time.Time // when the last good answer came
+	what    string // "groups", for people
+	every   time.Duration
+	ticket  int
+	asking  bool
+	began   time.Time // of the try under way
+	stop    chan struct{}
+	hurried bool      // it is due at once
+	asked   bool      // was ever answered
+	at      time.Time // when the last good answer came
 	// Since the last good answer:
 	err    string
 	tries  int
@@ -90,17 +91,14 @@ func (q *question) next() time.Time {
 	return time.Time{}
 }
 
-func (q *question) due(now time.Time) bool { return !q.asking && !now.Before(q.next()) }
-
-// hurry makes it due at once.
-func (q *question) hurry() {
-	q.at, q.failed = q.at.Add(-q.every), time.Time{}
+func (q *question) due(now time.Time) bool {
+	return !q.asking && (q.hurried || !now.Before(q.next()))
 }
 
 // begin puts it on its way.
 func (q *question) begin(e *env, kind askKind, names ...string) ask {
 	e.tickets++
-	q.ticket, q.asking, q.began, q.stop = e.tickets, true, e.now, make(chan struct{})
+	q.ticket, q.asking, q.began, q.stop, q.hurried = e.tickets, true, e.now, make(chan struct{}), false
 	return ask{kind, names, q.ticket, q.stop}
 }
 

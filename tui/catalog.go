@@ -1,0 +1,315 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"eyeq/tui/table"
+)
+
+// rowsAtOnce are as many rows as one question for details is about, beyond those on
+// the screen.
+const rowsAtOnce = 50
+
+// catalogName is one name of a list, before anything else is known of it.
+type catalogName struct {
+	name   string // true name
+	safe   string
+	system bool // hidden unless asked for
+}
+
+// catalogEntry is one row of a catalog: its name at once, its details when they are
+// read. Entries are owned by the catalog that is shown; no older one is looked at.
+type catalogEntry[R any] struct {
+	catalogName
+	lower string
+	row   *R        // safe to print; nil: not read yet
+	asked time.Time // when the details were asked for last
+}
+
+// catalog is a list of many things of a cluster: all names at once, the details of
+// those on the screen, and of the others only when the order or the filter needs them.
+type catalog[R any] struct {
+	env     *env
+	names   question
+	details question
+	asks    [2]askKind // for names and for details
+	rows    lister[string]
+	entries map[string]*catalogEntry[R] // by true name
+	order   []string                    // true names as the cluster lists them
+	system  bool                        // what is hidden otherwise is shown too
+	systems int
+	known   int // entries whose details are read
+	widest  int // cells of the longest name
+	// search is what a filter looks through, value what it compares and rows are
+	// sorted by; compare orders what is no number: 0 when it has nothing to say.
+	search  func(e *catalogEntry[R]) string
+	value   func(e *catalogEntry[R], column string) (float64, bool)
+	compare func(a, b *catalogEntry[R], column string) int
+}
+
+// take takes the names. Details that are known already stay.
+func (c *catalog[R]) take(names []catalogName) {
+	c.order, c.systems, c.known, c.widest = make([]string, 0, len(names)), 0, 0, 0
+	entries := make(map[string]*catalogEntry[R], len(names))
+	for _, n := range names {
+		e := c.entries[n.name]
+		if e == nil {
+			e = &catalogEntry[R]{}
+		}
+		e.catalogName, e.lower = n, strings.ToLower(n.safe)
+		if e.row != nil {
+			c.known++
+		}
+		width := table.Width(n.safe)
+		if n.system {
+			c.systems++
+			width += len(systemMark)
+		}
+		c.widest = max(c.widest, width)
+		entries[n.name] = e
+		c.order = append(c.order, n.name)
+	}
+	c.entries = entries
+}
+
+// systemMark stands behind what is RocketMQ's own.
+const systemMark = " (system)"
+
+// takeRows takes details: one row for each name that was asked for.
+func (c *catalog[R]) takeRows(names []string, rows []R) {
+	for i, name := range names {
+		e := c.entries[name]
+		if e == nil || i >= len(rows) {
+			continue
+		}
+		if e.row == nil {
+			c.known++
+		}
+		e.row = &rows[i]
+	}
+	c.arrange()
+}
+
+// arrange filters and sorts.
+func (c *catalog[R]) arrange() {
+	keys := c.order
+	if c.hiding() > 0 {
+		keys = make([]string, 0, len(c.order))
+		for _, k := range c.order {
+			if !c.entries[k].system {
+				keys = append(keys, k)
+			}
+		}
+	}
+	c.rows.arrange(keys, c.passes, func(a, b string, o table.Order) int { return c.compareRows(c.entries[a], c.entries[b], o) })
+}
+
+func (c *catalog[R]) passes(k string) bool {
+	e := c.entries[k]
+	return c.rows.filter.matches(func() string { return c.search(e) }, func(column string) (float64, bool) { return c.value(e, column) })
+}
+
+// compareRows orders two rows; what is not known is last in either direction, and
+// rows that are equal are in the order of their names.
+func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o table.Order) int {
+	n := 0
+	if o.Column == nameOrder {
+		return directed(cmp.Compare(a.lower, b.lower), o)
+	}
+	if n = directed(c.compare(a, b, o.Column), o); n == 0 {
+		x, known := c.value(a, o.Column)
+		y, also := c.value(b, o.Column)
+		n = compareKnown(x, known, y, also, o)
+	}
+	return cmp.Or(n, cmp.Compare(a.lower, b.lower))
+}
+
+// nameOrder is the order that needs no details.
+const nameOrder = "name"
+
+// visible are the true names on the screen.
+func (c *catalog[R]) visible() []string {
+	first, end := c.rows.list.Window()
+	return c.rows.list.Keys()[first:end]
+}
+
+// due asks for the names, and for details: of the rows on the screen first, then of
+// all others while the order or the filter needs them.
+func (c *catalog[R]) due() request {
+	var asks []ask
+	if c.names.due(c.env.now) {
+		asks = append(asks, c.names.begin(c.env, c.asks[0]))
+	}
+	if !c.details.asking {
+		if names := c.wanted(); len(names) > 0 {
+			asks = append(asks, c.details.begin(c.env, c.asks[1], names...))
+			for _, n := range names {
+				c.entries[n].asked = c.env.now
+			}
+		}
+	}
+	if asks == nil {
+		return nil
+	}
+	return asksRequest{asks}
+}
+
+func (c *catalog[R]) wanted() (names []string) {
+	for _, k := range c.visible() {
+		if e := c.entries[k]; e.asked.IsZero() || c.env.now.Sub(e.asked) >= detailsEvery {
+			names = append(names, k)
+		}
+	}
+	if len(names) > 0 || !c.needsAll() {
+		return names
+	}
+	for _, k := range c.order {
+		if e := c.entries[k]; e.asked.IsZero() && (c.system || !e.system) {
+			if names = append(names, k); len(names) == rowsAtOnce {
+				break
+			}
+		}
+	}
+	return names
+}
+
+// needsAll reports whether the order or the filter is about details.
+func (c *catalog[R]) needsAll() bool {
+	return c.rows.list.Order.Column != nameOrder || c.rows.filter.column != ""
+}
+
+// hurry makes names and the details on the screen due at once.
+func (c *catalog[R]) hurry() {
+	c.names.hurried = true
+	for _, k := range c.visible() {
+		c.entries[k].asked = time.Time{}
+	}
+}
+
+func (c *catalog[R]) drop() {
+	c.names.drop()
+	if c.details.asking { // or they would count as asked for
+		c.details.drop()
+		for _, e := range c.entries {
+			if e.row == nil {
+				e.asked = time.Time{}
+			}
+		}
+	}
+}
+
+// act does what a key means to any catalog.
+func (c *catalog[R]) act(a action) request {
+	switch a {
+	case "escape":
+		arrange, taken := c.rows.escape()
+		if arrange {
+			c.arrange()
+		}
+		if !taken {
+			return backRequest{}
+		}
+		return nil
+	case "show-system":
+		c.system = !c.system
+		c.arrange()
+		return nil
+	case "copy", "copy-json":
+		return c.copy(a == "copy-json")
+	}
+	if arrange, _ := c.rows.act(a); arrange {
+		c.arrange()
+	}
+	return nil
+}
+
+func (c *catalog[R]) narrow(text string, columns []string) error {
+	f, err := parseFilter(text, columns)
+	if err != nil {
+		return err
+	}
+	c.rows.filter = f
+	c.arrange()
+	return nil
+}
+
+// copy copies the marked rows, or the one under the cursor.
+func (c *catalog[R]) copy(asJSON bool) request {
+	keys := c.rows.targets()
+	if len(keys) == 0 {
+		return refuseRequest{"there is nothing under the cursor to copy"}
+	}
+	what := SafeText(keys[0])
+	if len(keys) > 1 {
+		what = plural(len(keys), "row")
+	}
+	if !asJSON {
+		return copyRequest{literal(what, strings.Join(keys, "\n"))}
+	}
+	rows := make([]any, len(keys))
+	for i, k := range keys {
+		if e := c.entries[k]; e.row != nil {
+			rows[i] = *e.row
+		} else {
+			rows[i] = k
+		}
+	}
+	return copyRequest{jsonText(what, rows)}
+}
+
+// current is the true name under the cursor; "" in an empty list.
+func (c *catalog[R]) current() string {
+	k, _ := c.rows.list.Current()
+	return k
+}
+
+func (c *catalog[R]) hiding() int {
+	if c.system {
+		return 0
+	}
+	return c.systems
+}
+
+// listed is how many rows there are without the hidden ones.
+func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
+
+// fine says how much of the list is known, for the status line.
+func (c *catalog[R]) fine(noun string) string {
+	text := plural(c.listed(), noun)
+	if c.known < c.listed() {
+		text += " · details of " + grouped(int64(c.known)) + " read"
+	}
+	return text
+}
+
+// progress says what is being read and what is hidden, for the upper edge.
+func (c *catalog[R]) progress() string {
+	var parts []string
+	if note := c.names.note(c.env); note != "" {
+		parts = append(parts, note)
+	}
+	if c.needsAll() && c.known < c.listed() {
+		parts = append(parts, fmt.Sprintf("reading details: %s of %s", grouped(int64(c.known)), grouped(int64(c.listed()))))
+	}
+	if n := c.hiding(); n > 0 {
+		parts = append(parts, fmt.Sprintf("%d hidden (%s shows)", n, c.env.keys.first("show-system")))
+	}
+	return strings.Join(parts, " · ")
+}
+
+// nameColumn is the column of the names.
+func (c *catalog[R]) nameColumn(title string, w int) table.Column {
+	width := min(max(c.widest, 16), max(w/3, 18))
+	return table.Column{ID: nameOrder, Title: title, Width: width, Flex: 3, Max: max(min(c.widest, 60), width), Fixed: true}
+}
+
+// nameCell is its cell.
+func (e *catalogEntry[R]) nameCell(st style) table.Cell {
+	if e.system {
+		return table.Cell{Text: e.safe + systemMark, Style: st}
+	}
+	return table.Cell{Text: e.safe, Style: st}
+}

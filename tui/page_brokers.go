@@ -1,0 +1,359 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// brokersView is all brokers of the cluster and its name servers.
+type brokersView struct {
+	env   *env
+	w, h  int
+	ask   question
+	panes stack
+	data  inspect.Brokers // safe to print
+}
+
+func newBrokersView(e *env) brokersView {
+	v := brokersView{env: e, ask: question{what: "brokers", every: brokersEvery}}
+	v.panes = stack{env: e, list: []lister[string]{
+		{env: e, title: "Brokers", orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, rising: []string{"broker"}},
+		{env: e, title: "Name servers"},
+	}}
+	v.panes.list[0].order("broker")
+	return v
+}
+
+func (v brokersView) filterText() string { return v.panes.list[0].filter.text }
+
+func (v brokersView) subject() string { return "" }
+
+var brokerColumns = []string{"in/s", "out/s", "disk", "rtt"}
+
+func (v brokersView) narrow(text string) (page, error) {
+	f, err := parseFilter(text, brokerColumns)
+	if err != nil {
+		return v, err
+	}
+	v.panes.list = slices.Clone(v.panes.list)
+	v.panes.list[0].filter = f
+	v.arrange()
+	return v, nil
+}
+
+func (v brokersView) status() pageStatus {
+	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Brokers), "broker") + " and " + plural(len(v.data.Namesrv), "name server") + " answer"}
+	for i := range v.data.Brokers {
+		if b := &v.data.Brokers[i]; !b.Reachable {
+			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why)}
+			return s
+		}
+	}
+	for i := range v.data.Namesrv {
+		if n := &v.data.Namesrv[i]; !n.Reachable {
+			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why)}
+			return s
+		}
+	}
+	if len(v.data.Problems) > 0 {
+		s.health = segment{v.env.th.warn, " ! partial: " + v.data.Problems[0].String()}
+	}
+	return s
+}
+
+func (v brokersView) update(msg any) (page, request) {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.layout()
+	case dueMsg:
+		if v.ask.due(v.env.now) {
+			r := asksRequest{[]ask{v.ask.begin(v.env, askBrokers)}}
+			return v, r
+		}
+	case hurryMsg:
+		v.ask.hurried = true
+	case closedMsg:
+		v.ask.drop()
+	case answerMsg:
+		if msg.kind == askBrokers && v.ask.answer(msg, v.env.now) && msg.err == "" {
+			v.data = msg.safe.(inspect.Brokers)
+			v.arrange()
+		}
+	case actionMsg:
+		return v.act(msg.action)
+	}
+	return v, nil
+}
+
+func (v brokersView) act(a action) (page, request) {
+	switch a {
+	case "escape":
+		if !v.panes.escape() {
+			return v, backRequest{}
+		}
+		v.arrange()
+		return v, nil
+	case "detail", "describe":
+		return v, v.describe()
+	case "copy", "copy-json":
+		_, key, ok := v.panes.current()
+		if !ok {
+			return v, refuseRequest{"there is nothing under the cursor to copy"}
+		}
+		if a == "copy" {
+			return v, copyRequest{literal(key, key)}
+		}
+		if b := v.broker(key); b != nil && v.panes.focus == 0 {
+			return v, copyRequest{jsonText(key, b)}
+		}
+		return v, copyRequest{jsonText(key, v.namesrv(key))}
+	}
+	v.panes.act(a)
+	if a == "sort" || a == "sort-reverse" {
+		v.arrange()
+	}
+	return v, nil
+}
+
+// A row's key is its address: names repeat with each slave.
+func (v *brokersView) broker(key string) *inspect.BrokerRow {
+	i := slices.IndexFunc(v.data.Brokers, func(b inspect.BrokerRow) bool { return b.Address == key })
+	if i < 0 {
+		return nil
+	}
+	return &v.data.Brokers[i]
+}
+
+func (v *brokersView) namesrv(key string) *inspect.NamesrvRow {
+	i := slices.IndexFunc(v.data.Namesrv, func(n inspect.NamesrvRow) bool { return n.Address == key })
+	if i < 0 {
+		return nil
+	}
+	return &v.data.Namesrv[i]
+}
+
+func (v *brokersView) arrange() {
+	keys := make([]string, len(v.data.Brokers))
+	for i := range keys {
+		keys[i] = v.data.Brokers[i].Address
+	}
+	l := &v.panes.list[0]
+	l.arrange(keys, func(k string) bool {
+		b := v.broker(k)
+		return l.filter.matches(func() string { return strings.Join([]string{b.Broker, b.Address, b.Version, b.Role, b.Cluster}, "\n") },
+			func(column string) (float64, bool) { return brokerValue(b, column) })
+	}, func(x, y string, o table.Order) int {
+		a, b := v.broker(x), v.broker(y)
+		if o.Column == "broker" {
+			return directed(strings.Compare(brokerName(a), brokerName(b)), o)
+		}
+		m, known := brokerValue(a, o.Column)
+		n, also := brokerValue(b, o.Column)
+		return compareKnown(m, known, n, also, o)
+	})
+	names := make([]string, len(v.data.Namesrv))
+	for i := range names {
+		names[i] = v.data.Namesrv[i].Address
+	}
+	v.panes.list[1].arrange(names, nil, nil)
+	v.layout()
+}
+
+func brokerName(b *inspect.BrokerRow) string {
+	if b.ID == 0 {
+		return b.Broker
+	}
+	return b.Broker + "#" + strconv.FormatInt(b.ID, 10)
+}
+
+func brokerValue(b *inspect.BrokerRow, column string) (float64, bool) {
+	switch column {
+	case "in/s":
+		return b.InTPS, b.Reachable
+	case "out/s":
+		return b.OutTPS, b.Reachable
+	case "disk":
+		return 100 * b.Disk, b.Reachable && b.Disk >= 0
+	case "rtt":
+		return float64(b.RTT.Milliseconds()), b.Reachable
+	}
+	return 0, false
+}
+
+// The columns of brokers.
+const (
+	colBroker = iota
+	colBrokerRole
+	colBrokerAddress
+	colBrokerVersion
+	colBrokerState
+	colBrokerRTT
+	colBrokerIn
+	colBrokerOut
+	colBrokerDisk
+	colBrokerWait
+	colBrokerUp
+	colBrokerClock
+)
+
+func (v *brokersView) layout() {
+	name, address := 10, 15
+	for i := range v.data.Brokers {
+		name = max(name, table.Width(brokerName(&v.data.Brokers[i])))
+		address = max(address, table.Width(v.data.Brokers[i].Address))
+	}
+	for i := range v.data.Namesrv {
+		address = max(address, table.Width(v.data.Namesrv[i].Address))
+	}
+	address = min(address, 40)
+	name = min(name, max(v.w/3, 18))
+	v.panes.list[0].columns = []table.Column{
+		colBroker:        {ID: "broker", Title: "broker", Width: name, Flex: 1, Max: 40, Fixed: true},
+		colBrokerRole:    {Title: "role", Width: 7, Gap: 2, Rank: 4},
+		colBrokerAddress: {Title: "address", Width: address, Rank: 6},
+		colBrokerVersion: {Title: "version", Width: 9, Rank: 5},
+		colBrokerState:   {Title: "state", Width: 10, Flex: 3, Max: 34},
+		colBrokerRTT:     {ID: "rtt", Title: "rtt", Width: 6, Right: true, Rank: 3},
+		colBrokerIn:      {ID: "in/s", Title: "in/s", Width: 7, Right: true},
+		colBrokerOut:     {ID: "out/s", Title: "out/s", Width: 7, Right: true},
+		colBrokerDisk:    {ID: "disk", Title: "disk", Width: 5, Right: true},
+		colBrokerWait:    {Title: "pull/send wait", Width: 14, Right: true, Rank: 7},
+		colBrokerUp:      {Title: "up", Width: 7, Right: true, Rank: 8},
+		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 9},
+	}
+	v.panes.list[1].columns = []table.Column{
+		{Title: "address", Width: address, Max: 40, Fixed: true, Flex: 1},
+		{Title: "state", Width: 10, Gap: 2, Flex: 2},
+		{Title: "rtt", Width: 6, Right: true, Rank: 2},
+		{Title: "", Width: 12, Gap: 2, Flex: 2, Rank: 1},
+	}
+}
+
+// clockLimit is from when a broker's clock counts as apart from ours.
+const clockLimit = 5 * time.Second
+
+func (v *brokersView) brokerCells(k string, cells []table.Cell) {
+	b, th := v.broker(k), v.env.th
+	text := func(i int, st style, format string, args ...any) {
+		cells[i] = table.Cell{Text: fmt.Sprintf(format, args...), Style: st}
+	}
+	text(colBroker, th.text, "%s", brokerName(b))
+	text(colBrokerRole, th.dim, "%s", strings.ToLower(b.Role))
+	text(colBrokerAddress, th.text, "%s", b.Address)
+	text(colBrokerVersion, th.dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
+	if !b.Reachable {
+		text(colBrokerState, th.bad, "%s %v", failure.sign(), b.Why)
+		for i := colBrokerRTT; i <= colBrokerClock; i++ {
+			text(i, th.dim, unknown)
+		}
+		return
+	}
+	text(colBrokerState, th.good, "✓ answers")
+	text(colBrokerRTT, th.text, "%s", span(b.RTT))
+	text(colBrokerIn, th.text, "%s", short(b.InTPS))
+	text(colBrokerOut, th.text, "%s", short(b.OutTPS))
+	disk := th.text
+	switch {
+	case b.Disk < 0:
+		text(colBrokerDisk, th.warn, unknown)
+	case b.Disk >= 0.85:
+		disk = th.bad
+		fallthrough
+	default:
+		text(colBrokerDisk, disk, "%.0f%%", 100*b.Disk)
+	}
+	text(colBrokerWait, th.text, "%s / %s", span(b.PullWait), span(b.SendWait))
+	text(colBrokerUp, th.text, "%s", since(b.Started, v.env.now))
+	switch {
+	case !b.ClockKnown:
+		text(colBrokerClock, th.dim, unknown)
+	case b.Clock > clockLimit || b.Clock < -clockLimit:
+		text(colBrokerClock, th.bad, "%s", apart(b.Clock))
+	default:
+		text(colBrokerClock, th.text, "%s", apart(b.Clock))
+	}
+}
+
+// apart is a difference of clocks with its sign.
+func apart(d time.Duration) string {
+	if d > 0 {
+		return "+" + span(d)
+	}
+	return span(d)
+}
+
+func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
+	n, th := v.namesrv(k), v.env.th
+	cells[0] = table.Cell{Text: n.Address, Style: th.text}
+	if n.Reachable {
+		cells[1] = table.Cell{Text: "✓ answers", Style: th.good}
+		cells[2] = table.Cell{Text: span(n.RTT), Style: th.text}
+	} else {
+		cells[1] = table.Cell{Text: failure.sign() + " " + n.Why.String(), Style: th.bad}
+		cells[2] = table.Cell{Text: unknown, Style: th.dim}
+	}
+	switch {
+	case len(n.Differs) > 0:
+		cells[3] = table.Cell{Text: warning.sign() + " announces otherwise: " + strings.Join(n.Differs, " "), Style: th.warn}
+	case n.Current:
+		cells[3] = table.Cell{Text: "asked first", Style: th.dim}
+	}
+}
+
+func (v brokersView) view(w, h int) string {
+	c := newCanvas(w, h)
+	v.panes.draw(c, h, func(i int) paneText {
+		l := &v.panes.list[i]
+		if i == 1 {
+			return paneText{cells: v.namesrvCells}
+		}
+		notes := v.ask.lines(v.env)
+		if lines := l.noMatch("broker"); lines != nil {
+			notes = lines
+		} else if v.ask.asked && notes == nil {
+			notes = []string{"", "The name servers know no broker: none is running, or they are not this cluster's.", "  " +
+				v.env.keys.first("refresh") + " asks again"}
+		}
+		return paneText{details: l.details(v.ask.note(v.env)), cells: v.brokerCells, notes: notes}
+	})
+	c.blank(h)
+	return c.String()
+}
+
+// describe is everything about the row under the cursor.
+func (v *brokersView) describe() request {
+	pane, key, ok := v.panes.current()
+	if !ok {
+		return nil
+	}
+	if pane == 1 {
+		n := v.namesrv(key)
+		lines := []string{"address    " + n.Address, "reachable  " + yesNo(n.Reachable) + because(n.Why.String()), "rtt        " + span(n.RTT)}
+		for _, d := range n.Differs {
+			lines = append(lines, "announces otherwise than the first  "+d)
+		}
+		return textRequest{"Name server " + key, lines}
+	}
+	b := v.broker(key)
+	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + b.Address, "version    " + b.Version, "role       " + b.Role,
+		"reachable  " + yesNo(b.Reachable) + because(b.Why.String()), ""}
+	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
+		lines = append(lines, pad(name, 34)+" "+b.Info[name])
+	}
+	return textRequest{"Broker " + brokerName(b), lines}
+}
+
+func yesNo(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}

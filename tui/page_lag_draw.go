@@ -1,0 +1,246 @@
+package tui
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine/inspect"
+)
+
+// lagMark is what is kept of an answer for trends and rates. Sums are over the queues
+// whose offsets are known; only marks of equally many can be compared.
+type lagMark struct {
+	at             time.Time
+	lag            float64 // NaN: not known
+	committed, max int64
+	known          int
+}
+
+// lagHistory keeps the marks of the last minutes.
+type lagHistory struct{ marks []lagMark }
+
+const keepMarks = 256
+
+func (h *lagHistory) add(at time.Time, l *inspect.GroupLag) {
+	m := lagMark{at: at, lag: math.NaN()}
+	if l.Lag.Known {
+		m.lag = float64(l.Lag.Value)
+	}
+	for i := range l.Queues {
+		if q := &l.Queues[i]; q.Committed.Known && q.Max.Known && !q.Retry {
+			m.committed += q.Committed.Value
+			m.max += q.Max.Value
+			m.known++
+		}
+	}
+	h.marks = append(slices.Clip(h.marks), m)
+	h.marks = h.marks[max(0, len(h.marks)-keepMarks):]
+}
+
+// before is the oldest mark within the window that the last one can be compared with.
+func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) {
+	if len(h.marks) < 2 {
+		return nil, nil, false
+	}
+	now = &h.marks[len(h.marks)-1]
+	for i := range h.marks[:len(h.marks)-1] {
+		m := &h.marks[i]
+		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= minWindow {
+			return m, now, true
+		}
+	}
+	return nil, now, false
+}
+
+// lagWindow is what rates of the lag page are averaged over: some answers.
+const lagWindow = 15 * time.Second
+
+func (h *lagHistory) rate(of func(m *lagMark) int64) (float64, bool) {
+	then, now, ok := h.before(lagWindow)
+	if !ok {
+		return 0, false
+	}
+	return float64(of(now)-of(then)) / now.at.Sub(then.at).Seconds(), true
+}
+
+// consumed is how fast commits move, produced how fast queues grow.
+func (h *lagHistory) consumed() (float64, bool) {
+	return h.rate(func(m *lagMark) int64 { return m.committed })
+}
+
+func (h *lagHistory) produced() (float64, bool) {
+	return h.rate(func(m *lagMark) int64 { return m.max })
+}
+
+// trend is the last lags, as many as there are cells.
+func (h *lagHistory) trend(cells int) []float64 {
+	values := make([]float64, cells)
+	for i := range values {
+		values[i] = math.NaN()
+		if n := len(h.marks) - cells + i; n >= 0 {
+			values[i] = h.marks[n].lag
+		}
+	}
+	return values
+}
+
+// outlook says where the lag goes and when it is gone.
+func (v *lagView) outlook(long bool) (string, style) {
+	th, lag := v.env.th, v.data.Lag
+	in, ok := v.hist.produced()
+	out, also := v.hist.consumed()
+	switch {
+	case !lag.Known:
+		return "", th.text
+	case lag.Value == 0 && !lag.AtLeast:
+		return "caught up", th.good
+	case !ok || !also:
+		return "trend " + unknown, th.dim
+	}
+	slope := in - out
+	text := signed(int64(math.Round(slope))) + "/s"
+	switch {
+	case slope > 0.5 && long:
+		return text + " rising, no catch-up time", th.warn
+	case slope > 0.5:
+		return text + " " + "↑", th.warn
+	case slope < -0.5:
+		takes := age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
+		if long {
+			return text + " falling, empty in " + takes, th.good
+		}
+		return text + " ↓ " + takes, th.good
+	}
+	return "steady", th.text
+}
+
+// figureLines are the lines above the tree: one or two.
+func (v *lagView) figureLines() [][]segment {
+	th, d := v.env.th, &v.data
+	wide := v.w >= 100
+	first := line(segment{th.dim, " lag "}, segment{th.bold, numberText(d.Lag)}, segment{style{}, " "})
+	cells := 16
+	if !wide {
+		cells = 8
+	}
+	if v.data.Model == broadcasting {
+		return [][]segment{line(segment{th.warn, " lag " + unknown + "   broadcasting: each member keeps its own offsets, the brokers know none"})}
+	}
+	first = append(first, segment{th.spark, v.env.g.trend(v.hist.trend(v.env.g.trendCells(cells, keepMarks)), false)})
+	if text, st := v.outlook(wide); text != "" {
+		first = append(first, segment{style{}, "  "}, segment{st, text})
+	}
+	if n := len(d.UnknownTopics); n > 0 {
+		first = append(first, segment{th.warn, "  " + plural(n, "topic") + " unknown"})
+	} else if d.UnknownQueues > 0 {
+		first = append(first, segment{th.warn, "  " + plural(d.UnknownQueues, "queue") + " unknown"})
+	}
+	out, outOK := v.hist.consumed()
+	in, inOK := v.hist.produced()
+	second := line(segment{th.dim, " consumed "}, segment{th.text, rate(out, outOK)}, segment{th.dim, " · produced "}, segment{th.text, "+" + rate(in, inOK)},
+		segment{th.dim, " · oldest waits "}, segment{th.text, v.oldestText()})
+	if p := pauseText(d.Pause); p != "" {
+		second = append(second, segment{th.accent, " · " + p})
+	}
+	retry := func(name string, n inspect.Number) {
+		st := th.text
+		if !n.Known || n.Value > 0 {
+			st = th.warn
+		}
+		second = append(second, segment{th.dim, " · " + name + " "}, segment{st, numberText(n)})
+	}
+	retry("retry", d.RetryLag)
+	retry("dlq", d.DeadLetters)
+	if d.Ahead > 0 {
+		second = append(second, segment{th.warn, " · ahead " + grouped(d.Ahead)})
+	}
+	if d.Filtered {
+		second = append(second, segment{th.dim, " · counts other tags too"})
+	}
+	return [][]segment{first, second}
+}
+
+// oldestText is the age of the oldest message that waits.
+func (v *lagView) oldestText() string {
+	oldest, known, open := time.Duration(0), false, false
+	for i := range v.topics {
+		t := &v.topics[i]
+		if t.retry || t.dead {
+			continue
+		}
+		if t.lateKnown {
+			oldest, known = max(oldest, t.late), true
+		}
+		open = open || !t.lag.Known || t.lag.AtLeast
+	}
+	switch {
+	case known && open:
+		return "≥ " + age(oldest)
+	case known:
+		return age(oldest)
+	case v.data.Lag.Known && v.data.Lag.Value == 0 && !open:
+		return none
+	}
+	return unknown
+}
+
+func (v lagView) view(w, h int) string {
+	c := newCanvas(w, h)
+	if v.ask.asked {
+		lines := v.figureLines()
+		if h < 14 {
+			lines = lines[:1]
+		}
+		for _, l := range lines {
+			for _, s := range l {
+				c.put(s.style, s.text)
+			}
+			c.end()
+		}
+	}
+	v.rows.draw(c, h-c.lines, v.rows.details(v.legend()), v.cells, v.notes())
+	c.blank(h)
+	return c.String()
+}
+
+func (v *lagView) legend() string {
+	var parts []string
+	if note := v.ask.note(v.env); note != "" {
+		parts = append(parts, note)
+	}
+	if !v.ask.asked {
+		return strings.Join(parts, "")
+	}
+	known := 0
+	for i := range v.topics {
+		if t := &v.topics[i]; t.lag.Known && !t.dead {
+			known++
+		}
+	}
+	if n := len(v.data.UnknownTopics); n > 0 && v.w >= 90 {
+		parts = append(parts, fmt.Sprintf("%s known · %d unknown", plural(known, "topic"), n))
+	}
+	if v.w >= 110 {
+		parts = append(parts, "exact = max − committed")
+	}
+	return strings.Join(parts, " · ")
+}
+
+// notes say why there is no row.
+func (v *lagView) notes() []string {
+	if !v.ask.asked {
+		return v.ask.lines(v.env)
+	}
+	if lines := v.rows.noMatch("queue"); lines != nil {
+		return lines
+	}
+	lines := []string{"", "No offset of this group is known to the brokers, and no member says what it reads.",
+		"Either the group has never consumed, or it is new:  " + v.env.keys.first("describe") + " shows what is known of it"}
+	for _, p := range v.data.Problems {
+		lines = append(lines, warning.sign()+" "+p.String())
+	}
+	return lines
+}

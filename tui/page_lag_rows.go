@@ -1,0 +1,320 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// gather makes the topics of the tree from the queues of an answer.
+func (v *lagView) gather() {
+	var order []string
+	topics := map[string]*lagTopic{}
+	for i := range v.raw.Queues {
+		raw, q := &v.raw.Queues[i], &v.data.Queues[i]
+		t := topics[raw.Topic]
+		if t == nil {
+			t = &lagTopic{name: raw.Topic, safe: q.Topic, retry: raw.Retry, lag: inspect.Exact(0)}
+			topics[raw.Topic] = t
+			order = append(order, raw.Topic)
+		}
+		t.add(i, q, v.env.now)
+	}
+	for i, name := range v.raw.UnknownTopics {
+		if topics[name] == nil {
+			topics[name] = &lagTopic{name: name, safe: v.data.UnknownTopics[i], lag: inspect.Number{}, why: v.whyUnknown(name)}
+			order = append(order, name)
+		}
+	}
+	v.topics, v.index = make([]lagTopic, 0, len(order)+1), make(map[lagKey]int, len(order)+len(v.raw.Queues))
+	for _, name := range order {
+		v.addTopic(*topics[name])
+	}
+	if n := v.data.DeadLetters; !n.Known || n.Value > 0 {
+		v.addTopic(lagTopic{name: "%DLQ%" + v.raw.Group, safe: "%DLQ%" + v.data.Group, dead: true, lag: n, why: n.Why.String()})
+	}
+	v.layout()
+}
+
+func (v *lagView) addTopic(t lagTopic) {
+	if _, known := v.open[t.name]; !known { // what is retried or cannot be read stays closed
+		v.open[t.name] = !t.retry && !t.dead && t.lag.Known
+	}
+	if len(t.queues) > 0 {
+		owners := map[string]bool{}
+		for _, i := range t.queues {
+			for _, o := range v.data.Queues[i].Owners {
+				owners[o] = true
+			}
+			v.index[lagKey{t.name, v.raw.Queues[i].MessageQueue, true}] = i
+		}
+		if len(owners) > 0 {
+			t.clients = plural(len(owners), "client")
+		}
+	}
+	v.index[lagKey{topic: t.name}] = len(v.topics)
+	v.topics = append(v.topics, t)
+}
+
+// whyUnknown is the problem that tells of a topic, or the first there is.
+func (v *lagView) whyUnknown(topic string) string {
+	for i, p := range v.raw.Problems {
+		if strings.Contains(p.What, topic) {
+			return v.data.Problems[i].Where + ": " + v.data.Problems[i].Why.String()
+		}
+	}
+	if len(v.data.Problems) > 0 {
+		return v.data.Problems[0].Where + ": " + v.data.Problems[0].Why.String()
+	}
+	return ""
+}
+
+// add counts a queue in.
+func (t *lagTopic) add(i int, q *inspect.QueueLag, now time.Time) {
+	t.queues = append(t.queues, i)
+	switch {
+	case q.Lag.Known && q.Lag.Value < 0: // ahead of the end: no part of the lag
+	case len(t.queues) == 1:
+		t.lag = q.Lag
+	default:
+		t.lag = t.lag.Plus(q.Lag)
+	}
+	if !q.NextStored.IsZero() {
+		t.late, t.lateKnown = max(t.late, now.Sub(q.NextStored)), true
+	}
+	if q.LastConsumed.After(t.consumed) {
+		t.consumed = q.LastConsumed
+	}
+}
+
+// arrange makes the rows of the tree: topics in order, the queues of open ones below.
+// Retry topic and dead letters stand last, whatever the order.
+func (v *lagView) arrange() {
+	o := v.rows.list.Order
+	topics := make([]int, len(v.topics))
+	for i := range topics {
+		topics[i] = i
+	}
+	slices.SortStableFunc(topics, func(a, b int) int { return v.compareTopics(&v.topics[a], &v.topics[b], o) })
+	var keys []lagKey
+	hidden, total := 0, 0
+	for _, i := range topics {
+		t := &v.topics[i]
+		queues := slices.Clone(t.queues)
+		slices.SortStableFunc(queues, func(a, b int) int { return v.compareQueues(&v.data.Queues[a], &v.data.Queues[b], o) })
+		rows := make([]lagKey, 0, len(queues))
+		for _, q := range queues {
+			if total++; v.passes(&v.data.Queues[q]) {
+				rows = append(rows, lagKey{t.name, v.raw.Queues[q].MessageQueue, true})
+			} else {
+				hidden++
+			}
+		}
+		if v.rows.filter.active() {
+			if len(rows) == 0 && (len(queues) > 0 || !v.passesTopic(t)) {
+				continue
+			}
+		} else if !v.open[t.name] {
+			rows = nil
+		}
+		keys = append(append(keys, lagKey{topic: t.name}), rows...)
+	}
+	v.rows.list.SetKeys(keys)
+	v.rows.hidden, v.rows.total = hidden, total
+	if !v.rows.chosen {
+		v.rows.list.MoveTo(0)
+		if i := slices.IndexFunc(keys, func(k lagKey) bool { return k.queue }); i == 1 {
+			v.rows.list.MoveTo(1) // the queue that is furthest behind
+		}
+	}
+}
+
+func (v *lagView) passes(q *inspect.QueueLag) bool {
+	return v.rows.filter.matches(
+		func() string {
+			return strings.Join(append([]string{q.Topic, q.Short(), v.clientText(q)}, q.Owners...), "\n")
+		},
+		func(column string) (float64, bool) { return v.value(q, column) })
+}
+
+func (v *lagView) passesTopic(t *lagTopic) bool {
+	return v.rows.filter.matches(func() string { return t.safe }, func(column string) (float64, bool) { return float64(t.lag.Value), t.lag.Known && column == "lag" })
+}
+
+// value is what a queue is sorted and filtered by.
+func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
+	switch column {
+	case "lag":
+		return float64(q.Lag.Value), q.Lag.Known
+	case "late":
+		return v.env.now.Sub(q.NextStored).Seconds(), !q.NextStored.IsZero()
+	case "consumed":
+		return v.env.now.Sub(q.LastConsumed).Seconds(), !q.LastConsumed.IsZero()
+	case "committed":
+		return float64(q.Committed.Value), q.Committed.Known
+	case "min":
+		return float64(q.Min.Value), q.Min.Known
+	case "max":
+		return float64(q.Max.Value), q.Max.Known
+	}
+	return 0, false
+}
+
+// compareQueues orders queues of a topic. The worst lag is one that nobody can tell:
+// sorted by lag, unknown stands first.
+func (v *lagView) compareQueues(a, b *inspect.QueueLag, o table.Order) int {
+	if o.Column == "queue" {
+		return directed(cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)), o)
+	}
+	x, known := v.value(a, o.Column)
+	y, also := v.value(b, o.Column)
+	if o.Column == "lag" && known != also {
+		return map[bool]int{true: 1, false: -1}[known]
+	}
+	return compareKnown(x, known, y, also, o)
+}
+
+func (v *lagView) compareTopics(a, b *lagTopic, o table.Order) int {
+	last := func(t *lagTopic) int {
+		switch {
+		case t.dead:
+			return 2
+		case t.retry:
+			return 1
+		}
+		return 0
+	}
+	if n := cmp.Compare(last(a), last(b)); n != 0 {
+		return n
+	}
+	n := 0
+	switch o.Column {
+	case "queue":
+		return directed(cmp.Compare(a.safe, b.safe), o)
+	case "late":
+		n = compareKnown(a.late.Seconds(), a.lateKnown, b.late.Seconds(), b.lateKnown, o)
+	case "consumed":
+		n = compareKnown(-float64(a.consumed.Unix()), !a.consumed.IsZero(), -float64(b.consumed.Unix()), !b.consumed.IsZero(), o)
+	default:
+		n = compareKnown(float64(a.lag.Value), a.lag.Known, float64(b.lag.Value), b.lag.Known, o)
+	}
+	return cmp.Or(n, cmp.Compare(a.safe, b.safe))
+}
+
+// largest is the lag that a full bar of shares means.
+func (v *lagView) largest() float64 {
+	n := int64(0)
+	for i := range v.topics {
+		n = max(n, v.topics[i].lag.Value)
+	}
+	return float64(n)
+}
+
+func (v *lagView) cells(k lagKey, cells []table.Cell) {
+	if k.queue {
+		v.queueCells(v.queue(k), cells)
+		return
+	}
+	v.topicCells(v.topic(k.topic), cells)
+}
+
+func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
+	th, e := v.env.th, v.env
+	sign := "▹ "
+	if v.open[t.name] && len(t.queues) > 0 || v.rows.filter.active() {
+		sign = "▾ "
+	}
+	name := sign + t.safe
+	if len(t.queues) > 0 {
+		name += fmt.Sprintf("  (%d)", len(t.queues))
+	}
+	cells[colLagName] = table.Cell{Text: name, Style: th.bold}
+	cells[colLagLag] = e.numberCell(t.lag, t.retry || t.dead)
+	if t.lag.Known {
+		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.bar}
+	}
+	switch {
+	case t.lateKnown:
+		cells[colLagLate] = table.Cell{Text: age(t.late), Style: th.text}
+	case !t.lag.Known:
+		cells[colLagLate] = table.Cell{Text: unknown, Style: th.warn}
+	}
+	if !t.consumed.IsZero() {
+		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.now), Style: th.text}
+	}
+	client := table.Cell{Text: t.clients, Style: th.dim}
+	if t.why != "" {
+		client = table.Cell{Text: warning.sign() + " " + t.why, Style: th.warn}
+	}
+	cells[colLagClient] = client
+}
+
+func (v *lagView) share(n inspect.Number) string {
+	whole := v.largest()
+	if !n.Known || n.Value <= 0 || whole <= 0 {
+		return ""
+	}
+	return strings.TrimRight(v.env.g.meter(shareCells, float64(n.Value)/whole), v.env.g.void)
+}
+
+func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
+	th, e := v.env.th, v.env
+	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.text}
+	cells[colLagMin] = e.numberCell(q.Min, false)
+	cells[colLagCommitted] = e.numberCell(q.Committed, false)
+	cells[colLagMax] = e.numberCell(q.Max, false)
+	cells[colLagLag] = e.numberCell(q.Lag, false)
+	if q.Lag.Known && q.Lag.Value < 0 {
+		cells[colLagLag] = table.Cell{Text: signed(q.Lag.Value), Style: th.warn}
+	}
+	cells[colLagShare] = table.Cell{Text: v.share(q.Lag), Style: th.bar}
+	switch {
+	case !q.NextStored.IsZero():
+		cells[colLagLate] = table.Cell{Text: age(e.now.Sub(q.NextStored)), Style: th.text}
+	case q.Lag.Known && q.Lag.Value <= 0:
+		cells[colLagLate] = table.Cell{Text: none, Style: th.dim}
+	default:
+		cells[colLagLate] = table.Cell{Text: unknown, Style: th.warn}
+	}
+	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.text}
+	client := v.clientText(q)
+	st := th.dim
+	if len(q.Owners) > 1 || client == unowned {
+		st = th.bad
+	}
+	if q.Expired > 0 {
+		client, st = fmt.Sprintf("%s GONE %s, %s", warning.sign(), grouped(q.Expired), client), th.bad
+	}
+	if !q.Lag.Known && q.Lag.Why.Kind != inspect.ReasonNone {
+		client, st = warning.sign()+" "+q.Lag.Why.String(), th.warn
+	}
+	cells[colLagClient] = table.Cell{Text: client, Style: st}
+}
+
+// unowned is a queue that no member holds although there are members: nobody
+// consumes it.
+const unowned = "UNOWNED"
+
+// clientText is who holds a queue.
+func (v *lagView) clientText(q *inspect.QueueLag) string {
+	switch {
+	case len(q.Owners) > 1:
+		return fmt.Sprintf("%d OWNERS %s", len(q.Owners), strings.Join(q.Owners, " "))
+	case len(q.Owners) == 1:
+		return q.Owners[0]
+	case v.data.Members.Known && v.data.Members.Value == 0:
+		return none
+	case q.OwnersWhy.Kind != inspect.ReasonNone:
+		return unknown + " " + q.OwnersWhy.String()
+	case v.data.Members.Known && v.data.Model != broadcasting:
+		return unowned
+	}
+	return none
+}
+
+func ownersText(q *inspect.QueueLag) string { return strings.Join(q.Owners, ", ") }

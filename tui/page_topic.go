@@ -1,0 +1,327 @@
+package tui
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// topicView is one topic: its queues, the groups that read it, its route.
+type topicView struct {
+	env       *env
+	name      string // true name
+	w, h      int
+	ask       question
+	panes     stack
+	raw, data inspect.TopicDetail // as it came, and safe to print
+	queues    map[string]int      // by key
+	groups    []string            // true names
+	before    topicMark           // for the rate
+	rate      float64
+	rated     bool
+}
+
+// topicMark is how many messages the topic had been given at a time.
+type topicMark struct {
+	at    time.Time
+	given int64
+	all   bool // of all queues
+}
+
+// The panes.
+const (
+	topicQueues = iota
+	topicGroups
+	topicRoute
+)
+
+func newTopicView(e *env, topic string) topicView {
+	v := topicView{env: e, name: topic, ask: question{what: "topic " + SafeText(topic), every: topicEvery}}
+	v.panes = stack{env: e, list: []lister[string]{
+		{env: e, title: "Queues"}, {env: e, title: "Groups that read it"}, {env: e, title: "Route"}}}
+	return v
+}
+
+func (v topicView) filterText() string { return v.panes.list[v.panes.focus].filter.text }
+
+func (v topicView) subject() string { return "topic " + SafeText(v.name) }
+
+func (v topicView) narrow(text string) (page, error) {
+	f, err := parseFilter(text, nil)
+	if err != nil {
+		return v, err
+	}
+	v.panes.list[v.panes.focus].filter = f
+	v.arrange()
+	return v, nil
+}
+
+func (v topicView) status() pageStatus {
+	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue")}
+	if p := v.data.Row.Problems; len(p) > 0 {
+		s.health = segment{v.env.th.warn, " ! partial: " + p[0].String()}
+	}
+	return s
+}
+
+func (v topicView) update(msg any) (page, request) {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.layout()
+	case dueMsg:
+		if v.ask.due(v.env.now) {
+			r := asksRequest{[]ask{v.ask.begin(v.env, askTopic, v.name)}}
+			return v, r
+		}
+	case hurryMsg:
+		v.ask.hurried = true
+	case closedMsg:
+		v.ask.drop()
+	case answerMsg:
+		if msg.kind == askTopic && v.ask.answer(msg, v.env.now) && msg.err == "" {
+			v.raw, v.data = msg.raw.(inspect.TopicDetail), msg.safe.(inspect.TopicDetail)
+			v.measure()
+			v.arrange()
+		}
+	case actionMsg:
+		return v.act(msg.action)
+	}
+	return v, nil
+}
+
+// measure derives the rate at which messages come from two answers.
+func (v *topicView) measure() {
+	now := topicMark{at: v.env.now, all: len(v.raw.Queues) > 0}
+	for i := range v.raw.Queues {
+		now.given += v.raw.Queues[i].Max.Value
+		now.all = now.all && v.raw.Queues[i].Max.Known
+	}
+	v.rated = now.all && v.before.all && now.at.After(v.before.at) && now.given >= v.before.given
+	if v.rated {
+		v.rate = float64(now.given-v.before.given) / now.at.Sub(v.before.at).Seconds()
+	}
+	v.before = now
+}
+
+func (v topicView) act(a action) (page, request) {
+	pane, key, ok := v.panes.current()
+	switch a {
+	case "escape":
+		if !v.panes.escape() {
+			return v, backRequest{}
+		}
+		v.arrange()
+		return v, nil
+	case "tail-here":
+		r := TailRequest{Topic: v.name}
+		if pane == topicQueues && ok {
+			r.Queues = []engine.MessageQueue{v.raw.Queues[v.queues[key]].MessageQueue}
+		}
+		return v, tailRequest{r}
+	case "detail", "describe":
+		if pane == topicGroups && ok {
+			if a == "describe" {
+				return v, openRequest{place{view: viewGroup, group: key}}
+			}
+			return v, watchRequest{key}
+		}
+		return v, v.describe()
+	case "copy":
+		if !ok {
+			return v, refuseRequest{"there is nothing under the cursor to copy"}
+		}
+		return v, copyRequest{literal(SafeText(key), key)}
+	case "copy-json":
+		return v, copyRequest{jsonText("topic "+SafeText(v.name), v.raw)}
+	}
+	v.panes.act(a)
+	return v, nil
+}
+
+func (v *topicView) arrange() {
+	v.queues = make(map[string]int, len(v.data.Queues))
+	keys := make([]string, len(v.data.Queues))
+	for i := range keys {
+		keys[i] = v.raw.Queues[i].Short()
+		v.queues[keys[i]] = i
+	}
+	contains := func(l *lister[string]) func(k string) bool {
+		return func(k string) bool {
+			return l.filter.matches(func() string { return SafeText(k) }, func(string) (float64, bool) { return 0, false })
+		}
+	}
+	q, g, r := &v.panes.list[topicQueues], &v.panes.list[topicGroups], &v.panes.list[topicRoute]
+	q.arrange(keys, contains(q), nil)
+	v.groups = v.raw.Groups
+	g.arrange(v.groups, contains(g), nil)
+	routes := make([]string, len(v.data.Route))
+	for i := range routes {
+		routes[i] = v.raw.Route[i].Broker
+	}
+	r.arrange(routes, contains(r), nil)
+	v.layout()
+}
+
+func (v *topicView) layout() {
+	name, broker := 12, 10
+	for i := range v.data.Queues {
+		name = max(name, table.Width(v.data.Queues[i].Short()))
+	}
+	for i := range v.data.Route {
+		broker = max(broker, table.Width(v.data.Route[i].Broker))
+	}
+	name, broker = min(name, max(v.w/3, 16)), min(broker, max(v.w/3, 16))
+	v.panes.list[topicQueues].columns = []table.Column{
+		{Title: "queue", Width: name, Flex: 1, Max: 44, Fixed: true},
+		{Title: "min", Width: 13, Right: true, Rank: 2},
+		{Title: "max", Width: 13, Right: true},
+		{Title: "stored", Width: 12, Right: true},
+		{Title: "first", Width: 12, Right: true, Rank: 3},
+		{Title: "last", Width: 12, Right: true, Rank: 1},
+		{Title: "perm", Width: 5, Gap: 2, Rank: 4},
+	}
+	v.panes.list[topicGroups].columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Fixed: true}}
+	v.panes.list[topicRoute].columns = []table.Column{
+		{Title: "broker", Width: broker, Flex: 1, Max: 44, Fixed: true},
+		{Title: "read", Width: 5, Right: true},
+		{Title: "write", Width: 5, Right: true},
+		{Title: "perm", Width: 5, Gap: 2},
+		{Title: "addresses", Width: 16, Flex: 3, Rank: 1},
+	}
+}
+
+// permText writes permission bits as RocketMQ does: R, W, X for inherit.
+func permText(p int32) string {
+	text := ""
+	for _, b := range [...]struct {
+		bit  int32
+		sign string
+	}{{4, "R"}, {2, "W"}, {1, "X"}} {
+		if p&b.bit != 0 {
+			text += b.sign
+		} else {
+			text += "-"
+		}
+	}
+	return text
+}
+
+func (v *topicView) queueCells(k string, cells []table.Cell) {
+	q, th := &v.data.Queues[v.queues[k]], v.env.th
+	cells[0] = table.Cell{Text: q.Short(), Style: th.text}
+	cells[1] = v.env.numberCell(q.Min, false)
+	cells[2] = v.env.numberCell(q.Max, false)
+	stored := inspect.Unknown(q.Max.Why)
+	if q.Min.Known && q.Max.Known {
+		stored = inspect.Exact(q.Max.Value - q.Min.Value)
+	}
+	cells[3] = v.env.numberCell(stored, false)
+	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.dim}
+	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.text}
+	cells[6] = table.Cell{Text: permText(q.Perm), Style: th.dim}
+}
+
+func (v *topicView) routeCells(k string, cells []table.Cell) {
+	i := slices.IndexFunc(v.raw.Route, func(r inspect.TopicRouteRow) bool { return r.Broker == k })
+	r, th := &v.data.Route[i], v.env.th
+	var addrs []string
+	for _, id := range slices.Sorted(maps.Keys(r.Addrs)) {
+		addrs = append(addrs, strconv.FormatInt(id, 10)+"="+r.Addrs[id])
+	}
+	cells[0] = table.Cell{Text: r.Broker, Style: th.text}
+	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.text}
+	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.text}
+	cells[3] = table.Cell{Text: permText(r.Perm), Style: th.text}
+	cells[4] = table.Cell{Text: strings.Join(addrs, " "), Style: th.dim}
+}
+
+// headLines are what is said above the tables.
+func (v *topicView) headLines() [][]segment {
+	th := v.env.th
+	if !v.ask.asked {
+		return nil
+	}
+	r := &v.data.Row
+	incoming := unknown + "/s"
+	if v.rated {
+		incoming = rate(v.rate, true)
+	}
+	l := line(segment{th.dim, " type "}, segment{th.bold, orUnknown(r.Type)}, segment{th.dim, "   stored "}, segment{th.bold, numberText(r.Stored)},
+		segment{th.dim, "   comes in "}, segment{th.text, incoming}, segment{th.dim, "   last "}, segment{th.text, sinceText(r.LastStored, v.env.now)},
+		segment{th.dim, "   perm "}, segment{th.text, orUnknown(r.Perm)})
+	if n := len(v.data.Attributes); n > 0 {
+		var list []string
+		for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
+			list = append(list, k+"="+v.data.Attributes[k])
+		}
+		l = append(l, segment{th.dim, "   " + strings.Join(list, " ")})
+	}
+	return [][]segment{l}
+}
+
+func (v topicView) view(w, h int) string {
+	c := newCanvas(w, h)
+	for _, l := range v.headLines() {
+		for _, s := range l {
+			c.put(s.style, s.text)
+		}
+		c.end()
+	}
+	v.panes.draw(c, h-c.lines, func(i int) paneText {
+		l := &v.panes.list[i]
+		notes := v.ask.lines(v.env)
+		note := ""
+		if i == topicQueues {
+			note = v.ask.note(v.env)
+		} else if v.ask.tries > 0 {
+			notes = nil
+		}
+		switch i {
+		case topicGroups:
+			if v.ask.asked && len(v.groups) == 0 {
+				notes = []string{"no group reads it, as far as the brokers know" + because(v.data.GroupsWhy.String())}
+			}
+			return paneText{l.details(note), func(k string, cells []table.Cell) { cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text} }, notes}
+		case topicRoute:
+			if v.ask.asked && len(v.data.Route) == 0 {
+				notes = []string{"no name server has a route of it"}
+			}
+			return paneText{l.details(note), v.routeCells, notes}
+		}
+		if v.ask.asked && notes == nil {
+			notes = []string{"no queue can be read"}
+		}
+		return paneText{l.details(note), v.queueCells, notes}
+	})
+	c.blank(h)
+	return c.String()
+}
+
+// describe is everything about the topic as text.
+func (v *topicView) describe() request {
+	if !v.ask.asked {
+		return nil
+	}
+	r := &v.data.Row
+	lines := []string{"topic    " + SafeText(v.name), "type     " + orUnknown(r.Type), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
+		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + strings.Join(v.data.Groups, ", ")}
+	for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
+		lines = append(lines, "attribute "+k+" = "+v.data.Attributes[k])
+	}
+	for i := range v.data.Queues {
+		q := &v.data.Queues[i]
+		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), permText(q.Perm)))
+	}
+	for _, p := range r.Problems {
+		lines = append(lines, warning.sign()+" "+p.String())
+	}
+	return textRequest{"Topic " + SafeText(v.name), lines}
+}

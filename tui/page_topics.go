@@ -1,0 +1,207 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+type topicEntry = catalogEntry[inspect.TopicRow]
+
+// topicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
+// are hidden until asked for.
+type topicsView struct {
+	catalog[inspect.TopicRow]
+	w, h int
+	list inspect.TopicList // safe to print
+}
+
+var (
+	topicOrders  = []string{nameOrder, "stored", "queues", "last", "type"}
+	topicColumns = []string{"stored", "queues"} // that a filter compares
+)
+
+func newTopicsView(e *env) topicsView {
+	v := topicsView{catalog: catalog[inspect.TopicRow]{env: e, asks: [2]askKind{askTopics, askTopicRows},
+		names: question{what: "topics", every: namesEvery}, details: question{what: "details of topics", every: detailsEvery},
+		search: topicSearch, value: topicValue, compare: topicCompare}}
+	v.rows = lister[string]{env: e, title: "Topics", orders: topicOrders, rising: []string{nameOrder, "type"}, focused: true}
+	v.rows.order(nameOrder)
+	return v
+}
+
+func (v topicsView) filterText() string { return v.rows.filter.text }
+
+func (v topicsView) subject() string { return "" }
+
+func (v topicsView) narrow(text string) (page, error) {
+	err := v.catalog.narrow(text, topicColumns)
+	return v, err
+}
+
+func (v topicsView) status() pageStatus {
+	s := pageStatus{main: &v.names, fine: v.fine("topic")}
+	if len(v.list.Problems) > 0 {
+		s.health = segment{v.env.th.warn, " ! partial: " + v.list.Problems[0].String()}
+	}
+	return s
+}
+
+func (v topicsView) update(msg any) (page, request) {
+	switch msg := msg.(type) {
+	case sizeMsg:
+		v.w, v.h = msg.w, msg.h
+		v.rows.columns = v.columns()
+		v.rows.list.Resize(v.h - tableFrame)
+	case dueMsg:
+		r := v.due()
+		return v, r
+	case hurryMsg:
+		v.hurry()
+	case closedMsg:
+		v.drop()
+	case answerMsg:
+		v.answer(msg)
+	case actionMsg:
+		key, ok := v.rows.list.Current()
+		switch msg.action {
+		case "detail", "describe":
+			if ok {
+				return v, openRequest{place{view: viewTopic, topic: key}}
+			}
+			return v, nil
+		case "tail-here":
+			if ok {
+				return v, tailRequest{TailRequest{Topic: key}}
+			}
+			return v, nil
+		}
+		r := v.act(msg.action)
+		return v, r
+	}
+	return v, nil
+}
+
+func (v *topicsView) answer(msg answerMsg) {
+	switch msg.kind {
+	case askTopics:
+		if !v.names.answer(msg, v.env.now) || msg.err != "" {
+			return
+		}
+		raw := msg.raw.(inspect.TopicList)
+		v.list = msg.safe.(inspect.TopicList)
+		names := make([]catalogName, len(raw.Topics))
+		for i := range raw.Topics {
+			t := &v.list.Topics[i]
+			names[i] = catalogName{raw.Topics[i].Topic, t.Topic, t.System || t.Retry || t.Dead}
+		}
+		v.take(names)
+		v.rows.columns = v.columns()
+		v.arrange()
+	case askTopicRows:
+		if v.details.answer(msg, v.env.now) && msg.err == "" {
+			v.takeRows(msg.names, msg.safe.([]inspect.TopicRow))
+		}
+	}
+}
+
+func topicSearch(e *topicEntry) string {
+	if e.row == nil {
+		return e.safe
+	}
+	return e.safe + "\n" + e.row.Type + "\n" + strings.Join(e.row.Brokers, "\n")
+}
+
+func topicValue(e *topicEntry, column string) (float64, bool) {
+	if e.row == nil {
+		return 0, false
+	}
+	switch column {
+	case "stored":
+		return float64(e.row.Stored.Value), e.row.Stored.Known
+	case "queues":
+		return float64(e.row.Queues), true
+	case "last":
+		return float64(e.row.LastStored.UnixMilli()), !e.row.LastStored.IsZero()
+	}
+	return 0, false
+}
+
+func topicCompare(a, b *topicEntry, column string) int {
+	if column != "type" || a.row == nil || b.row == nil {
+		return 0
+	}
+	return cmp.Compare(a.row.Type, b.row.Type)
+}
+
+// The columns.
+const (
+	colTopicName = iota
+	colTopicType
+	colTopicQueues
+	colTopicStored
+	colTopicLast
+	colTopicPerm
+	colTopicBrokers
+)
+
+func (v *topicsView) columns() []table.Column {
+	return []table.Column{
+		colTopicName:    v.nameColumn("topic", v.w),
+		colTopicType:    {ID: "type", Title: "type", Width: 8, Flex: 1, Max: 12, Gap: 2, Rank: 2},
+		colTopicQueues:  {ID: "queues", Title: "queues", Width: 7, Right: true, Rank: 1},
+		colTopicStored:  {ID: "stored", Title: "stored", Width: 13, Right: true},
+		colTopicLast:    {ID: "last", Title: "last", Width: 12, Right: true},
+		colTopicPerm:    {ID: "perm", Title: "perm", Width: 5, Gap: 2, Rank: 3},
+		colTopicBrokers: {ID: "brokers", Title: "brokers", Width: 10, Flex: 3, Rank: 4},
+	}
+}
+
+func (v *topicsView) cells(k string, cells []table.Cell) {
+	e, th := v.entries[k], v.env.th
+	cells[colTopicName] = e.nameCell(th.text)
+	if e.row == nil {
+		for i := colTopicType; i <= colTopicBrokers; i++ {
+			cells[i] = table.Cell{Text: "…", Style: th.dim}
+		}
+		return
+	}
+	r := e.row
+	cells[colTopicType] = table.Cell{Text: orUnknown(r.Type), Style: th.dim}
+	cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
+	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
+	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.text}
+	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.text}
+	brokers := strings.Join(r.Brokers, " ")
+	if len(r.Problems) > 0 {
+		brokers = warning.sign() + " " + r.Problems[0].String()
+	}
+	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.dim}
+}
+
+func (v topicsView) view(w, h int) string {
+	c := newCanvas(w, h)
+	v.rows.draw(c, h, v.rows.details(v.progress()), v.cells, v.notes())
+	c.blank(h)
+	return c.String()
+}
+
+func (v *topicsView) notes() []string {
+	if !v.names.asked {
+		return v.names.lines(v.env)
+	}
+	if lines := v.rows.noMatch("topic"); lines != nil {
+		return lines
+	}
+	lines := []string{"", "This cluster has no topics yet.", "One is made by its first message, or by:  eyeq topic create TOPIC"}
+	if n := v.hiding(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself, retry topics and dead letters hidden · %s shows them", plural(n, "topic"), v.env.keys.first("show-system")))
+	}
+	for _, p := range v.list.Problems {
+		lines = append(lines, warning.sign()+" "+p.String())
+	}
+	return lines
+}

@@ -1,0 +1,120 @@
+package tui
+
+import (
+	"fmt"
+
+	"eyeq/tui/table"
+)
+
+// stack is tables one below the other, of which one takes the keys. On a screen that
+// is too low for all, that one is shown alone.
+type stack struct {
+	env    *env
+	list   []lister[string]
+	focus  int
+	zoomed bool
+}
+
+// act applies a key; false when it means nothing to them.
+func (s *stack) act(a action) bool {
+	step := 0
+	switch a {
+	case "next-pane":
+		step = 1
+	case "previous-pane":
+		step = len(s.list) - 1
+	case "zoom":
+		s.zoomed = !s.zoomed
+		return true
+	default:
+		_, taken := s.list[s.focus].act(a)
+		return taken
+	}
+	s.focus = (s.focus + step) % len(s.list)
+	return true
+}
+
+// current is the row that keys are about.
+func (s *stack) current() (pane int, key string, ok bool) {
+	key, ok = s.list[s.focus].list.Current()
+	return s.focus, key, ok
+}
+
+// escape takes back one step; false when there is none.
+func (s *stack) escape() bool {
+	if _, taken := s.list[s.focus].escape(); taken {
+		return true
+	}
+	if s.zoomed {
+		s.zoomed = false
+		return true
+	}
+	return false
+}
+
+const leastPane = tableFrame + 1
+
+// alone reports whether only the pane with the focus has room.
+func (s *stack) alone(h int) bool { return s.zoomed || len(s.list)*leastPane > h }
+
+// heights shares h lines: what each pane needs, and the rest to the one that needs
+// most.
+func (s *stack) heights(h int) []int {
+	heights := make([]int, len(s.list))
+	if s.alone(h) {
+		heights[s.focus] = h - 1
+		return heights
+	}
+	left := h
+	for i := range heights {
+		heights[i] = leastPane
+		left -= leastPane
+	}
+	for left > 0 {
+		given := false
+		for i := range heights {
+			if left > 0 && heights[i] < tableFrame+s.list[i].list.Len() {
+				heights[i]++
+				left--
+				given = true
+			}
+		}
+		if !given {
+			heights[len(heights)-1] += left
+			break
+		}
+	}
+	return heights
+}
+
+// pane is what a page says of one of its panes.
+type paneText struct {
+	details string
+	cells   func(k string, cells []table.Cell)
+	notes   []string
+}
+
+// draw draws the panes in h lines.
+func (s *stack) draw(c *canvas, h int, of func(i int) paneText) {
+	heights := s.heights(h)
+	if s.alone(h) {
+		c.put(style{}, " ")
+		for i := range s.list {
+			text := fmt.Sprintf("%s %d", s.list[i].title, s.list[i].list.Len())
+			if i == s.focus {
+				c.put(s.env.th.title, "["+text+"] ")
+			} else {
+				c.put(s.env.th.text, " "+text+"  ")
+			}
+		}
+		c.put(s.env.th.dim, " "+s.env.keys.first("next-pane")+" next")
+		c.end()
+	}
+	for i := range s.list {
+		l := &s.list[i]
+		if l.focused = i == s.focus; heights[i] > 0 {
+			pane := of(i)
+			l.draw(c, heights[i], pane.details, pane.cells, pane.notes)
+		}
+	}
+}
