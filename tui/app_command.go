@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,25 +13,42 @@ import (
 	"eyeq/engine"
 )
 
-// commandNames are what the command bar knows, with what follows.
-var commandNames = []struct{ name, args, help string }{
-	{"live", "[GROUP]", "the live view, of any group"},
-	{"events", "", "all events"},
-	{"queue", "BROKER/ID", "one queue in detail"},
-	{"topic", "NAME|all", "one topic only"},
-	{"pause", "[BROKER/ID]", "pause the queue or the whole consumer (asks first)"},
-	{"resume", "[BROKER/ID]", "resume it (asks first)"},
-	{"reset", "", "open the reset dialog"},
-	{"sort", "COLUMN", "sort the queues"},
-	{"set", "refresh 2s", "how often the screen is refreshed"},
-	{"tail", "TOPIC [@TIME]", "read a topic from the end, or from a time (-15m, 13:30, first)"},
-	{"dlq", "[GROUP]", "the dead letters of a group"},
-	{"findings", "[GROUP]", "what is wrong with a group, and what to do"},
-	{"save", "", "save the rows of this view as CSV or JSON"},
-	{"shot", "[FILE]", "write the screen as text and with its colours"},
-	{"log", "", "the log of eyeq itself"},
-	{"help", "", "the keys of this view"},
-	{"q", "", "leave"},
+// commandName is a command of the bar, with what follows it.
+type commandName struct {
+	name, args, help string
+	cluster          bool // needs somebody to ask about other groups
+}
+
+// commandNames are what the command bar knows.
+var commandNames = []commandName{
+	{"live", "[GROUP]", "the live view, of any group", false},
+	{"lag", "[GROUP]", "lag and offsets of a group", true},
+	{"group", "[GROUP]", "members, subscriptions and configuration of a group", true},
+	{"groups", "[/REGEXP]", "all groups", true},
+	{"topics", "[/REGEXP]", "all topics", true},
+	{"topic", "NAME|all", "one topic; in a live view one topic only", false},
+	{"brokers", "", "brokers and name servers", true},
+	{"tail", "TOPIC [@-15m] [q=BROKER/ID]", "messages of a topic as they come, or from a time, @earliest or @offset:N", true},
+	{"dlq", "[GROUP]", "the dead letters of a group", true},
+	{"findings", "[GROUP]", "what is wrong with a group, and what to do", true},
+	{"cluster", "NAME", "another configured cluster", true},
+	{"events", "", "all events", false},
+	{"queue", "BROKER/ID", "one queue in detail", false},
+	{"pause", "[BROKER/ID|GROUP]", "pause the queue or the consumer; elsewhere the whole group (asks first)", false},
+	{"resume", "[BROKER/ID|GROUP]", "resume it (asks first)", false},
+	{"reset", "", "open the reset dialog", false},
+	{"sort", "COLUMN", "sort the rows", false},
+	{"set", "refresh 2s", "how often the screen is refreshed", false},
+	{"save", "", "save the rows of this view as CSV or JSON", false},
+	{"shot", "[FILE]", "write the screen as text and with its colours", false},
+	{"log", "", "the log of eyeq itself", false},
+	{"help", "", "the keys of this view", false},
+	{"q", "", "leave", false},
+}
+
+// usable reports whether a command means anything on this screen.
+func (a *app) usable(c *commandName) bool {
+	return !c.cluster || a.env.o.Inspect != nil && (c.name != "tail" && c.name != "dlq" || a.env.o.OpenTail != nil)
 }
 
 // command does what was typed into the command bar.
@@ -40,6 +58,12 @@ func (a *app) command(text string) tea.Cmd {
 		return nil
 	}
 	arg := strings.Join(fields[1:], " ")
+	if i := slices.IndexFunc(commandNames, func(c commandName) bool { return c.name == fields[0] }); i >= 0 && commandNames[i].cluster {
+		if !a.usable(&commandNames[i]) {
+			return a.refuse(fields[0] + ": nobody can be asked about other groups here")
+		}
+		return a.commandCluster(fields[0], arg)
+	}
 	switch fields[0] {
 	case "live":
 		return a.commandLive(arg)
@@ -55,22 +79,19 @@ func (a *app) command(text string) tea.Cmd {
 		return a.commandTopic(arg)
 	case "pause", "resume":
 		return a.commandPause(arg, fields[0] == "resume")
-	case "tail":
-		return a.commandTail(arg)
-	case "dlq":
-		return a.commandDeadLetters(arg)
-	case "findings", "doctor":
-		return a.commandFindings(arg)
 	case "shot":
 		return a.shot(arg)
 	case "save":
 		return a.act("save")
 	case "reset":
 		if a.env.readOnly() {
-			return a.refuse("reset: cluster " + SafeText(a.env.o.Cluster) + " is read-only, nothing sent")
+			return a.refuse(a.readOnlyText("reset"))
 		}
-		return a.openReset()
+		return a.act("reset")
 	case "sort":
+		if a.page() != nil {
+			return a.toPage(orderMsg{arg})
+		}
 		if !slices.Contains(sortable, arg) {
 			return a.refuse("sort: columns are " + strings.Join(sortable, ", "))
 		}
@@ -93,7 +114,7 @@ func (a *app) command(text string) tea.Cmd {
 
 func (a *app) commandLive(name string) tea.Cmd {
 	if name == "" {
-		return a.goTo(viewLive)
+		return a.showLive()
 	}
 	for i := range a.consumers() {
 		if a.sourceName(i) == name {
@@ -127,6 +148,9 @@ func (a *app) sourceNames() []string {
 
 func (a *app) commandTopic(name string) tea.Cmd {
 	v := &a.live[a.cur]
+	if a.env.o.Inspect != nil && a.shown != viewLive && a.shown != viewWatch {
+		return a.openTopic(name)
+	}
 	if name == "all" {
 		name = ""
 	}
@@ -136,15 +160,24 @@ func (a *app) commandTopic(name string) tea.Cmd {
 			known = known || s.raw.Topics[i].Topic == name
 		}
 	}
+	if !known && a.env.o.Inspect != nil {
+		return a.openTopic(name)
+	}
 	if !known {
 		return a.refuse(fmt.Sprintf("topic %q is not subscribed", SafeText(name)))
 	}
 	v.topic = name
 	v.refresh(true)
+	if a.shown == viewWatch {
+		return nil
+	}
 	return a.goTo(viewLive)
 }
 
 func (a *app) commandPause(arg string, resume bool) tea.Cmd {
+	if a.page() != nil || a.shown == viewWatch || a.watchedNow() != nil {
+		return a.askPauseGroup(cmp.Or(arg, a.groupHere()), resume)
+	}
 	if arg != "" {
 		mq, err := a.findQueue(arg)
 		if err != nil {
@@ -207,54 +240,4 @@ func (a *app) findQueue(text string) (engine.MessageQueue, error) {
 		}
 	}
 	return found[0], nil // topics come in order, the retry topic last
-}
-
-// complete gives what the command line may become.
-func (a *app) complete(text string) []string {
-	word, rest, more := strings.Cut(text, " ")
-	var options []string
-	if !more {
-		for _, c := range commandNames {
-			if strings.HasPrefix(c.name, word) {
-				if c.args != "" {
-					options = append(options, c.name+" ")
-				} else {
-					options = append(options, c.name)
-				}
-			}
-		}
-		return options
-	}
-	for _, o := range a.arguments(word) {
-		if strings.HasPrefix(o, rest) {
-			options = append(options, word+" "+o)
-		}
-	}
-	return options
-}
-
-// arguments are what may follow a command.
-func (a *app) arguments(command string) []string {
-	s := a.source().scene
-	var list []string
-	switch command {
-	case "live":
-		return a.sourceNames()
-	case "sort":
-		return sortable
-	case "set":
-		return []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
-	case "topic":
-		list = append(list, "all")
-		for i := 0; s != nil && i < len(s.Topics); i++ {
-			list = append(list, s.Topics[i].Topic)
-		}
-	case "queue", "pause", "resume":
-		for i := 0; s != nil && i < len(s.Queues); i++ {
-			if q := &s.Queues[i]; (command == "queue" || q.Own) && !slices.Contains(list, q.Short()) {
-				list = append(list, q.Short())
-			}
-		}
-	}
-	return list
 }

@@ -216,10 +216,10 @@ func (a *app) openReset() tea.Cmd {
 				label = fmt.Sprintf("marked of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(chosen))
 			}
 		}
-		scopes = append(scopes, resetScope{label, chosen})
+		scopes = append(scopes, resetScope{label: label, queues: chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, resetScope{fmt.Sprintf("all own of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(all)), all})
+		scopes = append(scopes, resetScope{label: fmt.Sprintf("all own of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(all)), queues: all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")

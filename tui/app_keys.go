@@ -68,7 +68,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if !a.env.usable(b) {
-		return a.refuse(fmt.Sprintf("%s %s: cluster %s is read-only, nothing sent", b.Help().Key, b.name, SafeText(a.env.o.Cluster)))
+		return a.refuse(a.readOnlyText(b.Help().Key + " " + string(b.name)))
 	}
 	return a.act(b.name)
 }
@@ -83,6 +83,7 @@ func (a *app) act(name action) tea.Cmd {
 		a.push(newHelpDialog(a.env, a.scope()))
 	case "command":
 		a.push(newCommandBar(a.env, a.commands, a.complete))
+		return a.askNames()
 	case "filter":
 		b := newFilterBar(a.env, a.filters, a.filterText())
 		if a.shown == viewTail {
@@ -101,8 +102,6 @@ func (a *app) act(name action) tea.Cmd {
 		return a.showTail()
 	case "groups", "topics", "brokers":
 		return a.open(place{view: map[action]viewID{"groups": viewGroups, "topics": viewTopics, "brokers": viewBrokers}[name]})
-	case "tail":
-		return a.openTail(TailRequest{})
 	case "tail-here":
 		return a.tailHere()
 	case "findings":

@@ -129,10 +129,10 @@ func (a *app) showTail() tea.Cmd {
 	if t, ok := a.page().(topicsView); ok && t.current() != "" {
 		return a.openTail(TailRequest{Topic: t.current()})
 	}
-	if a.topic != "" {
-		return a.openTail(TailRequest{Topic: a.topic})
+	if t, ok := a.page().(topicView); ok {
+		return a.openTail(TailRequest{Topic: t.name})
 	}
-	return a.refuse("which topic? " + a.env.keys.first("topics") + " lists them, :tail TOPIC names one")
+	return a.openTail(TailRequest{})
 }
 
 // groupHere is the group that the operator means: under the cursor, of the page, or
@@ -177,6 +177,7 @@ func (a *app) reading() bool {
 func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case answerMsg:
+		a.env.known.learn(msg)
 		for v, p := range a.pages {
 			if p != nil {
 				a.pages[v], _ = p.update(msg)
@@ -192,6 +193,10 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 		return true, nil
 	case tea.MouseMsg:
 		return true, a.onMouse(msg)
+	case resetPlanMsg, pausePlanMsg:
+		return true, a.toDialogs(msg)
+	case resetAnyDoneMsg, pauseGroupDoneMsg:
+		return true, a.onChanged(msg)
 	}
 	return false, nil
 }
@@ -244,6 +249,8 @@ func (a *app) servePage(r request) tea.Cmd {
 			return a.refuse("there is no terminal to copy to")
 		}
 		return a.cmds.copy(a.env.o.Output, a.env.o.Multiplexer, r.copied)
+	default:
+		return a.serveChange(r)
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package tui
 
 import (
-	"strings"
-
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -43,24 +41,6 @@ func (a *app) toTail(msg any) tea.Cmd {
 	p, r := p.update(msg)
 	a.pages[viewTail] = p
 	return a.servePage(r)
-}
-
-// commandTail reads `:tail TOPIC [@TIME|@first|@end|@OFFSET]`.
-func (a *app) commandTail(arg string) tea.Cmd {
-	topic, from, _ := strings.Cut(strings.TrimSpace(arg), " ")
-	r := TailRequest{Topic: topic}
-	switch from = strings.TrimPrefix(strings.TrimSpace(from), "@"); from {
-	case "", "end":
-	case "first":
-		r.From.Earliest = true
-	default:
-		t, err := parseTime(from, a.env.now, a.env.o.Location)
-		if err != nil {
-			return a.refuse("tail: " + err.Error())
-		}
-		r.From.Time = t
-	}
-	return a.openTail(r)
 }
 
 // commandDeadLetters reads the dead letters of a group from the first.

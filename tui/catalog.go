@@ -157,6 +157,30 @@ func (c *catalog[R]) due() request {
 	return asksRequest{asks}
 }
 
+// ownUpdate takes what is the same for every catalog; false: it is not.
+func (c *catalog[R]) ownUpdate(msg any) (r request, taken bool) {
+	switch msg := msg.(type) {
+	case dueMsg:
+		return c.due(), true
+	case hurryMsg:
+		c.hurry()
+	case closedMsg:
+		c.drop()
+	case namesMsg:
+		if !c.names.asked && c.names.due(c.env.now) {
+			return asksRequest{[]ask{c.names.begin(c.env, c.asks[0])}}, true
+		}
+	case orderMsg:
+		if !c.rows.order(msg.column) {
+			return refuseRequest{"sort: columns are " + strings.Join(c.rows.orders, ", ")}, true
+		}
+		c.arrange()
+	default:
+		return nil, false
+	}
+	return nil, true
+}
+
 func (c *catalog[R]) wanted() (names []string) {
 	for _, k := range c.visible() {
 		if e := c.entries[k]; e.asked.IsZero() || c.env.now.Sub(e.asked) >= detailsEvery {

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
 
@@ -42,6 +43,26 @@ type (
 		engine.ResetRequest
 	}
 	applyRequest struct{ engine.ResetRequest }
+	// planResetRequest and applyResetRequest are theirs for any group.
+	planResetRequest struct {
+		ticket int
+		inspect.ResetRequest
+	}
+	applyResetRequest struct {
+		ticket int
+		plan   inspect.ResetPlan
+		reason string
+	}
+	// planPauseRequest and applyPauseRequest of the dialog that pauses a whole group.
+	planPauseRequest struct {
+		ticket int
+		inspect.PauseRequest
+	}
+	applyPauseRequest struct {
+		ticket int
+		plan   inspect.PausePlan
+		reason string
+	}
 	// settleRequest of the dialog about held messages.
 	settleRequest struct {
 		ticket, count int

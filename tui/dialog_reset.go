@@ -11,16 +11,19 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
 
 // previewGood is how long a preview may be applied.
 const previewGood = 30 * time.Second
 
-// resetScope is a choice of queues, all our own.
+// resetScope is a choice of queues: our own, or those of any group.
 type resetScope struct {
 	label  string
-	queues []engine.MessageQueue // true names
+	queues []engine.MessageQueue // true names; of any group: only these of topics
+	topics []string              // of any group: none means all but the retry topic
+	retry  bool                  // of any group: the retry topic too
 }
 
 // resetFocus is a part of the dialog that takes keys.
@@ -40,8 +43,9 @@ const (
 
 var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift}
 
-// resetDialog resets offsets of our own queues: preview, typed group name, apply,
-// read back. Opening it and everything in it but Apply writes nothing.
+// resetDialog resets offsets of our own queues, or of any group on its brokers:
+// preview, typed group name, apply, read back. Opening it and everything in it but
+// Apply writes nothing.
 type resetDialog struct {
 	env     *env
 	group   string // true name
@@ -68,6 +72,13 @@ type resetDialog struct {
 	applying bool
 	done     bool
 	result   []engine.ResetRow
+
+	any   bool              // of the cluster: plans instead of our own member's previews
+	plan  inspect.ResetPlan // as it came, to be carried out
+	safe  inspect.ResetPlan // safe to print
+	saved string            // where the offsets before are kept
+	notes map[engine.MessageQueue]string
+	gone  map[engine.MessageQueue]engine.ResetRow // rows left out, as they were read last
 }
 
 func newResetDialog(e *env, group, topic string, scopes []resetScope, rate float64) (resetDialog, request) {
@@ -132,8 +143,12 @@ func (d *resetDialog) preview() request {
 		d.setRows()
 		return nil
 	}
-	d.ticket++
+	d.env.tickets++
+	d.ticket = d.env.tickets
 	d.asked, d.loading, d.err, d.stale = target, true, "", false
+	if d.any {
+		return planResetRequest{d.ticket, d.planRequest(target)}
+	}
 	return previewRequest{d.ticket, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.o.Operator}}
 }
 
@@ -152,7 +167,18 @@ func (d resetDialog) update(msg tea.Msg) (dialog, request) {
 			d.rows, d.at, d.err, d.loading = msg.rows, msg.at, msg.err, false
 			d.setRows()
 		}
+	case resetPlanMsg:
+		if msg.ticket == d.ticket {
+			d.takePlan(msg)
+		}
+	case resetAnyDoneMsg:
+		if msg.ticket == d.ticket {
+			d.takeResult(msg)
+		}
 	case resetDoneMsg:
+		if d.any {
+			return d, nil
+		}
 		d.result, d.err, d.applying, d.done = msg.rows, msg.err, false, true
 		d.focus = onCancel
 		d.rows = msg.rows
@@ -223,10 +249,15 @@ func (d resetDialog) enter() (dialog, request) {
 			return d, nil
 		}
 		d.applying = true
+		if d.any {
+			return d, applyResetRequest{d.ticket, d.plan, strings.TrimSpace(d.reason.value())}
+		}
 		return d, d.request()
 	case d.stale:
 		r := d.preview()
 		return d, r
+	case d.focus == onName: // what is pasted must not reach Apply with its newlines
+		return d, nil
 	}
 	return d.moveFocus(1)
 }
@@ -288,6 +319,10 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 		case key == " " || key == "x":
 			d.exclude[mq] = !d.exclude[mq]
 			d.list.Move(1)
+			if d.any { // what is left out must be so in the plan
+				r := d.preview()
+				return d, r
+			}
 		case key == "j":
 			d.list.Move(1)
 		case key == "k":
@@ -371,8 +406,10 @@ func (d *resetDialog) off() string {
 		return "nothing would change"
 	case d.env.now.Sub(d.at) > previewGood:
 		return "the preview is older than " + age(previewGood) + ": ctrl-r previews again"
-	case d.name.value() != d.group:
-		return "type the group's name: " + SafeText(d.group)
+	case d.any && d.plan.Method == inspect.MethodNone:
+		return d.safe.Why
+	case d.name.value() != d.typedName():
+		return "type the group's name: " + SafeText(d.typedName())
 	}
 	return ""
 }
@@ -380,7 +417,11 @@ func (d *resetDialog) off() string {
 func (d resetDialog) hint(c *canvas) string {
 	switch {
 	case d.applying:
-		c.put(d.env.th.text, " writing … each queue's result follows")
+		text := " writing … each queue's result follows"
+		if d.any && d.plan.Online {
+			text = " writing, then watching what the members do with it … each queue's result follows"
+		}
+		c.put(d.env.th.text, text)
 		c.end()
 		return "WRITING"
 	case d.done:

@@ -102,6 +102,9 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	if d.left != "" {
 		lines = slices.Insert(lines, 1, line(segment{e.th.warn, "        ! " + d.left}))
 	}
+	if d.any {
+		return append(lines, d.howLines(w, wide)...)
+	}
 	how := "this member stops each queue, drops its cache, writes the offset and reads it back"
 	if !wide {
 		how = "stop each queue, drop its cache, write, read back"
@@ -159,6 +162,9 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 		switch {
 		case d.loading:
 			text = "  reading offsets of " + plural(len(d.scopes[d.scope].queues), "queue") + " …"
+			if len(d.scopes[d.scope].queues) == 0 {
+				text = "  reading offsets …"
+			}
 		case d.err != "":
 			text = "  " + failure.sign() + " " + d.err
 		case d.stale:
@@ -254,6 +260,8 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 	switch {
 	case d.done && r.Err != nil:
 		return failure.sign() + " " + errorText(r.Err)
+	case d.done && r.Verified && d.notes[r.MessageQueue] != "":
+		return offset(r.After) + " ✓ " + d.notes[r.MessageQueue]
 	case d.done && r.Verified:
 		return offset(r.After) + " ✓"
 	case d.done:
@@ -306,12 +314,17 @@ func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
 		lag = unknown
 	}
 	lag += fmt.Sprintf("   preview %s old, re-checked at apply", since(d.at, e.now))
-	if wide {
+	if wide && d.any {
+		lag += "; stops if any offset was moved"
+	} else if wide {
 		lag += "; a queue that was moved back since is not touched"
 	}
 	lines := [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain(sum)), line(segment{e.th.dim, " Lag    "}, e.plain(lag))}
 	if !wide {
 		return lines
+	}
+	if d.any {
+		return append(lines, d.riskLines()...)
 	}
 	return append(lines,
 		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")))
@@ -354,6 +367,9 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 		}
 	}
 	sum := fmt.Sprintf(" %d of %d verified: written and read back", verified, len(d.result))
+	if d.saved != "" {
+		sum += " · the offsets before: " + d.saved
+	}
 	st := e.th.good
 	if verified < len(d.result) || d.err != "" {
 		st = e.th.bad

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 )
 
 // The messages that reach Update, named for what happened.
@@ -46,6 +47,31 @@ type (
 	resetDoneMsg struct {
 		rows []engine.ResetRow
 		err  string
+	}
+	// resetPlanMsg answers the plan of a reset of any group, raw as it came.
+	resetPlanMsg struct {
+		ticket    int
+		raw, safe inspect.ResetPlan
+		at        time.Time
+		err       string
+	}
+	// resetAnyDoneMsg is what it came to; safe to print.
+	resetAnyDoneMsg struct {
+		ticket int
+		result inspect.ResetResult
+		err    string
+	}
+	// pausePlanMsg and pauseGroupDoneMsg are theirs for the pause of a whole group.
+	pausePlanMsg struct {
+		ticket    int
+		raw, safe inspect.PausePlan
+		at        time.Time
+		err       string
+	}
+	pauseGroupDoneMsg struct {
+		ticket int
+		result inspect.PauseResult
+		err    string
 	}
 	// settleDoneMsg is what became of held messages.
 	settleDoneMsg struct {

@@ -80,6 +80,11 @@ func (v brokersView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.ask.hurried = true
+	case orderMsg:
+		if l := &v.panes.list[0]; !l.order(msg.column) {
+			return v, refuseRequest{"sort: columns are " + strings.Join(l.orders, ", ")}
+		}
+		v.arrange()
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:

@@ -49,7 +49,7 @@ func (v doctorView) update(msg any) (page, request) {
 			return v, asksRequest{[]ask{v.visit.begin(v.env, askDoctor, v.group)}}
 		}
 	case hurryMsg:
-		v.visit.hurry()
+		v.visit.hurried = true
 	case closedMsg:
 		v.visit.drop()
 	case answerMsg:

@@ -86,6 +86,8 @@ func (v groupView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.detail.hurried, v.members.hurried = true, true
+	case orderMsg:
+		return v, refuseRequest{"sort: these rows have one order"}
 	case closedMsg:
 		v.detail.drop()
 		v.members.drop()

@@ -61,13 +61,6 @@ func (v groupsView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.rows.columns = v.columns()
 		v.rows.list.Resize(v.h - tableFrame)
-	case dueMsg:
-		r := v.due()
-		return v, r
-	case hurryMsg:
-		v.hurry()
-	case closedMsg:
-		v.drop()
 	case answerMsg:
 		v.answer(msg)
 	case actionMsg:
@@ -81,6 +74,9 @@ func (v groupsView) update(msg any) (page, request) {
 			return v, nil
 		}
 		r := v.act(msg.action)
+		return v, r
+	default:
+		r, _ := v.ownUpdate(msg)
 		return v, r
 	}
 	return v, nil

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -118,6 +119,11 @@ func (v lagView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.ask.hurried = true
+	case orderMsg:
+		if !v.rows.order(msg.column) {
+			return v, refuseRequest{"sort: columns are " + strings.Join(lagOrders, ", ")}
+		}
+		v.arrange()
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:

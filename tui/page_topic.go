@@ -83,6 +83,8 @@ func (v topicView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.ask.hurried = true
+	case orderMsg:
+		return v, refuseRequest{"sort: these rows have one order"}
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:

@@ -45,10 +45,14 @@ type Options struct {
 	Namesrv []string
 
 	Cluster string // the cluster's name
+	// Clusters are the names that :cluster takes; Run ends with a SwitchCluster then.
+	Clusters []string
 	// Color is the cluster's colour: red, green, yellow, blue, magenta, cyan or "".
 	Color string
 	// Mode is "read-only", "confirm", "open" or "sandbox".
 	Mode string
+	// ModeWhy is who said so, for who is refused: "flag --read-only".
+	ModeWhy string
 	// Member: a real group would lose a member by leaving. Then q asks once and
 	// ctrl-z is refused.
 	Member bool

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/tui"
 )
 
@@ -18,7 +19,7 @@ func newDemo(e *env) *cobra.Command {
 		Use:   "demo",
 		Short: "The screen on an embedded sandbox, with everything moving",
 		Long: `Starts a name server and two brokers in memory, producers, and groups with several members, and
-shows the live screen of one of them; ctrl-n shows the next group. Nothing outside this process
+shows the live screen of one of them; ctrl-n shows the next group, 4 all of them. Nothing outside this process
 is touched. Without a terminal, or with --plain, it prints the events of ten seconds (-o text or
 json) and one picture.`,
 		Args: noArgs,
@@ -68,6 +69,14 @@ func runDemo(ctx context.Context, e *env, limit time.Duration) error {
 	for _, m := range d.shown {
 		o.Engines = append(o.Engines, tui.NamedEngine{Engine: m.engine})
 	}
+	client, err := d.connect(nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	o.Namesrv = []string{d.sb.NamesrvAddr()}
+	o.Inspect = inspect.New(inspect.Options{Client: client, Timeout: questionLimit, Now: e.now, Cluster: o.Cluster})
+	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
 	return e.screenRun(ctx, o, run)
 }
 

@@ -59,7 +59,7 @@ func (d *demo) close() {
 // join makes a member with connections of its own.
 func (d *demo) join(m demoMember) (*member, error) {
 	inbound := engine.NewInbound()
-	client, err := remoting.NewClient(remoting.Options{Namesrv: []string{d.sb.NamesrvAddr()}, Dial: d.sb.Dial, Handler: inbound, Log: d.env.log()})
+	client, err := d.connect(inbound)
 	if err != nil {
 		return nil, fmt.Errorf("connect %s to the sandbox: %w", m.clientID, err)
 	}
@@ -71,6 +71,11 @@ func (d *demo) join(m demoMember) (*member, error) {
 		return nil, fmt.Errorf("member %s of the demo: %w", m.clientID, err)
 	}
 	return made, nil
+}
+
+// connect makes a client of the sandbox.
+func (d *demo) connect(handler remoting.Handler) (*remoting.Client, error) {
+	return remoting.NewClient(remoting.Options{Namesrv: []string{d.sb.NamesrvAddr()}, Dial: d.sb.Dial, Handler: handler, Log: d.env.log()})
 }
 
 // run plays the scenario until ctx ends and all members have left.

@@ -64,9 +64,10 @@ func newRoot(e *env) *cobra.Command {
 		Use:   "eyeq",
 		Short: "A terminal inspector for Apache RocketMQ consumers",
 		Long: `eyeq shows what an Apache RocketMQ consumer does while it does it: allocation, queues,
-flow control, offsets. Begin with one of these:
+flow control, offsets, and the same of any group of a cluster. Begin with one of these:
 
   eyeq demo                                            everything moving, with nothing else installed
+  eyeq --namesrv HOST:PORT                             the screen: all groups of a cluster, their lag, members and topics
   eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC   join a group and watch its inside
 
 'eyeq config init' writes a configuration file for your clusters.`,
@@ -82,7 +83,7 @@ flow control, offsets. Begin with one of these:
 			}
 			return usagef("there is no command %q", args[0])
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return cmd.Help() },
+		RunE: e.cobraRun(runScreen),
 	}
 	root.SuggestionsMinimumDistance = 2
 	root.CompletionOptions.DisableDefaultCmd = true

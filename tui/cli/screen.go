@@ -125,5 +125,7 @@ func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *memb
 	o := e.targetOptions(c, t)
 	o.Hold, o.Member = hold, true
 	o.Engines = []tui.NamedEngine{{Engine: &auditedEngine{m.engine, m.options.Group, o.Audit}}}
+	e.inspectOn(&o, c, t, m.client)
+	o.Clusters = nil // a member stays where it is
 	return e.screenRun(ctx, o, run)
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -67,7 +68,7 @@ func (e *env) target(c *config) (*target, error) {
 	}
 	if len(t.namesrv) == 0 {
 		return nil, &usageError{
-			Err:  fmt.Errorf("no cluster to work with: --namesrv HOST:PORT names one"),
+			Err:  errNoCluster,
 			Hint: "Or set NAMESRV_ADDR, or run 'eyeq config init' and use --cluster NAME; 'eyeq demo' needs none.",
 		}
 	}
@@ -101,6 +102,8 @@ func (e *env) credentialsOf(t *target, c *config, name string) {
 		t.secretKey, t.secretFrom = newSecret(v), "env "+secretKeyEnv
 	}
 }
+
+var errNoCluster = errors.New("no cluster to work with: --namesrv HOST:PORT names one")
 
 // modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
 func (c *config) modeOrigin(name string, cl *clusterConfig) origin {

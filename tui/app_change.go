@@ -1,0 +1,221 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+// How long a plan, and its execution with the watching of members, may take.
+const (
+	planLimit       = 30 * time.Second
+	applyResetLimit = 150 * time.Second
+	applyPauseLimit = 120 * time.Second
+)
+
+// readOnlyText says why nothing can be changed here.
+func (a *app) readOnlyText(what string) string {
+	text := what + ": cluster " + SafeText(a.env.o.Cluster) + " is read-only"
+	if why := a.env.o.ModeWhy; why != "" {
+		text += " (" + SafeText(why) + ")"
+	}
+	return text + ", nothing sent"
+}
+
+// openResetAny opens the reset dialog for any group.
+func (a *app) openResetAny(r resetAnyRequest) tea.Cmd {
+	switch {
+	case a.env.readOnly():
+		return a.refuse(a.readOnlyText("reset"))
+	case a.env.o.Inspect == nil:
+		return a.refuse("reset: there is no cluster to ask")
+	}
+	d, req := newResetAnyDialog(a.env, r)
+	a.push(d)
+	return a.serve(req)
+}
+
+// askPauseGroup opens the dialog that pauses or resumes a whole group.
+func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
+	what := map[bool]string{true: "resume", false: "pause"}[resume]
+	switch {
+	case group == "":
+		return a.refuse(what + ": which group? " + a.env.keys.first("groups") + " lists them")
+	case a.env.readOnly():
+		return a.refuse(a.readOnlyText(what))
+	case a.env.o.Inspect == nil:
+		return a.refuse(what + ": there is no cluster to ask")
+	}
+	d, r := newPauseGroupDialog(a.env, group, resume)
+	a.push(d)
+	return a.serve(r)
+}
+
+// serveChange does what the dialogs that change a group ask for.
+func (a *app) serveChange(r request) tea.Cmd {
+	o := &a.env.o
+	switch r := r.(type) {
+	case resetAnyRequest:
+		return a.openResetAny(r)
+	case planResetRequest:
+		return a.cmds.planReset(o.Inspect, r.ResetRequest, r.ticket, o.Now)
+	case applyResetRequest:
+		a.writing = "a reset of " + plural(len(r.plan.Rows), "queue")
+		return a.cmds.applyReset(o.Inspect, o.Audit, r)
+	case planPauseRequest:
+		return a.cmds.planPause(o.Inspect, r.PauseRequest, r.ticket, o.Now)
+	case applyPauseRequest:
+		a.writing = "a change of group " + SafeText(r.plan.Request.Group)
+		return a.cmds.applyPause(o.Inspect, o.Audit, r)
+	}
+	return nil
+}
+
+// onChanged tells what a change of a group came to, in the status line and in its
+// dialog.
+func (a *app) onChanged(msg tea.Msg) tea.Cmd {
+	a.writing = ""
+	text, sev := "", notice
+	switch msg := msg.(type) {
+	case resetAnyDoneMsg:
+		text = fmt.Sprintf("reset of %s: %d of %s verified", SafeText(msg.result.Plan.Request.Group), msg.result.Done, plural(len(msg.result.Rows), "queue"))
+		if msg.err != "" || msg.result.Done < len(msg.result.Rows) {
+			text, sev = text+because(msg.err), failure
+		}
+	case pauseGroupDoneMsg:
+		q, good := msg.result.Plan.Request, 0
+		for i := range msg.result.Rows {
+			if msg.result.Rows[i].Verified {
+				good++
+			}
+		}
+		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], SafeText(q.Group), good, plural(len(msg.result.Rows), "broker"))
+		if msg.err != "" || good < len(msg.result.Rows) {
+			text, sev = text+because(msg.err), failure
+		}
+	}
+	a.note = note{text, sev, a.env.now}
+	cmds := []tea.Cmd{a.toDialogs(msg), a.toPage(hurryMsg{})}
+	a.hurryWatched()
+	if a.leave.after {
+		cmds = append(cmds, a.beginLeave(a.leave.interrupted))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (c commands) planReset(cl Cluster, r inspect.ResetRequest, ticket int, now func() time.Time) tea.Cmd {
+	return c.within(planLimit, func(ctx context.Context) tea.Msg {
+		p, err := cl.PlanReset(ctx, r)
+		return resetPlanMsg{ticket, p, cleanCopy(p), now(), errorText(err)}
+	})
+}
+
+// applyReset carries out a plan between its two lines in the audit file.
+func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.Cmd {
+	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
+		entry := AuditEntry{Command: "group reset", Group: r.plan.Request.Group, Reason: r.reason,
+			Before: offsetsOf(r.plan.Rows, func(x *inspect.ResetRow) int64 { return x.Before }),
+			After:  offsetsOf(r.plan.Rows, func(x *inspect.ResetRow) int64 { return x.After })}
+		if topics := r.plan.Request.Topics; len(topics) == 1 {
+			entry.Topic = topics[0]
+		}
+		var result inspect.ResetResult
+		err := noted(audit, entry, func() (after any, failed, err error) {
+			result, err = cl.ApplyReset(ctx, r.plan)
+			all := []error{err}
+			for i := range result.Rows {
+				if x := &result.Rows[i]; x.Error != "" {
+					all = append(all, fmt.Errorf("%v: %s", x.MessageQueue, x.Error))
+				}
+			}
+			return offsetsOf(result.Rows, func(x *inspect.ResetRow) int64 { return x.ReadBack }), errors.Join(all...), err
+		})
+		return resetAnyDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
+	})
+}
+
+// noted makes a change between its two lines in the audit file: nothing is done when
+// the first cannot be written. failed is what the second says, err what is returned.
+func noted(audit Audit, entry AuditEntry, do func() (after any, failed, err error)) error {
+	if audit == nil {
+		_, _, err := do()
+		return err
+	}
+	done, err := audit(entry)
+	if err != nil {
+		return err
+	}
+	after, failed, err := do()
+	return errors.Join(err, done(after, failed))
+}
+
+// auditedOffset is a queue's offset in the audit file; null where it is not known.
+type auditedOffset struct {
+	Topic  string `json:"topic"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+	Offset *int64 `json:"offset"`
+}
+
+func offsetsOf(rows []inspect.ResetRow, of func(r *inspect.ResetRow) int64) []auditedOffset {
+	list := make([]auditedOffset, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		list[i] = auditedOffset{Topic: r.Topic, Broker: r.BrokerName, Queue: r.QueueID}
+		if n := of(r); n != engine.Unknown {
+			list[i].Offset = &n
+		}
+	}
+	return list
+}
+
+func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
+	return c.within(planLimit, func(ctx context.Context) tea.Msg {
+		p, err := cl.PlanPause(ctx, r)
+		return pausePlanMsg{ticket, p, cleanCopy(p), now(), errorText(err)}
+	})
+}
+
+// auditedPause is a broker's word on a group in the audit file.
+type auditedPause struct {
+	Broker string `json:"broker"`
+	Paused bool   `json:"paused"`
+	Error  string `json:"error,omitempty"`
+}
+
+func (c commands) applyPause(cl Cluster, audit Audit, r applyPauseRequest) tea.Cmd {
+	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
+		q := r.plan.Request
+		entry := AuditEntry{Command: "group pause", Group: q.Group, Topic: q.Topic, Reason: r.reason}
+		if q.Resume {
+			entry.Command = "group resume"
+		}
+		rows := func(rows []inspect.PauseRow, of func(b *inspect.PauseRow) bool) []auditedPause {
+			list := make([]auditedPause, len(rows))
+			for i := range rows {
+				list[i] = auditedPause{rows[i].Broker, of(&rows[i]), rows[i].Error}
+			}
+			return list
+		}
+		entry.Before = rows(r.plan.Brokers, func(b *inspect.PauseRow) bool { return b.Before })
+		entry.After = rows(r.plan.Brokers, func(b *inspect.PauseRow) bool { return b.After })
+		var result inspect.PauseResult
+		err := noted(audit, entry, func() (after any, failed, err error) {
+			result, err = cl.ApplyPause(ctx, r.plan)
+			all := []error{err}
+			for i := range result.Rows {
+				if b := &result.Rows[i]; b.Error != "" && !b.Verified {
+					all = append(all, fmt.Errorf("%s: %s", b.Broker, b.Error))
+				}
+			}
+			return rows(result.Rows, func(b *inspect.PauseRow) bool { return b.Verified && b.After || !b.Verified && b.Before }), errors.Join(all...), err
+		})
+		return pauseGroupDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
+	})
+}

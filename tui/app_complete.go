@@ -1,0 +1,123 @@
+package tui
+
+import (
+	"slices"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
+)
+
+// mostCompletions are as many as one line can be about.
+const mostCompletions = 50
+
+// knownNames are the names that the command bar completes. Only those that are safe
+// to print are in it: another could not be read in the bar.
+type knownNames struct{ groups, topics []string }
+
+// learn keeps the names of an answer.
+func (k *knownNames) learn(msg answerMsg) {
+	switch list := msg.raw.(type) {
+	case inspect.GroupList:
+		k.groups = k.groups[:0:0]
+		for i := range list.Groups {
+			if g := &list.Groups[i]; isSafe(g.Group) && !g.System {
+				k.groups = append(k.groups, g.Group)
+			}
+		}
+	case inspect.TopicList:
+		k.topics = k.topics[:0:0]
+		for i := range list.Topics {
+			if t := &list.Topics[i]; isSafe(t.Topic) && !t.System {
+				k.topics = append(k.topics, t.Topic)
+			}
+		}
+	}
+}
+
+// namesMsg asks a list for an asksRequest about its names, when it has none.
+type namesMsg struct{}
+
+// askNames reads names for the command bar, where no list has been opened yet.
+func (a *app) askNames() tea.Cmd {
+	if a.env.o.Inspect == nil {
+		return nil
+	}
+	var cmds []tea.Cmd
+	for _, v := range []viewID{viewGroups, viewTopics} {
+		a.makePage(place{view: v})
+		p, r := a.pages[v].update(namesMsg{})
+		a.pages[v] = p
+		if asks, ok := r.(asksRequest); ok {
+			cmds = append(cmds, a.cmds.ask(a.env.o.Inspect, asks.asks[0]))
+		}
+	}
+	return tea.Batch(cmds...)
+}
+
+// complete gives what the command line may become: what begins like it, then what
+// holds it.
+func (a *app) complete(text string) []string {
+	word, rest, more := strings.Cut(text, " ")
+	var options []string
+	if !more {
+		for i := range commandNames {
+			c := &commandNames[i]
+			if !strings.HasPrefix(c.name, word) || !a.usable(c) {
+				continue
+			}
+			if c.args != "" {
+				options = append(options, c.name+" ")
+			} else {
+				options = append(options, c.name)
+			}
+		}
+		return options
+	}
+	all := a.arguments(word)
+	for _, fits := range []func(s, part string) bool{strings.HasPrefix, strings.Contains} {
+		for _, o := range all {
+			if line := word + " " + o; len(options) < mostCompletions && fits(o, rest) && !slices.Contains(options, line) {
+				options = append(options, line)
+			}
+		}
+	}
+	return options
+}
+
+// arguments are what may follow a command.
+func (a *app) arguments(command string) []string {
+	s := a.source().scene
+	var list []string
+	switch command {
+	case "live":
+		return append(a.sourceNames(), a.env.known.groups...)
+	case "lag", "group", "dlq", "findings":
+		return a.env.known.groups
+	case "tail":
+		return a.env.known.topics
+	case "cluster":
+		return a.env.o.Clusters
+	case "sort":
+		return sortable
+	case "set":
+		return []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
+	case "topic":
+		list = append(list, "all")
+		for i := 0; s != nil && i < len(s.Topics); i++ {
+			list = append(list, s.Topics[i].Topic)
+		}
+		return append(list, a.env.known.topics...)
+	case "queue", "pause", "resume":
+		for i := 0; s != nil && i < len(s.Queues); i++ {
+			if q := &s.Queues[i]; (command == "queue" || q.Own) && !slices.Contains(list, q.Short()) {
+				list = append(list, q.Short())
+			}
+		}
+		if command != "queue" {
+			list = append(list, a.env.known.groups...)
+		}
+	}
+	return list
+}

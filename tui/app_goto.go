@@ -1,0 +1,156 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+)
+
+// orderMsg sorts a page by a column.
+type orderMsg struct{ column string }
+
+// commandCluster does what was typed about the cluster.
+func (a *app) commandCluster(name, arg string) tea.Cmd {
+	switch name {
+	case "groups":
+		return a.openFiltered(viewGroups, arg)
+	case "topics":
+		return a.openFiltered(viewTopics, arg)
+	case "brokers":
+		return a.open(place{view: viewBrokers})
+	case "lag":
+		if arg == "" {
+			return a.showLag()
+		}
+		return a.open(place{view: viewLag, group: arg})
+	case "group":
+		if g := cmp.Or(arg, a.groupHere()); g != "" {
+			return a.open(place{view: viewGroup, group: g})
+		}
+		return a.refuse("group: which one? :group GROUP")
+	case "tail":
+		r, err := a.parseTail(strings.Fields(arg))
+		if err != nil {
+			return a.refuse("tail: " + err.Error())
+		}
+		return a.openTail(r)
+	case "dlq":
+		return a.commandDeadLetters(arg)
+	case "findings":
+		return a.commandFindings(arg)
+	case "cluster":
+		return a.switchCluster(arg)
+	}
+	return nil
+}
+
+// openFiltered opens a list with a filter: /re is a regular expression, anything else a
+// text.
+func (a *app) openFiltered(v viewID, text string) tea.Cmd {
+	cmd := a.open(place{view: v})
+	if text == "" || a.shown != v {
+		return cmd
+	}
+	if re, ok := strings.CutPrefix(text, "/"); ok {
+		text = "~" + re
+	}
+	if err := a.setFilter(text); err != nil {
+		return tea.Batch(cmd, a.refuse(err.Error()))
+	}
+	return cmd
+}
+
+func (a *app) openTopic(name string) tea.Cmd {
+	if name == "" || name == "all" {
+		return a.open(place{view: viewTopics})
+	}
+	return a.open(place{view: viewTopic, topic: name})
+}
+
+// parseTail reads TOPIC [@POSITION] [q=BROKER/ID]….
+func (a *app) parseTail(fields []string) (r TailRequest, err error) {
+	if len(fields) == 0 {
+		if r.Topic = a.topic; r.Topic == "" {
+			return r, fmt.Errorf("which topic? :tail TOPIC")
+		}
+		return r, nil
+	}
+	r.Topic = fields[0]
+	for i := 1; i < len(fields); i++ {
+		f := fields[i]
+		switch {
+		case strings.HasPrefix(f, "@"):
+			text := f[1:]
+			if i+1 < len(fields) && strings.Count(text, "-") == 2 && strings.Contains(fields[i+1], ":") { // a date and its time
+				i++
+				text += " " + fields[i]
+			}
+			if r.From, err = a.parsePosition(text); err != nil {
+				return r, err
+			}
+		case strings.HasPrefix(f, "q="):
+			mq, err := parseQueue(r.Topic, f[2:])
+			if err != nil {
+				return r, err
+			}
+			r.Queues = append(r.Queues, mq)
+		default:
+			return r, fmt.Errorf("%q is neither @-15m nor q=BROKER/ID", SafeText(f))
+		}
+	}
+	return r, nil
+}
+
+// parsePosition reads where a tail begins: latest, earliest, offset:N or a time.
+func (a *app) parsePosition(text string) (TailPosition, error) {
+	switch {
+	case text == "latest", text == "end", text == "":
+		return TailPosition{}, nil
+	case text == "earliest", text == "first":
+		return TailPosition{Earliest: true}, nil
+	case strings.HasPrefix(text, "offset:"):
+		n, err := strconv.ParseInt(strings.ReplaceAll(text[len("offset:"):], ",", ""), 10, 64)
+		if err != nil || n < 0 {
+			return TailPosition{}, fmt.Errorf("%q is no offset", SafeText(text))
+		}
+		return TailPosition{ByOffset: true, Offset: n}, nil
+	}
+	t, err := parseTime(text, a.env.now, a.env.o.Location)
+	return TailPosition{Time: t}, err
+}
+
+// parseQueue reads BROKER/ID or BROKER:ID.
+func parseQueue(topic, text string) (engine.MessageQueue, error) {
+	i := strings.LastIndexAny(text, "/:")
+	if i > 0 {
+		if id, err := strconv.ParseInt(text[i+1:], 10, 32); err == nil && id >= 0 {
+			return engine.MessageQueue{Topic: topic, BrokerName: text[:i], QueueID: int32(id)}, nil
+		}
+	}
+	return engine.MessageQueue{}, fmt.Errorf("%q is no queue: BROKER/ID", SafeText(text))
+}
+
+// switchCluster ends this screen so that one on another cluster can begin.
+func (a *app) switchCluster(name string) tea.Cmd {
+	known := a.env.o.Clusters
+	switch {
+	case a.env.o.Member:
+		return a.refuse("cluster: this process is a member of a group here; leave first")
+	case len(known) == 0:
+		return a.refuse("cluster: no other cluster is configured")
+	case !slices.Contains(known, name):
+		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", SafeText(name), SafeText(strings.Join(known, ", "))))
+	case name == a.env.o.Cluster:
+		return a.refuse("this is cluster " + SafeText(name))
+	case a.writing != "":
+		return a.refuse("cluster: " + a.writing + " is still being written")
+	}
+	a.exit = &SwitchCluster{name}
+	return tea.Quit
+}

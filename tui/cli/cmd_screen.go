@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/tui"
+)
+
+// runScreen shows the screen on the configured cluster until the operator leaves: what
+// eyeq does without a command.
+func runScreen(ctx context.Context, e *env, _ []string) error {
+	c, err := e.loadConfig()
+	if err != nil {
+		return err
+	}
+	for {
+		t, err := e.target(c)
+		switch {
+		case errors.Is(err, errNoCluster) && e.flags == (commonFlags{timeout: e.flags.timeout}):
+			return e.command.Help() // somebody's first call
+		case err != nil:
+			return err
+		}
+		if e.flags.plain || !e.onTerminal() {
+			return &usageError{
+				Err:  errors.New("the screen needs a terminal"),
+				Hint: "'eyeq group list' and 'eyeq group lag GROUP' print the same, also with -o json.",
+			}
+		}
+		e.cluster = t.name
+		err = e.screenOn(ctx, c, t)
+		other, ok := errors.AsType[*tui.SwitchCluster](err)
+		if !ok {
+			return err
+		}
+		e.flags.cluster, e.flags.namesrv = other.Name, ""
+	}
+}
+
+// screenOn shows the screen on one cluster.
+func (e *env) screenOn(ctx context.Context, c *config, t *target) error {
+	client, err := e.newClient(t, nil)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	o := e.targetOptions(c, t)
+	e.inspectOn(&o, c, t, client)
+	return e.screenRun(ctx, o, func(ctx context.Context) error { <-ctx.Done(); return nil })
+}
+
+// inspectOn lets a screen ask about any group, topic and broker of a target.
+func (e *env) inspectOn(o *tui.Options, c *config, t *target, client *remoting.Client) {
+	in := inspect.New(inspect.Options{Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now,
+		SaveDir: filepath.Join(stateDir(e.getenv), "offsets"), Cluster: t.name})
+	o.Inspect = in
+	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
+	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.clusterNames(), string(t.modeFrom)
+}

@@ -1,0 +1,212 @@
+package tui
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+)
+
+// newResetAnyDialog is a resetDialog for any group of the cluster.
+func newResetAnyDialog(e *env, r resetAnyRequest) (resetDialog, request) {
+	d := resetDialog{env: e, any: true, group: r.group, topic: r.topic, kind: core.ResetTime, rate: r.rate,
+		value: newField("-15m"), reason: newField(""), name: newField(""), exclude: map[engine.MessageQueue]bool{},
+		gone: map[engine.MessageQueue]engine.ResetRow{}}
+	if n := len(r.queues); n > 0 {
+		label := "queue " + SafeText(r.queues[0].Short())
+		if n > 1 {
+			label = fmt.Sprintf("only marked (%d)", n)
+		}
+		var topics []string
+		for _, mq := range r.queues {
+			if !slices.Contains(topics, mq.Topic) {
+				topics = append(topics, mq.Topic)
+			}
+		}
+		d.scopes = append(d.scopes, resetScope{label: label, queues: r.queues, topics: topics})
+	}
+	if r.topic != "" {
+		d.scopes = append(d.scopes, resetScope{label: "topic " + topicLabel(r.group, r.topic), topics: []string{r.topic}})
+	}
+	d.scopes = append(d.scopes, resetScope{label: "all topics"}, resetScope{label: "all and %RETRY%", retry: true})
+	if len(r.queues) == 1 { // rarely what is meant, and the broker may not be able to
+		d.scope = 1
+	}
+	req := d.preview()
+	return d, req
+}
+
+// planRequest is what a plan is asked for.
+func (d *resetDialog) planRequest(target core.ResetTarget) inspect.ResetRequest {
+	s := &d.scopes[d.scope]
+	r := inspect.ResetRequest{Group: d.group, Topics: s.topics, Queues: s.queues, Retry: s.retry, Target: target}
+	for mq, out := range d.exclude {
+		if out {
+			r.Exclude = append(r.Exclude, mq)
+		}
+	}
+	slices.SortFunc(r.Exclude, func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
+	return r
+}
+
+// takePlan takes a plan. Rows that are left out are no part of it and stay as they
+// were read last, so that they can be taken in again.
+func (d *resetDialog) takePlan(msg resetPlanMsg) {
+	for i := range d.rows {
+		if r := d.rows[i]; d.exclude[r.MessageQueue] {
+			d.gone[r.MessageQueue] = r
+		}
+	}
+	d.plan, d.safe, d.at, d.err, d.loading = msg.raw, msg.safe, msg.at, msg.err, false
+	d.rows = planRows(msg.raw.Rows, msg.safe.Rows)
+	left := slices.SortedFunc(maps.Keys(d.gone), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
+	for _, mq := range left {
+		if d.exclude[mq] {
+			d.rows = append(d.rows, d.gone[mq])
+		}
+	}
+	d.setRows()
+}
+
+// planRows are rows as the dialog shows them; an unknown one has its reason as Err.
+func planRows(raw, safe []inspect.ResetRow) []engine.ResetRow {
+	rows := make([]engine.ResetRow, len(raw))
+	for i := range raw {
+		r := &raw[i]
+		rows[i] = engine.ResetRow{MessageQueue: r.MessageQueue, MinOffset: r.Min, MaxOffset: r.Max, Before: r.Before, After: r.After,
+			Effect: r.Effect, Count: r.Count, FirstStored: r.FirstStored, Verified: r.Verified}
+		switch {
+		case r.Error != "":
+			rows[i].Err = errors.New(safe[i].Error)
+		case r.Unknown || r.Method == inspect.MethodNone:
+			rows[i].Err = errors.New(orUnknown(safe[i].Why))
+		}
+	}
+	return rows
+}
+
+func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
+	d.applying, d.done, d.focus, d.err, d.saved = false, true, onCancel, msg.err, msg.result.SavedTo
+	d.notes = make(map[engine.MessageQueue]string)
+	d.result = planRows(d.plan.Rows, d.safe.Rows)
+	for i := range msg.result.Rows {
+		if i >= len(d.result) {
+			break
+		}
+		r, row := &msg.result.Rows[i], &d.result[i]
+		row.Before, row.After, row.Verified, row.Err = r.Before, r.After, r.Verified, nil
+		switch {
+		case r.Error != "":
+			row.Err = errors.New(r.Error)
+		case !r.Tried:
+			row.Err = errors.New("not written")
+		case !r.Verified && r.ReadBack >= 0:
+			row.Err = fmt.Errorf("the broker says %s", grouped(r.ReadBack))
+		}
+		d.notes[row.MessageQueue] = r.Obeyed
+	}
+	d.rows = d.result
+	d.setRows()
+}
+
+// typedName is what is typed to apply: RocketMQ's own groups want more than a name
+// that is easily typed by mistake.
+func (d *resetDialog) typedName() string {
+	if d.any && d.plan.System {
+		return d.group + " is a system group"
+	}
+	return d.group
+}
+
+// howLines say how it is done and what it means for the members.
+func (d *resetDialog) howLines(w int, wide bool) [][]segment {
+	e := d.env
+	if d.at.IsZero() || d.err != "" {
+		return [][]segment{line(segment{e.th.dim, " How    "}, e.plain("…"))}
+	}
+	st := e.th.text
+	if d.plan.Method == inspect.MethodNone {
+		st = e.th.bad
+	}
+	var lines [][]segment
+	before := " How    "
+	for i, part := range wrapText(d.safe.Why, max(w-12, 20)) {
+		if i == 2 && !wide {
+			break
+		}
+		lines = append(lines, line(segment{e.th.dim, before}, segment{st, part}))
+		before = "        "
+	}
+	deaf := 0
+	var sample *inspect.MemberEffect
+	for i := range d.safe.Members {
+		m := &d.safe.Members[i]
+		if !m.Obeys {
+			deaf++
+		}
+		if sample == nil || sample.Obeys && !m.Obeys {
+			sample = m
+		}
+	}
+	switch {
+	case len(d.safe.Members) == 0:
+		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("nobody is connected; do not start members until all queues are verified")))
+	case deaf > 0:
+		lines = append(lines, line(segment{e.th.warn, fmt.Sprintf("        ! %d of %s: %s %s", deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)}))
+	default:
+		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain(plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)))
+	}
+	return lines
+}
+
+// riskLines say what else is to be known, and the command that does the same.
+func (d *resetDialog) riskLines() [][]segment {
+	e := d.env
+	risk := "consumers must be idempotent"
+	if !d.scopes[d.scope].retry {
+		risk += " · the retry topic is not touched"
+	}
+	return [][]segment{
+		line(segment{e.th.dim, " Risk   "}, e.plain(risk)),
+		line(segment{e.th.dim, " CLI    "}, e.plain(d.commandLine())),
+	}
+}
+
+// commandLine is the command that shows the same preview.
+func (d *resetDialog) commandLine() string {
+	text := "eyeq group reset " + shellWord(d.group)
+	s := &d.scopes[d.scope]
+	for _, t := range s.topics {
+		text += " -t " + shellWord(t)
+	}
+	for _, mq := range s.queues {
+		text += " --queue " + shellWord(mq.BrokerName) + ":" + fmt.Sprint(mq.QueueID)
+	}
+	to := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest"}[d.asked.Kind]
+	switch d.asked.Kind {
+	case core.ResetTime:
+		to = d.asked.Time.In(d.env.o.Location).Format(time.RFC3339)
+	case core.ResetOffset:
+		to = fmt.Sprintf("offset:%d", d.asked.Offset)
+	case core.ResetShift:
+		to = fmt.Sprintf("shift:%+d", d.asked.Offset)
+	}
+	return text + " --to " + to + " --dry-run"
+}
+
+// shellWord quotes what a shell would take apart; safe to print.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return SafeText("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
+}
