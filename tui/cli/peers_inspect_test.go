@@ -49,8 +49,8 @@ func (s *stock) start(t *testing.T, mode string) (out *buffer, stop func()) {
 	return out, stop
 }
 
-// object runs a command about the cluster and reads the object that it prints.
-func object[T any](t *testing.T, namesrv string, args ...string) (v T) {
+// readOf runs a command about the cluster and reads the object that it prints.
+func readOf[T any](t *testing.T, namesrv string, args ...string) (v T) {
 	t.Helper()
 	p := runs(t, append(args, "--namesrv", namesrv, "-o", "json")).want(t, statusDone, "")
 	if err := json.Unmarshal([]byte(p.out.String()), &v); err != nil {
@@ -82,7 +82,7 @@ func numberOr(n *int64, none string) string {
 // compareLag compares `group lag` with consumerProgress, queue by queue.
 func (s *stock) compareLag(t *testing.T, wantLag int64) lagJSON {
 	t.Helper()
-	l := object[lagJSON](t, s.namesrv, "group", "lag", s.group)
+	l := readOf[lagJSON](t, s.namesrv, "group", "lag", s.group)
 	out := s.p.admin(t, "consumerProgress", s.namesrv, "-g", s.group, "-s", "true")
 	theirs := fieldsOf(out, func(first string) bool { return first == s.topic || first == protocol.RetryTopic(s.group) })
 	if len(theirs) < 4 {
@@ -138,7 +138,7 @@ func (t *timeJSON) UnmarshalJSON(b []byte) error { return (*time.Time)(t).Unmars
 // compareMembers compares `group members` with consumerConnection and consumerStatus.
 func (s *stock) compareMembers(t *testing.T) membersJSON {
 	t.Helper()
-	m := object[membersJSON](t, s.namesrv, "group", "members", s.group)
+	m := readOf[membersJSON](t, s.namesrv, "group", "members", s.group)
 	out := s.p.admin(t, "consumerConnection", s.namesrv, "-g", s.group)
 	if len(m.Members) != 1 || m.Members[0].QueuesError != "" {
 		t.Fatalf("members %+v, want one that answers", m)
@@ -185,7 +185,7 @@ func (s *stock) compareMembers(t *testing.T) membersJSON {
 // compareConfig compares `group show` with getConsumerConfig, field by field.
 func (s *stock) compareConfig(t *testing.T) {
 	t.Helper()
-	d := object[groupDetailJSON](t, s.namesrv, "group", "show", s.group)
+	d := readOf[groupDetailJSON](t, s.namesrv, "group", "show", s.group)
 	out := s.p.admin(t, "getConsumerConfig", s.namesrv, "-g", s.group)
 	compared := 0
 	for line := range strings.Lines(out) {
@@ -209,7 +209,7 @@ func (s *stock) compareConfig(t *testing.T) {
 // compareTopic compares `topic show` with topicStatus.
 func (s *stock) compareTopic(t *testing.T) {
 	t.Helper()
-	d := object[topicDetailJSON](t, s.namesrv, "topic", "show", s.topic)
+	d := readOf[topicDetailJSON](t, s.namesrv, "topic", "show", s.topic)
 	out := s.p.admin(t, "topicStatus", s.namesrv, "-t", s.topic)
 	rows := 0
 	for line := range strings.Lines(out) {
@@ -240,7 +240,7 @@ func (s *stock) compareTopic(t *testing.T) {
 // compareBrokers compares `broker list` with clusterList.
 func compareBrokers(t *testing.T, p *peers, namesrv string) {
 	t.Helper()
-	brokers := object[[]brokerJSON](t, namesrv, "broker", "list")
+	brokers := readOf[[]brokerJSON](t, namesrv, "broker", "list")
 	out := p.admin(t, "clusterList", namesrv)
 	rows := 0
 	for line := range strings.Lines(out) {
@@ -315,14 +315,14 @@ func TestInspectAgreesWithMqadmin(t *testing.T) {
 		if out := p.admin(t, "consumerProgress", namesrv, "-g", broadcast.group); strings.Contains(out, topic) {
 			t.Errorf("mqadmin knows progress of a broadcasting group:\n%s", out)
 		}
-		if l := object[lagJSON](t, namesrv, "group", "lag", broadcast.group); l.State != "broadcasting" || l.TotalLag != nil || l.TotalLagError != "broadcasting" || len(l.Queues) != 4 {
+		if l := readOf[lagJSON](t, namesrv, "group", "lag", broadcast.group); l.State != "broadcasting" || l.TotalLag != nil || l.TotalLagError != "broadcasting" || len(l.Queues) != 4 {
 			t.Errorf("broadcasting group: %+v", l)
 		}
 		concurrent.compareTopic(t)
 		compareBrokers(t, p, namesrv)
 
 		var rows []string
-		for _, r := range object[[]groupRowJSON](t, namesrv, "group", "list") {
+		for _, r := range readOf[[]groupRowJSON](t, namesrv, "group", "list") {
 			for _, s := range []*stock{concurrent, orderly, broadcast, stopped} {
 				if r.Group == s.group {
 					rows = append(rows, fmt.Sprintf("%s %s %s %v", r.State, numberOr(r.Members, "?"), numberOr(r.TotalLag, "?"), slices.Equal(r.Topics, []string{topic})))
