@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -167,5 +168,29 @@ func TestResetOnlineTime(t *testing.T) {
 		if row := res.Rows[0]; row.After != 32 || !row.Verified {
 			t.Errorf("row %s", rowText(row))
 		}
+	})
+}
+
+// Who has seen enough ends the watch: what was written stays, and is told.
+func TestResetWatchEnds(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Line == "4" {
+			return // there a member that does not move leaves nothing to be read back
+		}
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 20*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 20, mqs...)
+		newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		ctx, end := context.WithTimeout(t.Context(), 2*time.Second)
+		defer end()
+		res, err := d.ApplyReset(ctx, p)
+		if err != nil || res.Rows[0].Obeyed != "has not pulled yet: moves at its next pull" || !res.Rows[0].Verified {
+			t.Errorf("%v, row %s", err, rowText(res.Rows[0]))
+		}
+		d.wantCommitted(group, all(mqs, 0))
 	})
 }

@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -268,5 +271,81 @@ func TestResetUnknown(t *testing.T) {
 		}
 		d.apply(p)
 		d.wantCommitted(group, all(mqs, 3))
+	})
+}
+
+// A queue from which everything has expired is empty, and goes to its end whatever the
+// target: no backlog appears that is not there (R057). What has expired is GONE.
+func TestResetExpired(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Sandbox == nil {
+			return // nothing expires there while a test can wait
+		}
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 2*48)
+		tg.Sandbox.Truncate(mqs[0], 48)
+		tg.Sandbox.Truncate(mqs[1], 30)
+		d.makeGroup(tg, group)
+		d.commit(group, 48, mqs[0])
+		d.commit(group, 10, mqs[1])
+		for _, target := range []core.ResetTarget{
+			{Kind: core.ResetEarliest}, {Kind: core.ResetLatest}, {Kind: core.ResetTime, Time: time.Now().Add(-time.Hour)},
+			{Kind: core.ResetOffset}, {Kind: core.ResetShift, Offset: -20},
+		} {
+			p := d.plan(inspect.ResetRequest{Group: group, Target: target})
+			if row := p.Rows[0]; row.Min != 48 || row.Max != 48 || row.After != 48 || row.Effect != core.EffectNone {
+				t.Errorf("%v: an empty queue: %s", target.Kind, rowText(row))
+			}
+			if row := p.Rows[1]; target.Kind == core.ResetEarliest && (row.After != 30 || row.Effect != core.EffectGone || row.Count != 20) {
+				t.Errorf("a queue whose first messages have expired: %s", rowText(row))
+			}
+		}
+	})
+}
+
+// Queues of a broker that does not answer stop a reset until they are left out by name.
+func TestResetUnreadable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Brokers("broker-a", "broker-b"), sandboxtest.Topic("orders", 1))
+		c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		mqs := d.queues("orders")
+		info, err := c.ClusterInfo(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range info.BrokerAddrTable {
+			if err := c.UpdateGroupConfig(t.Context(), b.BrokerAddrs[0], protocol.NewGroupConfig("g")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 5 {
+			sb.Put(sandbox.Message{Topic: "orders", QueueID: -1, Body: []byte("x")}, sandbox.Message{Topic: "orders", QueueID: -1, Body: []byte("y")})
+		}
+		d.commit("g", 2, mqs...)
+		silent := func(on bool) {
+			sb.SetFault(func(r sandbox.Request) sandbox.Fault { return sandbox.Fault{Drop: on && r.Broker == "broker-b"} })
+		}
+		silent(true)
+		r := inspect.ResetRequest{Group: "g", Topics: []string{"orders"}, Target: core.ResetTarget{Kind: core.ResetEarliest}}
+		p := d.plan(r)
+		if len(p.Rows) != 2 || p.Rows[0].Unknown || !p.Rows[1].Unknown || !p.After.AtLeast {
+			t.Errorf("plan %s, lag %+v", rowText(p.Rows), p.After)
+		}
+		_, err = d.ApplyReset(t.Context(), p)
+		if np, ok := errors.AsType[*inspect.NotPossibleError](err); !ok || !strings.Contains(np.Why, "1 of 2 queues could not be read") || !strings.Contains(np.Why, "broker-b") {
+			t.Errorf("error %v", err)
+		}
+		d.wantCommitted("g", map[protocol.MessageQueue]int64{mqs[0]: 2})
+		r.Exclude = []protocol.MessageQueue{{BrokerName: "broker-b"}}
+		d.apply(d.plan(r))
+		silent(false)
+		d.wantCommitted("g", map[protocol.MessageQueue]int64{mqs[0]: 0, mqs[1]: 2})
 	})
 }

@@ -204,6 +204,9 @@ func TestBrokerTellsOfItself(t *testing.T) {
 				t.Errorf("configuration lacks %s", name)
 			}
 		}
+		if got, want := config["useServerSideResetOffset"], map[string]string{"5": "true"}[tg.Line]; got != want {
+			t.Errorf("useServerSideResetOffset is %q, want %q", got, want)
+		}
 		info, err := f.c.RuntimeInfo(t.Context(), f.addr)
 		if err != nil {
 			t.Fatal(err)

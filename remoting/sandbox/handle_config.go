@@ -178,15 +178,19 @@ func (b *broker) handleBrokerConfig() answer {
 	if b.master != nil {
 		role = "SLAVE"
 	}
+	config := map[string]string{
+		"brokerName": b.name, "brokerClusterName": clusterName, "brokerId": strconv.FormatInt(b.id, 10), "brokerRole": role,
+		"listenPort": strconv.Itoa(int(b.host.Port())), "brokerIP1": b.host.Addr().String(), "brokerPermission": "6",
+		"autoCreateTopicEnable":       strconv.FormatBool(b.loop.options.AutoCreateTopics),
+		"autoCreateSubscriptionGroup": "true", "enablePropertyFilter": "false",
+		"maxMessageSize": "4194304", "fileReservedTime": "72", "deleteWhen": "04", "defaultQueryMaxNum": strconv.Itoa(maxUniqueHits),
+		"messageDelayLevel": "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h", "msgTraceTopicName": "RMQ_SYS_TRACE_TOPIC",
+	}
+	if !b.loop.four {
+		config["useServerSideResetOffset"] = "true"
+	}
 	return answer{
 		fields: protocol.ExtFields{{Key: "version", Value: `{"counter":0,"stateVersion":0,"timestamp":0}`}},
-		body: protocol.EncodeConfig(map[string]string{
-			"brokerName": b.name, "brokerClusterName": clusterName, "brokerId": strconv.FormatInt(b.id, 10), "brokerRole": role,
-			"listenPort": strconv.Itoa(int(b.host.Port())), "brokerIP1": b.host.Addr().String(), "brokerPermission": "6",
-			"autoCreateTopicEnable":       strconv.FormatBool(b.loop.options.AutoCreateTopics),
-			"autoCreateSubscriptionGroup": "true", "enablePropertyFilter": "false",
-			"maxMessageSize": "4194304", "fileReservedTime": "72", "deleteWhen": "04", "defaultQueryMaxNum": strconv.Itoa(maxUniqueHits),
-			"messageDelayLevel": "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h", "msgTraceTopicName": "RMQ_SYS_TRACE_TOPIC",
-		}),
+		body:   protocol.EncodeConfig(config),
 	}
 }
