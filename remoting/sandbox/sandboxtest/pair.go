@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"os"
 	"os/exec"
@@ -53,6 +54,9 @@ func RunWithSlave(t *testing.T, body func(t *testing.T, target *Target, pair *Pa
 // OwnBrokers are real brokers that a test may kill: they were started for it.
 type OwnBrokers struct {
 	script, version, root string
+	javaOptions           string           // of all JVMs
+	signer                *protocol.Signer // of the target's clients
+	tls                   *tls.Config
 }
 
 // OnOwnBrokers runs body, as subtests, for each version that EYEQ_TEST_NAMESRV
@@ -81,7 +85,7 @@ func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 		}
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			body(t, &OwnBrokers{script, version, t.TempDir()})
+			body(t, &OwnBrokers{script: script, version: version, root: t.TempDir()})
 		})
 	}
 }
@@ -104,6 +108,7 @@ func (o *OwnBrokers) Up(t *testing.T, name string, settings ...string) *Target {
 	if target.Namesrv == nil {
 		t.Fatalf("the cluster has not told its name server: %q", out)
 	}
+	target.Signer, target.TLS = o.signer, o.tls
 	target.admin = target.Client(t, nil)
 	return target
 }
@@ -166,6 +171,9 @@ func (o *OwnBrokers) Run(t *testing.T, args ...string) string {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), scriptLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, o.script, args...)
+	if o.javaOptions != "" {
+		cmd.Env = append(os.Environ(), "RMQ_JAVA_OPTS="+o.javaOptions)
+	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -176,7 +184,7 @@ func (o *OwnBrokers) Run(t *testing.T, args ...string) string {
 }
 
 func (p *Pair) own() *OwnBrokers {
-	return &OwnBrokers{p.script, p.target.Name, filepath.Dir(p.master)}
+	return &OwnBrokers{script: p.script, version: p.target.Name, root: filepath.Dir(p.master)}
 }
 
 // Addrs are the addresses of the two, which both are up.

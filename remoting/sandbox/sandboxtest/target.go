@@ -2,6 +2,7 @@ package sandboxtest
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -34,6 +35,9 @@ type Target struct {
 	Dial    func(ctx context.Context, network, addr string) (net.Conn, error)
 	Line    string           // "4" or "5"
 	Sandbox *sandbox.Sandbox // nil for a real cluster
+	// Signer and TLS are for the clients of brokers with access control or TLS.
+	Signer *protocol.Signer
+	TLS    *tls.Config
 	// VIPChannel is for the clients made from here on.
 	VIPChannel bool
 
@@ -95,7 +99,7 @@ func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target),
 // gets the brokers' requests and may be nil.
 func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
 	t.Helper()
-	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel})
+	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS})
 }
 
 // Since reports whether the target's brokers are of this version, such as

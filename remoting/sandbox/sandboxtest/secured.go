@@ -1,0 +1,138 @@
+package sandboxtest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"eyeq/remoting/protocol"
+)
+
+// The users of brokers with access control: one may do everything, the other only
+// consume ReadableTopic as ReadableGroup.
+const (
+	AdminKey, AdminSecret   = "eyeqadmin", "admin-secret-4711"
+	ReaderKey, ReaderSecret = "eyeqreader", "reader-secret-4712"
+	ReadableTopic           = "acl-orders"
+	ReadableGroup           = "acl-group"
+)
+
+// UpWithAccessControl is Up for brokers that check who asks: aclEnable with a
+// plain_acl.yml on 4.x, authentication and authorization on 5.x. ReadableTopic is made.
+// The target's clients are the administrator's.
+func (o *OwnBrokers) UpWithAccessControl(t *testing.T, name string) *Target {
+	t.Helper()
+	own := *o
+	own.signer = protocol.NewSigner(AdminKey, AdminSecret, "")
+	if own.version[:1] == "4" {
+		own.writePlainACL(t, name)
+		target := own.Up(t, name, "aclEnable=true")
+		target.makeReadable(t)
+		return target
+	}
+	user := fmt.Sprintf(`{"username":%q,"password":%q}`, AdminKey, AdminSecret)
+	inner := fmt.Sprintf(`{"accessKey":%q,"secretKey":%q}`, AdminKey, AdminSecret)
+	const auth = "org.apache.rocketmq.auth."
+	target := own.Up(t, name, "authenticationEnabled=true", "authorizationEnabled=true",
+		"authenticationProvider="+auth+"authentication.provider.DefaultAuthenticationProvider",
+		"authenticationMetadataProvider="+auth+"authentication.provider.LocalAuthenticationMetadataProvider",
+		"authorizationProvider="+auth+"authorization.provider.DefaultAuthorizationProvider",
+		"authorizationMetadataProvider="+auth+"authorization.provider.LocalAuthorizationMetadataProvider",
+		"initAuthenticationUser="+user, "innerClientAuthenticationCredentials="+inner)
+	target.makeReadable(t)
+	target.makeReader(t)
+	return target
+}
+
+func (o *OwnBrokers) writePlainACL(t *testing.T, name string) {
+	t.Helper()
+	text := fmt.Sprintf(`accounts:
+  - accessKey: %s
+    secretKey: %s
+    admin: true
+  - accessKey: %s
+    secretKey: %s
+    admin: false
+    defaultTopicPerm: DENY
+    defaultGroupPerm: DENY
+    topicPerms: [%s=SUB]
+    groupPerms: [%s=SUB]
+`, AdminKey, AdminSecret, ReaderKey, ReaderSecret, ReadableTopic, ReadableGroup)
+	conf := filepath.Join(o.dir(name), "conf")
+	err := os.MkdirAll(conf, 0o700)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(conf, "plain_acl.yml"), []byte(text), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (tg *Target) makeReadable(t *testing.T) {
+	t.Helper()
+	for _, addr := range tg.Masters(t) {
+		err := tg.admin.CreateTopic(t.Context(), addr, &protocol.CreateTopicRequestHeader{
+			Topic: ReadableTopic, DefaultTopic: "TBW102", ReadQueueNums: 2, WriteQueueNums: 2, Perm: protocol.PermRead | protocol.PermWrite,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	Await(t, "the route of "+ReadableTopic, func(ctx context.Context) bool {
+		_, _, err := tg.admin.RefreshRoute(ctx, ReadableTopic)
+		return err == nil
+	})
+}
+
+// The codes of 5.x for users and their rights.
+const (
+	authCreateUser = 3001
+	authCreateACL  = 3006
+)
+
+// makeReader makes the second user of a 5.x broker.
+func (tg *Target) makeReader(t *testing.T) {
+	t.Helper()
+	entry := func(resource string) map[string]any {
+		return map[string]any{"resource": resource, "actions": []string{"Sub"}, "decision": "Allow"}
+	}
+	for _, addr := range tg.Masters(t) {
+		tg.command(t, addr, authCreateUser, "username", ReaderKey, map[string]any{"username": ReaderKey, "password": ReaderSecret, "userType": "Normal"})
+		tg.command(t, addr, authCreateACL, "subject", "User:"+ReaderKey, map[string]any{"subject": "User:" + ReaderKey, "policies": []any{
+			map[string]any{"policyType": "Custom", "entries": []any{entry("Topic:" + ReadableTopic), entry("Group:" + ReadableGroup)}},
+		}})
+	}
+}
+
+func (tg *Target) command(t *testing.T, addr string, code int32, key, value string, body any) {
+	t.Helper()
+	text, err := json.Marshal(body)
+	if err == nil {
+		_, err = tg.admin.Invoke(t.Context(), addr, &protocol.Command{Code: code, ExtFields: protocol.ExtFields{{Key: key, Value: value}}, Body: text})
+	}
+	if err != nil {
+		t.Fatalf("request %d to %s: %v", code, addr, err)
+	}
+}
+
+// UpWithTLS is Up for servers that speak TLS only, with a certificate of ca for
+// 127.0.0.1.
+func (o *OwnBrokers) UpWithTLS(t *testing.T, name string, ca *Authority, server tls.Certificate) *Target {
+	t.Helper()
+	own := *o
+	cert, key := WritePair(t, o.root, name+"-server", server)
+	own.javaOptions = "-Dtls.enable=true -Dtls.server.mode=enforcing -Dtls.test.mode.enable=false -Dtls.server.certPath=" + cert + " -Dtls.server.keyPath=" + key
+	own.tls = &tls.Config{RootCAs: ca.Pool}
+	return own.Up(t, name)
+}
+
+// ServerCertificate is one of ca for servers on this machine.
+func (a *Authority) ServerCertificate(t testing.TB) tls.Certificate {
+	t.Helper()
+	return a.Issue(t, time.Now().Add(24*time.Hour), "127.0.0.1", "localhost")
+}

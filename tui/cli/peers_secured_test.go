@@ -1,0 +1,125 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// securedCommands are run with every kind of key: each asks a broker. The first
+// ones store what the later ones read.
+func securedCommands(topic, group string) [][]string {
+	return [][]string{
+		{"send", topic, "hello", "-n", "4"},
+		{"consume", "-g", group, "-t", topic, "--headless", "--from", "first", "--max", "4", "-o", "none"},
+		{"tail", topic, "--from", "earliest", "--until", "now"},
+		{"group", "list"},
+		{"group", "show", group},
+		{"group", "lag", group},
+		{"topic", "list"},
+		{"topic", "show", topic},
+		{"broker", "list"},
+		{"group", "reset", group, "-t", topic, "--to", "earliest", "--dry-run"},
+		{"group", "reset", group, "-t", topic, "--to", "earliest", "--yes", "--reason", "a trial"},
+	}
+}
+
+// TestAccessControlOnBrokers: every command with the right keys, and with each kind of
+// wrong ones, which are told in one line with status 1; the secret is in nothing.
+func TestAccessControlOnBrokers(t *testing.T) {
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		target := own.UpWithAccessControl(t, "acl")
+		ns := strings.Join(target.Namesrv, ";")
+		for name, tt := range map[string]struct{ key, secret, says string }{
+			"wrong secret": {sandboxtest.AdminKey, "guessed-secret", "access denied: the secret key does not match the access key"},
+			"unknown key":  {"nobody", "guessed-secret", "access denied: nobody has the access key nobody there"},
+			"no keys":      {"", "", "access denied: the broker wants an access key; give EYEQ_ACCESS_KEY and EYEQ_SECRET_KEY"},
+			"right":        {sandboxtest.AdminKey, sandboxtest.AdminSecret, ""},
+		} {
+			state := t.TempDir()
+			for i, args := range securedCommands(sandboxtest.ReadableTopic, sandboxtest.ReadableGroup) {
+				env := withEnv("EYEQ_ACCESS_KEY", tt.key, "EYEQ_SECRET_KEY", tt.secret, "XDG_STATE_HOME", state)
+				p := runs(t, append(args, "--namesrv", ns, "--log-file", filepath.Join(state, fmt.Sprint("log-", i))), env)
+				if tt.says == "" && p.status != statusDone {
+					t.Errorf("%s: %v: status %d, %s", name, args, p.status, p.err)
+				}
+				if tt.says != "" && (p.status != statusFailed || strings.Count(p.err.String(), "\n") != 1 || !strings.Contains(p.err.String(), tt.says)) {
+					t.Errorf("%s: %v: status %d, want 1 and a line with %q: %s", name, args, p.status, tt.says, p.err)
+				}
+				if tt.secret != "" && strings.Contains(p.out.String()+p.err.String(), tt.secret) {
+					t.Errorf("%s: %v shows the secret: %s%s", name, args, p.out, p.err)
+				}
+			}
+			noSecretIn(t, state, tt.secret)
+		}
+		readerIsDenied(t, ns)
+	})
+}
+
+// readerIsDenied: a key that may consume one topic, and what it may not (R150).
+func readerIsDenied(t *testing.T, ns string) {
+	env := withEnv("EYEQ_ACCESS_KEY", sandboxtest.ReaderKey, "EYEQ_SECRET_KEY", sandboxtest.ReaderSecret)
+	consume := []string{"consume", "-t", sandboxtest.ReadableTopic, "--headless", "--idle-exit", "3s", "-o", "none", "--namesrv", ns, "-g"}
+	runs(t, append(consume, sandboxtest.ReadableGroup), env).want(t, statusDone, "")
+	for _, args := range [][]string{append(consume, "another-group"), {"send", sandboxtest.ReadableTopic, "x", "--namesrv", ns}} {
+		p := runs(t, args, env).want(t, statusFailed, "no permission: ")
+		if strings.Count(p.err.String(), "\n") != 1 {
+			t.Errorf("%v: more than a line: %s", args, p.err)
+		}
+	}
+}
+
+// noSecretIn looks through all files of a folder.
+func noSecretIn(t *testing.T, dir, secret string) {
+	t.Helper()
+	if secret == "" {
+		return
+	}
+	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if strings.Contains(string(text), secret) {
+			t.Errorf("%s holds the secret", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTLSOnBrokers: every command over TLS, and what is wrong with certificates.
+func TestTLSOnBrokers(t *testing.T) {
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		dir := t.TempDir()
+		ca := sandboxtest.NewAuthority(t, "Our CA")
+		ca.WriteCA(t, dir, "ca.pem")
+		sandboxtest.NewAuthority(t, "Other CA").WriteCA(t, dir, "other.pem")
+		target := own.UpWithTLS(t, "tls", ca, ca.ServerCertificate(t))
+		topic, group := target.Topic(t, 2), target.Group(t)
+		for name, tt := range map[string]struct{ line, says string }{
+			"right":      {tlsTable(`ca = "ca.pem"`), ""},
+			"wrong CA":   {tlsTable(`ca = "other.pem"`), "signed by nobody we trust (CN=Our CA)"},
+			"wrong name": {tlsTable(`ca = "ca.pem", server_name = "mq.example"`), "not for mq.example"},
+			"none":       {"", "the server speaks TLS only; set tls.enable = true"},
+		} {
+			path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".toml")
+			must(t, os.WriteFile(path, []byte("[clusters.prod]\nnamesrv = [\""+target.Namesrv[0]+"\"]\n"+tt.line+"\n"), 0o600))
+			for _, args := range securedCommands(topic, group) {
+				p := runs(t, append(args, "--config", path, "--cluster", "prod"))
+				if tt.says == "" && p.status != statusDone {
+					t.Errorf("%s: %v: status %d, %s", name, args, p.status, p.err)
+				}
+				if tt.says != "" && (p.status != statusFailed || strings.Count(p.err.String(), "\n") != 1 || !strings.Contains(p.err.String(), tt.says)) {
+					t.Errorf("%s: %v: status %d, want 1 and a line with %q: %s", name, args, p.status, tt.says, p.err)
+				}
+			}
+		}
+	})
+}
