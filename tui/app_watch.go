@@ -123,6 +123,9 @@ func (a *app) watchHealth() segment {
 	if f.paused != "" {
 		return segment{th.accent, " " + f.paused}
 	}
+	if !f.told && !f.empty() && len(f.trouble) > 0 {
+		return segment{th.bad, " " + failure.sign() + " " + f.trouble[0]}
+	}
 	text, sev := f.agreement(s.scene)
 	if sev != info {
 		return segment{severityStyle(th, sev), " " + sev.sign() + " " + text}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"eyeq/tui/table"
 )
@@ -204,10 +205,10 @@ func (c *canvas) boxed(l boxLook, frame style, segments ...segment) {
 // is possible.
 func wrapText(text string, w int) []string {
 	var lines []string
-	for table.Width(text) > w && w > 0 {
-		cut := len(table.Head(text, w))
-		if cut == 0 {
-			break // not even one wide character fits
+	for w > 0 && len(text) > w { // fewer bytes than cells there are not
+		cut := len(headOf(text, w))
+		if cut == 0 || cut == len(text) {
+			break // it fits, or not even one wide character does
 		}
 		if i := strings.LastIndexByte(text[:cut], ' '); i > cut/2 {
 			lines = append(lines, text[:i])
@@ -218,4 +219,15 @@ func wrapText(text string, w int) []string {
 		text = text[cut:]
 	}
 	return append(lines, text)
+}
+
+// headOf is the beginning of text that fits into w cells. It looks at no more of the
+// text than that can be, so that laying out a long one costs its length once.
+func headOf(text string, w int) string {
+	const mostOfACell = 16 // bytes: a character with the marks that SafeText leaves
+	end := min(len(text), w*mostOfACell)
+	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return table.Head(text[:end], w)
 }

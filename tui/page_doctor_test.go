@@ -21,7 +21,7 @@ func fixtureReport() inspect.Report {
 			Evidence: []string{"10.0.4.23@9912#1 holds no queue"}, Next: "stop a member, or give the topic more queues"},
 		{Code: "commit_stands_still", Severity: inspect.SeverityCritical, Summary: "broker-a/3 of orders-paid: the commit stands at 18,204,551 while the lag grows",
 			Evidence: []string{"committed 18,204,551 for 4m12s", "lag 29,000 → 31,220 in 60s", "the message in front: 0A000415000078D9F3C1, key 订单-99, in the listener of 10.0.4.21@7181#1"},
-			Next: "look at the stack of 10.0.4.21@7181#1; tail the queue at 18,204,551 to see the message"},
+			Next:     "look at the stack of 10.0.4.21@7181#1; tail the queue at 18,204,551 to see the message"},
 	}, Unchecked: []inspect.Problem{{What: "locks", Where: "broker-c", Why: watchSilent}}}
 }
 

@@ -5,13 +5,11 @@ import (
 	"errors"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
-	"eyeq/tui/table"
 )
 
 const (
@@ -148,11 +146,7 @@ func readBody(r *tailRow, k bodyKey) tailBody {
 // costs its length once.
 func appendWrapped(lines []string, text string, w int) []string {
 	for len(text) > w { // fewer bytes than cells there are not
-		end := min(len(text), w*16)
-		for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
-			end--
-		}
-		piece := table.Head(text[:end], w)
+		piece := headOf(text, w)
 		if piece == "" || len(piece) == len(text) {
 			break
 		}

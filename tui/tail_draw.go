@@ -293,10 +293,11 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
 	end := min(top+shown, len(body.lines))
-	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s ─", body.decoder, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))))
+	bytes := size(int64(body.size))
 	if body.cut {
-		rule += " the beginning, " + v.env.keys.first("save") + " saves all ─"
+		bytes = "first of " + bytes + ", " + v.env.keys.first("save") + " saves all"
 	}
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s ─", body.decoder, bytes, grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))))
 	lines = append(lines, line(segment{th.frame, rule}))
 	if body.failed != "" && shown > 1 {
 		lines = append(lines, line(segment{th.warn, " " + warning.sign() + " " + body.failed}))

@@ -151,7 +151,7 @@ func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 	text, st := f.trendText(true)
 	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
 	c.put(th.text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
-	if w.rates.worst != "" && len(w.live.Members.Members) > 1 {
+	if w.rates.worst != "" && w.several {
 		c.put(th.dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
 	}
 	c.end()
@@ -191,7 +191,7 @@ func (v *liveView) cachedText(f *figures, w *watchFacts) string {
 }
 
 func (v *liveView) threadsText(w *watchFacts) string {
-	l := &w.live.Limits
+	l := &w.own
 	switch {
 	case l.ThreadsMax == 0:
 		return "threads " + unknown
@@ -310,13 +310,13 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 // watchAllocDetails is the right part of the allocation's upper edge.
 func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 	s, w := v.pic.scene, v.pic.scene.watch
-	strategy := w.live.Topics[nth].Strategy
+	strategy := w.strategies[nth]
 	by := "held · "
 	switch {
 	case isBroadcast(s):
 		by = "broadcasting · "
 	case strategy != "":
-		by = "held as " + SafeText(strategy) + " gives · "
+		by = "held as " + strategy + " gives · "
 	}
 	topic := ""
 	if len(s.Topics) > 1 {
@@ -337,14 +337,8 @@ func (v *liveView) memberNote(m *engine.MemberSnapshot, nth int) string {
 	if why := w.silent[m.ClientID]; why != "" {
 		return "  " + warning.sign() + " silent: " + why
 	}
-	expected := w.live.Topics[nth].Expected
-	if expected == nil || isBroadcast(v.pic.scene) {
-		return ""
-	}
-	for id, queues := range expected {
-		if SafeText(id) == m.ClientID && len(queues) != len(m.Queues) {
-			return fmt.Sprintf("  due: %d", len(queues))
-		}
+	if due, ok := w.due[nth][m.ClientID]; ok && due != len(m.Queues) && !isBroadcast(v.pic.scene) {
+		return fmt.Sprintf("  due: %d", due)
 	}
 	return ""
 }

@@ -13,26 +13,31 @@ import (
 // watchFacts are what the scene of a watched group knows besides its snapshot. All
 // texts are safe to print.
 type watchFacts struct {
-	live    *inspect.Live // as it came, for what only an act needs; never printed
-	queues  []watchedQueue
-	rates   memberRates
-	flap    flap
-	flaps   bool
-	silent  map[string]string // safe client ids that do not tell their state, with why
-	unowned int
-	doubled int // queues with two owners
-	unsure  int // queues whose owner nobody tells
-	still   int // queues whose commit stands
-	paused  string
-	state   string
-	differ  []string // why members and strategy disagree; none: they agree
-	told    bool     // by at least one member
-	limits  []string // properties in which members differ
-	trouble []string // what could not be asked
-	kind    inspect.GroupKind
-	members inspect.Number
-	retry   inspect.Number
-	dead    inspect.Number
+	queues []watchedQueue
+	// By topic, in the snapshot's order: the strategy that explains who holds what, and
+	// how many queues it gives to each member.
+	strategies []string
+	due        []map[string]int
+	own        inspect.LiveLimits // numbers only
+	several    bool               // more than one member
+	rates      memberRates
+	flap       flap
+	flaps      bool
+	silent     map[string]string // safe client ids that do not tell their state, with why
+	unowned    int
+	doubled    int // queues with two owners
+	unsure     int // queues whose owner nobody tells
+	still      int // queues whose commit stands
+	paused     string
+	state      string
+	differ     []string // why members and strategy disagree; none: they agree
+	told       bool     // by at least one member
+	limits     []string // properties in which members differ
+	trouble    []string // what could not be asked
+	kind       inspect.GroupKind
+	members    inspect.Number
+	retry      inspect.Number
+	dead       inspect.Number
 }
 
 // watchedQueue is one queue, in the place that it has in the snapshot.
@@ -57,8 +62,8 @@ type watchedQueue struct {
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
 func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
-	f := &watchFacts{live: l, rates: ratesOf(l), silent: make(map[string]string), state: SafeText(l.Lag.State),
-		limits: cleanAll(l.Limits.Differ), kind: l.Members.Kind, members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
+	f := &watchFacts{rates: ratesOf(l), own: l.Limits, several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
+		limits: cleanAll(l.Limits.Differ), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
 		paused: pauseWords(&l.Lag.Pause)}
 	f.flap, f.flaps = p.flapping(l.At)
 	f.flap.host, f.rates.worst = SafeText(f.flap.host), SafeText(f.rates.worst)
@@ -71,6 +76,11 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 	}
 	for i := range l.Topics {
 		t := &l.Topics[i]
+		due := make(map[string]int, len(t.Expected))
+		for id, queues := range t.Expected {
+			due[SafeText(id)] = len(queues)
+		}
+		f.strategies, f.due = append(f.strategies, SafeText(t.Strategy)), append(f.due, due)
 		for _, d := range t.Differ {
 			f.differ = append(f.differ, SafeText(t.Topic+": "+d))
 		}
@@ -79,6 +89,9 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 		if text := SafeText(p.String()); !slices.Contains(f.trouble, text) {
 			f.trouble = append(f.trouble, text)
 		}
+	}
+	if len(l.Queues) == 0 && len(f.trouble) > 0 { // no sum of nothing is a zero
+		f.retry, f.dead = inspect.Number{}, inspect.Number{}
 	}
 	f.queues = make([]watchedQueue, len(l.Queues))
 	for i := range l.Queues {

@@ -69,7 +69,8 @@ func (s *State[K]) Keys() []K { return s.keys }
 
 // Window gives the visible rows: first … end-1.
 func (s *State[K]) Window() (first, end int) {
-	return s.top, min(s.top+s.rows, len(s.keys))
+	first = min(s.top, len(s.keys)) // in a window of no rows the cursor is beyond its end
+	return first, min(first+s.rows, len(s.keys))
 }
 
 // Cursor is the row number of the cursor.

@@ -227,3 +227,15 @@ func BenchmarkRow(b *testing.B) {
 		dst = l.AppendRow(dst[:0], columns, cells, Look{Cursor: " ", Mark: " "})
 	}
 }
+
+func TestAWindowOfNoRowsIsEmpty(t *testing.T) {
+	var s State[int]
+	for _, n := range []int{0, 1, 5} {
+		s.Resize(0)
+		s.SetKeys(keys(n))
+		s.MoveTo(n)
+		if first, end := s.Window(); first != end || end > n {
+			t.Errorf("%d rows in no room: %d … %d", n, first, end)
+		}
+	}
+}
