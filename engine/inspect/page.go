@@ -103,3 +103,25 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	}
 	return protocol.MessageExt{}, missing
 }
+
+// ReadResult is a part of a queue.
+type ReadResult struct {
+	Messages []protocol.MessageExt
+	Next     int64 // where the queue goes on
+	Unread   error // the record behind the messages cannot be read; Next is behind it
+}
+
+// Read gives up to n messages of a queue from an offset on, as many as a broker gives at
+// a time. At the end of the queue there are none, and Next is its end.
+func (in *Inspector) Read(ctx context.Context, mq protocol.MessageQueue, offset int64, n int) (ReadResult, error) {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return ReadResult{}, err
+	}
+	addr, err := s.addrOf(mq.BrokerName)
+	if err != nil {
+		return ReadResult{}, err
+	}
+	p, err := in.page(ctx, addr, mq, offset, n)
+	return ReadResult{p.messages, p.next, p.unread}, err
+}

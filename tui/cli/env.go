@@ -108,7 +108,7 @@ flow control, offsets, and the same of any group of a cluster. Begin with one of
 	_ = root.RegisterFlagCompletionFunc("cluster", e.completeCluster) // fails for a flag that is not there only
 
 	root.AddCommand(
-		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
+		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newMessage(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
 		newConfig(e), newCompletion(e), newVersion(e),
 	)
 	return root

@@ -43,8 +43,8 @@ type tailer struct {
 	// progress, unless it is nil, gets how many messages are left until the ends of all
 	// queues as the brokers said last; negative while that is not known.
 	progress func(behind int64)
-	giveUp time.Duration // how long a queue may fail before run does, when it is to end by itself
-	now    func() time.Time
+	giveUp   time.Duration // how long a queue may fail before run does, when it is to end by itself
+	now      func() time.Time
 
 	consumer *engine.PullConsumer
 	unreadN  int

@@ -47,6 +47,10 @@ func appendMessageText(dst []byte, m *engine.Message, loc *time.Location) []byte
 	return append(dst, '\n')
 }
 
+// maxLineBody is how much of a body one line shows: who wants all of a larger one
+// asks for JSON or the bytes.
+const maxLineBody = 16 << 10
+
 // maxHexText is how much of a body that is no text one line shows.
 const maxHexText = 32
 
@@ -58,6 +62,13 @@ func bodyText(m *engine.Message) string {
 	}
 	if !utf8.Valid(body) {
 		return fmt.Sprintf("‹%d B: %s›", len(body), hexStart(body))
+	}
+	if len(body) > maxLineBody {
+		cut := maxLineBody
+		for !utf8.RuneStart(body[cut]) {
+			cut--
+		}
+		return fmt.Sprintf("%s… ‹%d B›", tui.SafeText(string(body[:cut])), len(body))
 	}
 	return tui.SafeText(string(body))
 }

@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"eyeq/engine/inspect"
+)
+
+// messageTrackFlags are the flags of message track.
+type messageTrackFlags struct {
+	topic string
+	trace bool
+}
+
+func newMessageTrack(e *env) *cobra.Command {
+	f := &messageTrackFlags{}
+	cmd := &cobra.Command{
+		Use:   "track ID -t TOPIC",
+		Short: "See what each group did with a message, as far as that can be told",
+		Long: `Tells for each group that consumes the topic what it did with the message. All of it is inferred:
+a committed offset beyond the message says that it was passed, not that it was processed; tags are those
+that members subscribe to now; a filter by SQL is not evaluated. Copies among a group's retries and
+dead letters are looked for by the unique id.
+
+States: consumed, filtered, not consumed yet, offline, broadcasting, pull, dead letter, unknown.
+
+--trace shows what clients have traced of the message instead (RMQ_SYS_TRACE_TOPIC), where tracing is on.`,
+		Example: `  eyeq message track 7F0000010DFC1EB2C6F6000000000001 -t orders
+  eyeq message track 7F0000010DFC1EB2C6F6000000000001 -t orders --trace`,
+		Args: oneName("message"),
+	}
+	e.topicFlag(cmd, &f.topic, "the message's topic")
+	cmd.Flags().BoolVar(&f.trace, "trace", false, "what clients have traced instead")
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error { return runMessageTrack(ctx, e, f, args[0]) })
+	return cmd
+}
+
+// trackJSON is one group of `message track`.
+type trackJSON struct {
+	Group      string  `json:"group"`
+	State      string  `json:"state"`
+	Inferred   bool    `json:"inferred"`
+	Behind     int64   `json:"behind"`
+	Detail     *string `json:"detail"`
+	StateError string  `json:"state_error,omitempty"`
+}
+
+func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id string) error {
+	format, err := e.format("table", "json")
+	if err != nil {
+		return err
+	}
+	x, err := e.inspection()
+	if err != nil {
+		return err
+	}
+	defer x.close()
+	var out []byte
+	if f.trace {
+		out, err = x.traceOutput(ctx, e, id, format)
+	} else {
+		out, err = x.trackOutput(ctx, e, f.topic, id, format)
+	}
+	if err != nil {
+		return err
+	}
+	if _, err := e.stdout.Write(out); err != nil {
+		return &outputError{err}
+	}
+	return nil
+}
+
+func (x *inspection) trackOutput(ctx context.Context, e *env, topic, id, format string) ([]byte, error) {
+	r, err := x.byID(ctx, topic, id)
+	if err != nil {
+		return nil, err
+	}
+	e.warn(r.Problems)
+	m := original(r.Messages, topic)
+	tracks, err := x.Tracks(ctx, m)
+	if err != nil {
+		return nil, explainMessage(err)
+	}
+	if len(tracks) == 0 {
+		e.say("no group consumes %s, as far as its brokers say", m.Topic())
+	}
+	rows := make([]trackJSON, 0, len(tracks))
+	for _, t := range tracks {
+		row := trackJSON{Group: t.Group, State: string(t.State), Inferred: t.Inferred, Behind: t.Behind, Detail: namedOrNull(t.Detail)}
+		if t.Why.Kind != inspect.ReasonNone {
+			row.StateError = t.Why.String()
+		}
+		rows = append(rows, row)
+	}
+	if format == "json" {
+		return marshal(rows)
+	}
+	table := [][]string{{"GROUP", "STATE (INFERRED)", "BEHIND", "DETAIL"}}
+	for _, row := range rows {
+		detail := row.StateError
+		if row.Detail != nil {
+			detail = *row.Detail
+			if row.StateError != "" {
+				detail += "; " + row.StateError
+			}
+		}
+		table = append(table, []string{row.Group, row.State, strconv.FormatInt(row.Behind, 10), detail})
+	}
+	return appendTable(nil, "llrl", table), nil
+}
+
+// traceJSON is one record of `message track --trace`.
+type traceJSON struct {
+	Kind    string   `json:"kind"`
+	Time    timeJSON `json:"time"`
+	Group   string   `json:"group"`
+	Client  string   `json:"client"`
+	CostMS  int64    `json:"cost_ms"`
+	Success bool     `json:"success"`
+	Attempt *int     `json:"attempt"`
+	Detail  string   `json:"detail"`
+}
+
+func (x *inspection) traceOutput(ctx context.Context, e *env, id, format string) ([]byte, error) {
+	found, problems, err := x.Trace(ctx, id)
+	if err == inspect.ErrTracingOff {
+		return nil, &notFoundError{err.Error()}
+	}
+	if err != nil {
+		return nil, explain(err)
+	}
+	e.warn(problems)
+	if len(found) == 0 {
+		e.say("nothing is traced of %s", id)
+	}
+	rows := make([]traceJSON, 0, len(found))
+	table := [][]string{{"TIME", "WHAT", "GROUP", "CLIENT", "MS", "OK", "ATTEMPT", "DETAIL"}}
+	for _, t := range found {
+		row := traceJSON{Kind: t.Kind, Time: timeJSON(t.At), Group: t.Group, Client: t.Client, CostMS: t.Cost.Milliseconds(), Success: t.Success, Detail: t.Detail}
+		attempt, ok := "", "no"
+		if t.Attempt > 0 {
+			row.Attempt, attempt = new(t.Attempt), strconv.Itoa(t.Attempt)
+		}
+		if t.Success {
+			ok = "yes"
+		}
+		rows = append(rows, row)
+		table = append(table, []string{e.timeText(t.At), t.Kind, t.Group, t.Client, strconv.FormatInt(row.CostMS, 10), ok, attempt, t.Detail})
+	}
+	if format == "json" {
+		return marshal(rows)
+	}
+	return appendTable(nil, "llllrlrl", table), nil
+}

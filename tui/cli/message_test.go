@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"eyeq/engine"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+func named(name, value string) protocol.Property { return protocol.Property{Name: name, Value: value} }
+
+// list decodes standard output as one array of objects.
+func (p *program) list(t *testing.T) (all []map[string]any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(p.out.String()), &all); err != nil {
+		t.Fatalf("%v in %q", err, p.out)
+	}
+	return all
+}
+
+func TestMessageGetAndFind(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	const id = "7F0000010DFC1EB2C6F6000000000001"
+	sb.Put(sandbox.Message{Topic: "orders", QueueID: 1, Body: []byte(`{"a":1.50,"b":["x"]}`), Properties: []protocol.Property{
+		named("KEYS", "k1 k2"), named("TAGS", "A"), named("UNIQ_KEY", id), named("shop", "x=y")}})
+	sb.Put(sandbox.Message{Topic: "orders", QueueID: 0, Body: []byte("two"), Properties: []protocol.Property{named("KEYS", "k2")}})
+	ask := func(args ...string) []string {
+		return append([]string{"message"}, append(args, "--namesrv", namesrv)...)
+	}
+
+	got := runs(t, ask("find", "-t", "orders", "--key", "k2", "-o", "json")).want(t, statusDone, "").list(t)
+	if len(got) != 2 || got[0]["message_id"] != id || got[0]["body"] != `{"a":1.50,"b":["x"]}` || got[1]["body"] != "two" {
+		t.Fatalf("found %v", got)
+	}
+	offsetID := fmt.Sprint(got[0]["offset_message_id"])
+	for name, args := range map[string][]string{
+		"unique id": {id, "-t", "orders"}, "offset id": {offsetID}, "offset id with topic": {offsetID, "-t", "orders"},
+		"place": {"-t", "orders", "--queue", "broker-a:1", "--offset", "0"},
+	} {
+		one := runs(t, ask(append([]string{"get", "-o", "json"}, args...)...)).want(t, statusDone, "").objects(t)["message"]
+		if len(one) != 1 || one[0]["offset_message_id"] != offsetID {
+			t.Errorf("get by %s: %v", name, one)
+		}
+	}
+	if p := runs(t, ask("get", offsetID, "-o", "raw")).want(t, statusDone, ""); p.out.String() != `{"a":1.50,"b":["x"]}` {
+		t.Errorf("raw = %q, want the body and nothing else", p.out)
+	}
+	text := runs(t, ask("get", offsetID)).want(t, statusDone, "").out.String()
+	for _, want := range []string{"orders broker-a/1 offset 0", id, "property           shop = x=y", "json, 20 bytes\n{\n  \"a\": 1.50,\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if p := runs(t, ask("find", "-t", "orders")).want(t, statusDone, ""); strings.Count(p.out.String(), "\n") != 2 {
+		t.Errorf("all of the topic: %s", p.out)
+	}
+	if p := runs(t, ask("find", "-t", "orders", "-n", "1")).want(t, statusDone, "there are more of orders"); strings.Count(p.out.String(), "\n") != 1 {
+		t.Errorf("one of the topic: %s", p.out)
+	}
+}
+
+func TestMessageNotFoundAndWrongUse(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 3)
+	const unknown = "7F0000010DFC1EB2C6F6000000000001"
+	for _, tt := range []struct {
+		args   string
+		status int
+		stderr string
+	}{
+		{"get " + unknown, statusUsage, "A unique id is looked for with its topic: -t TOPIC."},
+		{"get " + unknown + " -t orders", statusNotFound, "there is no message " + unknown + " in orders"},
+		{"get 7F00000100002A9F0000000000000E44", statusNotFound, "there is no message 7F00000100002A9F0000000000000E44: no broker has the address 127.0.0.1:10911 now"},
+		{"get -t orders --queue broker-a:0 --offset 9", statusNotFound, "there is no message orders broker-a/0 offset 9: the queue has 0 to 2"},
+		{"get -t orders --queue broker-x:0 --offset 0", statusUnreachable, "no address known for broker broker-x"},
+		{"get -t orders --queue broker-a:0", statusUsage, "all of them"},
+		{"get", statusUsage, "which message?"},
+		{"get x y", statusUsage, `"y" is one argument too many`},
+		{"get x -t orders", statusNotFound, "there is no message x in orders"},
+		{"get x", statusUsage, "has 1 characters"},
+		{"get -o yaml x", statusUsage, "-o yaml"},
+		{"find -t nope --key k", statusNotFound, `there is no topic "nope"`},
+		{"find -t nope", statusNotFound, `there is no topic "nope"`},
+		{"find", statusUsage, "the topic is missing"},
+		{"find -t orders --key k --unique-key u", statusUsage, "one of them"},
+		{"find -t orders --key k", statusNotFound, "there is no message of orders with key k"},
+		{"find -t orders --from -1h --until -2h", statusUsage, "before it begins"},
+		{"find -t orders --until earliest", statusUsage, "nothing was stored before"},
+		{"find -t orders --from yesterday", statusUsage, "is no time"},
+		{"find -t orders -n 0", statusUsage, "must be positive"},
+		{"find -t orders --from 2001-01-01 --until 2001-01-02", statusDone, "there is no message of orders between 2001-01-01 and 2001-01-02"},
+		{"track " + unknown + " -t orders", statusNotFound, "there is no message"},
+		{"track " + unknown + " --trace", statusNotFound, "tracing is not on"},
+		{"resend x -t orders", statusUsage, "must be the dead-letter topic of a group"},
+		{"resend -t %DLQ%g", statusUsage, "which dead letters?"},
+		{"resend x --all -t %DLQ%g", statusUsage, "which dead letters?"},
+		{"resend --all -t %DLQ%g --dry-run", statusNotFound, `there is no topic "%DLQ%g"`},
+		{"resend --all -t %DLQ%g --read-only", statusRefused, "read-only"},
+		{"nothing", statusUsage, `there is no command "nothing"`},
+	} {
+		args := append([]string{"message"}, strings.Fields(tt.args)...)
+		p := runs(t, append(args, "--namesrv", namesrv)).want(t, tt.status, tt.stderr)
+		if p.out.String() != "" {
+			t.Errorf("%s: standard output %q", tt.args, p.out)
+		}
+	}
+	runs(t, []string{"message", "find", "-t", "orders", "--namesrv", deadAddress(t)}).want(t, statusUnreachable, "no name server answers")
+}
+
+// hostile are bodies, keys and property values that are out to harm a terminal.
+var hostile = []string{
+	"\x1b]0;title\x07\x1b]52;c;QQ==\x07\x1b[31mred\x1b[0m", "\x1b[?1003l\x1b(B\x1b[1;24r", "\u009b31m\u0090q\u009c", "\x9b31m\xff\xfe",
+	"\u202eabc\u2066", "a\r\b\v\f\x00\x7f\u2028\u2029", strings.Repeat("e\u0301\u0301\u0301\u0301\u0301\u0301", 50), "[YELLOW] to [GREEN] [[x]]", "订单-99 👨‍👩‍👧‍👦 \U0001FAE1⭐",
+}
+
+// safeOutput fails when anything but printable text and newlines would reach a terminal.
+func safeOutput(t *testing.T, what, out string) {
+	t.Helper()
+	for i, r := range out {
+		if r != '\n' && (r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 || r == 0xFFFD || r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069 || r == 0x2028 || r == 0x2029) {
+			t.Errorf("%s: %U at %d of %.200q", what, r, i, out)
+			return
+		}
+	}
+}
+
+// Whatever a message holds, text never harms a terminal, and JSON and raw are exact
+// (R202, R204, R206).
+func TestMessageHostile(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	for i, text := range hostile {
+		key := strings.ReplaceAll(text, " ", "_")
+		sb.Put(sandbox.Message{Topic: "orders", Body: []byte(text), Properties: []protocol.Property{
+			named("KEYS", key), named("TAGS", key), named("p"+key, text), named("UNIQ_KEY", fmt.Sprintf("id-%d-%s", i, key))}})
+	}
+	ask := func(args ...string) *program {
+		return runs(t, append(args, "--namesrv", namesrv)).want(t, statusDone, "")
+	}
+	for _, format := range []string{"text", "hex"} {
+		safeOutput(t, "find -o "+format, ask("message", "find", "-t", "orders", "-o", format).out.String())
+		safeOutput(t, "tail -o "+format, ask("tail", "orders", "--from", "earliest", "--until", "now", "-o", format).out.String())
+	}
+	all := ask("message", "find", "-t", "orders", "-o", "json").list(t)
+	for i, text := range hostile {
+		place := []string{"message", "get", "-t", "orders", "--queue", "broker-a:0", "--offset", fmt.Sprint(i)}
+		safeOutput(t, "get", ask(place...).out.String())
+		safeOutput(t, "get -o hex", ask(append(place, "-o", "hex")...).out.String())
+		if raw := ask(append(place, "-o", "raw")...).out.String(); raw != text {
+			t.Errorf("raw body %d = %q, want %q", i, raw, text)
+		}
+		if i != 3 && all[i]["body"] != text || i == 3 && all[i]["body_base64"] != "mzMxbf/+" {
+			t.Errorf("body %d = %v, want %q", i, all[i]["body"], text)
+		}
+	}
+	if p := runs(t, []string{"message", "find", "-t", "orders", "--key", "\x1b[31m", "--namesrv", namesrv}).want(t, statusNotFound, "with key ␛[31m"); true {
+		safeOutput(t, "an error", p.err.String())
+	}
+}
+
+// Huge messages are cut where people read and whole where programs do (R175, R211).
+func TestMessageHuge(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	body := []byte(`{"a":"` + strings.Repeat("\x1b[31m字", 400_000) + `"}`)
+	var noise []protocol.Property
+	for i := range 2500 {
+		noise = append(noise, named(fmt.Sprintf("p%d", i), "\x1b]0"))
+	}
+	sb.Put(sandbox.Message{Topic: "orders", Body: body, Properties: noise})
+	place := []string{"message", "get", "-t", "orders", "--queue", "broker-a:0", "--offset", "0", "--namesrv", namesrv}
+	p := runs(t, place).want(t, statusDone, "")
+	safeOutput(t, "get", p.out.String())
+	if n := p.out.b.Len(); n > 2<<20 || !strings.Contains(p.out.String(), " more properties: -o json has them all") || !strings.Contains(p.out.String(), "the rest is left out") {
+		t.Errorf("text of %d bytes: %.300q", n, p.out)
+	}
+	if p := runs(t, append(place, "-o", "raw")).want(t, statusDone, ""); p.out.String() != string(body) {
+		t.Errorf("raw: %d bytes, want %d", p.out.b.Len(), len(body))
+	}
+	line := runs(t, []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now"}).want(t, statusDone, "").out.String()
+	safeOutput(t, "tail", line)
+	if len(line) > 1<<20 || !strings.Contains(line, fmt.Sprintf("… ‹%d B›", len(body))) {
+		t.Errorf("tail: a line of %d bytes", len(line))
+	}
+	one := runs(t, append(place, "-o", "json")).want(t, statusDone, "").objects(t)["message"][0]
+	if fmt.Sprint(one["body_size"]) != fmt.Sprint(len(body)) || len(one["properties"].(map[string]any)) < 2500 {
+		t.Errorf("json: %v bytes, %d properties", one["body_size"], len(one["properties"].(map[string]any)))
+	}
+}
+
+// buried puts n dead letters of a group into a sandbox that is served, with the
+// group's retry topic.
+func buried(t *testing.T, sb *sandbox.Sandbox, group string, n int) {
+	t.Helper()
+	sb.CreateTopic(protocol.DLQTopic(group), 1)
+	sb.CreateTopic(protocol.RetryTopic(group), 1)
+	for i := range n {
+		sb.Put(sandbox.Message{Topic: protocol.DLQTopic(group), Body: fmt.Appendf(nil, "dead %d", i), Properties: []protocol.Property{
+			named("UNIQ_KEY", fmt.Sprintf("ID%d", i)), named("RETRY_TOPIC", "orders"), named("ORIGIN_MESSAGE_ID", "X"), named("DELAY", "0"), named("KEYS", "k")}})
+	}
+}
+
+func TestMessageResend(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	buried(t, sb, "billing", 70)
+	client, err := remoting.NewClient(remoting.Options{Namesrv: []string{namesrv}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if _, err := client.Route(t.Context(), "%RETRY%billing"); err != nil {
+		t.Fatal(err)
+	}
+	addr, err := client.MasterOf(t.Context(), engine.MessageQueue{Topic: "%RETRY%billing", BrokerName: "broker-a"})
+	if err == nil {
+		err = client.UpdateGroupConfig(t.Context(), addr, protocol.NewGroupConfig("billing"))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := func() int64 {
+		t.Helper()
+		_, _, _, end := sb.Offsets("billing", engine.MessageQueue{Topic: "%RETRY%billing", BrokerName: "broker-a"})
+		return end
+	}
+	state := t.TempDir()
+	ask := func(status int, stderr string, args ...string) *program {
+		t.Helper()
+		return runs(t, append([]string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "-o", "json"}, args...), withEnv("XDG_STATE_HOME", state)).want(t, status, stderr)
+	}
+	type row struct {
+		SentBefore     *string `json:"sent_before"`
+		OriginalTopic  string  `json:"original_topic"`
+		Sent, Verified bool
+	}
+	type result struct {
+		DryRun   bool `json:"dry_run"`
+		Messages []row
+	}
+	decode := func(p *program) (r result) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(p.out.String()), &r); err != nil {
+			t.Fatalf("%v in %q", err, p.out)
+		}
+		return r
+	}
+	if r := decode(ask(statusDone, "", "ID3", "--dry-run")); !r.DryRun || len(r.Messages) != 1 || r.Messages[0].Sent || r.Messages[0].OriginalTopic != "orders" || sent() != 0 {
+		t.Errorf("dry run = %+v, %d sent", r, sent())
+	}
+	if r := decode(ask(statusDone, "", "--all", "--dry-run")); len(r.Messages) != 70 || sent() != 0 {
+		t.Errorf("dry run of all: %d messages, %d sent", len(r.Messages), sent())
+	}
+	ask(statusRefused, "needs --yes", "ID3")
+	ask(statusRefused, "read-only", "ID3", "--yes", "--read-only")
+	ask(statusNotFound, "there is no message ID99", "ID3", "ID99", "--yes")
+	if _, err := os.Stat(filepath.Join(state, "eyeq", "audit.jsonl")); err == nil || sent() != 0 {
+		t.Errorf("refused, but noted (%v) or sent (%d)", err, sent())
+	}
+	if r := decode(ask(statusDone, "", "ID3", "ID4", "ID3", "--yes", "--reason", "fixed")); len(r.Messages) != 2 || !r.Messages[1].Sent || !r.Messages[1].Verified || sent() != 2 {
+		t.Errorf("two of them: %+v, %d sent", r, sent())
+	}
+	r := decode(ask(statusDone, "", "--all", "--yes"))
+	if len(r.Messages) != 70 || sent() != 72 || r.Messages[3].SentBefore == nil || r.Messages[5].SentBefore != nil {
+		t.Errorf("all of them: %d messages, %d sent, %+v", len(r.Messages), sent(), r.Messages[3])
+	}
+	audit, err := os.ReadFile(filepath.Join(state, "eyeq", "audit.jsonl"))
+	if err != nil || bytes.Count(audit, []byte("\n")) != 4 || !bytes.Contains(audit, []byte(`"reason":"fixed"`)) || !bytes.Contains(audit, []byte(`"command":"message resend"`)) {
+		t.Errorf("audit = %s, %v", audit, err)
+	}
+	text := runs(t, []string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "ID5", "--dry-run"}).want(t, statusDone, "nobody of the group is online").out.String()
+	if !strings.Contains(text, "would be sent back; a copy was sent before, at ") {
+		t.Errorf("text = %s", text)
+	}
+}
