@@ -119,6 +119,9 @@ func (h *InvokeResetOffsetRequestHeader) Parse(f ExtFields) error {
 	r.int64("timestamp", &h.Timestamp)
 	r.optBool("isForce", &h.IsForce)
 	queue := ResetQueue{ID: -1, Offset: -1}
+	if h.Queue != nil {
+		queue = *h.Queue
+	}
 	r.optInt32("queueId", &queue.ID)
 	r.optInt64("offset", &queue.Offset)
 	if queue.ID >= 0 {

@@ -163,7 +163,7 @@ func fullHeaders() map[string]struct {
 	header header
 	fields string
 } {
-	at := time.UnixMilli(1_700_000_000_123)
+	at, readable := time.UnixMilli(1_700_000_000_123), false
 	send := SendMessageRequestHeader{
 		ProducerGroup: "PG", Topic: "T", DefaultTopic: "TBW102", DefaultTopicQueueNums: 4, QueueID: -1, SysFlag: 1, Born: at,
 		Flag: 7, Properties: "a\x01b", ReconsumeTimes: 2, UnitMode: true, MaxReconsumeTimes: 16, Batch: true, BrokerName: "b",
@@ -193,8 +193,8 @@ func fullHeaders() map[string]struct {
 		"group":        {&ConsumerGroupRequestHeader{ConsumerGroup: "G", Topic: "T"}, "consumerGroup=G topic=T"},
 		"topic":        {&TopicRequestHeader{Topic: "T"}, "topic=T"},
 		"delete group": {&GroupNameRequestHeader{GroupName: "G"}, "groupName=G removeOffset=true cleanOffset=true"},
-		"create topic": {&CreateTopicRequestHeader{Topic: "T", DefaultTopic: "TBW102", ReadQueueNums: 8, WriteQueueNums: 4, Perm: 6, Order: true},
-			"topic=T defaultTopic=TBW102 readQueueNums=8 writeQueueNums=4 perm=6 topicFilterType=SINGLE_TAG topicSysFlag=0 order=true"},
+		"create topic": {&CreateTopicRequestHeader{Topic: "T", DefaultTopic: "TBW102", ReadQueueNums: 8, WriteQueueNums: 4, Perm: 6, Order: true, Attributes: "+k=v"},
+			"topic=T defaultTopic=TBW102 readQueueNums=8 writeQueueNums=4 perm=6 topicFilterType=SINGLE_TAG topicSysFlag=0 order=true attributes=+k=v"},
 		"send back": {&ConsumerSendMsgBackRequestHeader{Offset: 1, Group: "G", DelayLevel: -1, OriginMsgID: "id", OriginTopic: "T",
 			UnitMode: true, MaxReconsumeTimes: 16, BrokerName: "b"},
 			"offset=1 group=G delayLevel=-1 originMsgId=id originTopic=T unitMode=true maxReconsumeTimes=16 bname=b"},
@@ -210,6 +210,19 @@ func fullHeaders() map[string]struct {
 			"consumerGroup=G clientId=c jstackEnable=true"},
 		"consume directly": {&ConsumeMessageDirectlyRequestHeader{ConsumerGroup: "G", ClientID: "c", MsgID: "id", BrokerName: "b"},
 			"consumerGroup=G clientId=c msgId=id brokerName=b"},
+		"cluster":         {&ClusterRequestHeader{Cluster: "C"}, "cluster=C"},
+		"producer group":  {&ProducerGroupRequestHeader{ProducerGroup: "P"}, "producerGroup=P"},
+		"group and topic": {&GroupRequestHeader{Group: "G", Topic: "T"}, "group=G topic=T"},
+		"forbidden":       {&GroupForbiddenRequestHeader{Group: "G", Topic: "T", Readable: &readable}, "group=G topic=T readable=false"},
+		"invoke reset": {&InvokeResetOffsetRequestHeader{Topic: "T", Group: "G", Timestamp: -1, IsForce: true, Queue: &ResetQueue{ID: 3, Offset: 7}},
+			"topic=T group=G timestamp=-1 isForce=true queueId=3 offset=7"},
+		"clone":     {&CloneGroupOffsetRequestHeader{SrcGroup: "A", DestGroup: "B", Topic: "T", Offline: true}, "srcGroup=A destGroup=B topic=T offline=true"},
+		"all stats": {&BrokerConsumeStatsRequestHeader{IsOrder: true}, "isOrder=true"},
+		"query": {&QueryMessageRequestHeader{Topic: "T", Key: "k", MaxNum: 64, BeginTimestamp: 1, EndTimestamp: 2, Unique: true},
+			"topic=T key=k maxNum=64 beginTimestamp=1 endTimestamp=2 _UNIQUE_KEY_QUERY=true"},
+		"query answer": {&QueryMessageResponseHeader{IndexLastUpdateTimestamp: 1, IndexLastUpdatePhyOffset: 2},
+			"indexLastUpdateTimestamp=1 indexLastUpdatePhyoffset=2"},
+		"view": {&ViewMessageRequestHeader{Offset: 1, Topic: "T"}, "offset=1 topic=T"},
 	}
 }
 
@@ -241,7 +254,8 @@ var optionalFields = []string{
 	"setZeroIfNotFound", "producerGroup/unregister", "consumerGroup/unregister", "topic/group", "removeOffset", "cleanOffset",
 	"topicFilterType", "topicSysFlag", "order", "originMsgId", "originTopic", "unitMode", "maxReconsumeTimes", "properties",
 	"reconsumeTimes", "batch", "i", "j", "k", "l", "m", "n", "transactionId", "isForce", "topic/status", "clientAddr", "jstackEnable",
-	"clientId/consume directly", "msgId/consume directly", "brokerName", "commitOffset/pull",
+	"topic/group and topic", "isOrder", "_UNIQUE_KEY_QUERY", "topic/clone", "offline", "topic/view", "attributes", "readable",
+	"queueId/invoke reset", "offset/invoke reset", "clientId/consume directly", "msgId/consume directly", "brokerName", "commitOffset/pull",
 }
 
 func TestHeaderParse(t *testing.T) {
@@ -285,12 +299,14 @@ func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
 	}{
 		"pull": {&PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"},
 			"consumerGroup=G topic=T queueId=0 maxMsgNums=0 suspendTimeoutMillis=0 subVersion=0 queueOffset=0 commitOffset=0 sysFlag=0"},
-		"pull answer": {&PullMessageResponseHeader{}, "suggestWhichBrokerId=0 nextBeginOffset=0 minOffset=0 maxOffset=0"},
-		"search":      {&SearchOffsetRequestHeader{Topic: "T"}, "topic=T queueId=0 timestamp=0"},
-		"group":       {&ConsumerGroupRequestHeader{ConsumerGroup: "G"}, "consumerGroup=G"},
-		"unregister":  {&UnregisterClientRequestHeader{ClientID: "c"}, "clientID=c"},
-		"status":      {&ConsumerStatusRequestHeader{Group: "G"}, "group=G"},
-		"all members": {&MembersStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
+		"pull answer":           {&PullMessageResponseHeader{}, "suggestWhichBrokerId=0 nextBeginOffset=0 minOffset=0 maxOffset=0"},
+		"search":                {&SearchOffsetRequestHeader{Topic: "T"}, "topic=T queueId=0 timestamp=0"},
+		"group":                 {&ConsumerGroupRequestHeader{ConsumerGroup: "G"}, "consumerGroup=G"},
+		"unregister":            {&UnregisterClientRequestHeader{ClientID: "c"}, "clientID=c"},
+		"status":                {&ConsumerStatusRequestHeader{Group: "G"}, "group=G"},
+		"invoke reset":          {&InvokeResetOffsetRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G timestamp=0 isForce=false queueId=-1 offset=-1"},
+		"ask whether forbidden": {&GroupForbiddenRequestHeader{Group: "G", Topic: "T"}, "group=G topic=T"},
+		"all members":           {&MembersStatusRequestHeader{Topic: "T", Group: "G"}, "topic=T group=G"},
 		"send": {&sendV2{SendMessageRequestHeader{ProducerGroup: "P", Topic: "T"}},
 			"a=P b=T c= d=0 e=0 f=0 g=0 h=0 j=0 k=false m=false"},
 		"send back": {&ConsumerSendMsgBackRequestHeader{Group: "G"}, "offset=0 group=G delayLevel=0 unitMode=false maxReconsumeTimes=0"},
