@@ -608,7 +608,7 @@ func TestThirdMemberComesAndGoes(t *testing.T) {
 			return len(seen)
 		}
 		sent := 0
-		for range 5 {
+		for range 10 {
 			third := join(t, tg, group, topic, nil)
 			tg.Produce(t, topic, 80)
 			sent += 80

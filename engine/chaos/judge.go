@@ -68,8 +68,8 @@ func judge(l *Ledger) *Verdict {
 			fail("%s: %d duplicates that no event explains, the first %v", g, n, gv.Duplicates[i])
 		}
 		for _, w := range gv.Windows {
-			if w.Late(ownedWithin[g]) {
-				fail("%s: queue %d has no owner %.1f s after %v, %v is allowed", g, w.Queue, w.Owned.Seconds(), w.After, ownedWithin[g])
+			if late := w.Late; late != nil {
+				fail("%s: queue %d has no owner %.1f s after %v, %v is allowed", g, late.Queue, late.Owned.Seconds(), w.After, late.Allowed)
 			}
 		}
 		for q := range l.Queues {

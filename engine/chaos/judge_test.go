@@ -364,6 +364,21 @@ func TestJudgeWantsQueuesOwnedAgain(t *testing.T) {
 	quiet(s, Orderly, secs(60), secs(126))
 	wantFailures(t, s, "orderly: queue 1 has no owner 66.0 s after")
 
+	// A stock member of 4.9 is next: it asks for the lock every 20 s only.
+	for member, failures := range map[string][]string{"o04-java": nil, "o02-eyeq": {"orderly: queue 1 has no owner 66.0 s after"}} {
+		s = goodRun()
+		s.Version = "4.9.7"
+		s.happen(Orderly, Kill, "o03-java", secs(60), secs(60))
+		quiet(s, Orderly, secs(60), secs(126))
+		s.change(Orderly, 1, func(d *Delivery) bool {
+			if d.At >= secs(60) {
+				d.Member = member
+			}
+			return true
+		})
+		wantFailures(t, s, failures...)
+	}
+
 	s = goodRun()
 	s.happen(Concurrent, Leave, "c03-java", secs(58), secs(60))
 	quiet(s, Concurrent, secs(59), secs(91))

@@ -108,6 +108,9 @@ const (
 	quietSpare  = 8 * time.Second // beyond the time in which queues have to be owned again
 )
 
+// A stock client of 4.9 that was refused a lock asks again every javaRebalance.
+const javaRebalance = 20 * time.Second
+
 // ownedWithin is how long after the last event every queue has to have an owner:
 // a dead member's lock of a queue lasts 60 s at the broker.
 var ownedWithin = map[Group]time.Duration{Concurrent: 30 * time.Second, Orderly: 65 * time.Second}
