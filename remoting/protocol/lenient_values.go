@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // looseInt is a number that may be given as a string.
@@ -48,9 +49,10 @@ func (m *queueMap[V]) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	out := make(queueMap[V], len(byText))
+	keys := queueKeys{}
 	for text, value := range byText {
-		var mq MessageQueue
-		if err := decodeLenient([]byte(text), &mq); err != nil {
+		mq, err := keys.parse(text)
+		if err != nil {
 			return fmt.Errorf("queue as key %.60q: %w", text, err)
 		}
 		out[mq] = value
@@ -100,4 +102,64 @@ func (m *queueMap[V]) readPairs(b []byte) error {
 	}
 	*m = out
 	return nil
+}
+
+// queueKeys reads queues that stand as keys. A table has thousands of them with a few
+// topics and broker names, which are shared.
+type queueKeys map[string]string
+
+func (k queueKeys) parse(text string) (mq MessageQueue, err error) {
+	var failed error
+	s := scanner{src: bytesOf(text)}
+	err = s.members(func(name string, from, to int) {
+		if failed != nil {
+			return
+		}
+		switch name {
+		case "topic":
+			mq.Topic, failed = k.text(text[from:to])
+		case "brokerName":
+			mq.BrokerName, failed = k.text(text[from:to])
+		case "queueId":
+			mq.QueueID, failed = queueID(text[from:to])
+		case "$ref":
+			failed = errReference
+		}
+	})
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = s.end()
+	}
+	return mq, err
+}
+
+// text reads a name: a string, or null for none.
+func (k queueKeys) text(value string) (string, error) {
+	if value[0] != '"' && value[0] != '\'' && value != "null" {
+		return "", fmt.Errorf("%.20q is no text", value)
+	}
+	s := scanner{src: bytesOf(value)}
+	name, null, err := s.scalarOrRaw()
+	if null || err != nil {
+		return "", err
+	}
+	if shared, ok := k[name]; ok {
+		return shared, nil
+	}
+	name = strings.ToValidUTF8(name, "\uFFFD") // as the JSON decoder has it
+	k[name] = name
+	return name, nil
+}
+
+func queueID(value string) (int32, error) {
+	var n looseInt
+	if err := n.UnmarshalJSON([]byte(strings.ReplaceAll(value, "'", `"`))); err != nil {
+		return 0, err
+	}
+	if looseInt(int32(n)) != n {
+		return 0, fmt.Errorf("queue id %d does not fit 32 bits", n)
+	}
+	return int32(n), nil
 }
