@@ -46,8 +46,9 @@ func (in *Inspector) open(ctx context.Context, group string) (*groupView, error)
 	if err != nil {
 		return nil, err
 	}
-	v := in.round(s).view(ctx, group)
-	if !s.knows(group) && len(v.members.Members) == 0 && len(v.queues) == 0 && len(v.errs) == 0 && len(s.problems) == 0 {
+	r := in.round(s)
+	v := r.view(ctx, group)
+	if !s.knows(group) && len(v.members.Members) == 0 && len(v.queues) == 0 && len(v.errs) == 0 && len(s.problems) == 0 && !r.hasOffsets(ctx, group) {
 		return nil, &NotFoundError{"group", group}
 	}
 	return v, nil

@@ -68,7 +68,7 @@ func (in *Inspector) members(ctx context.Context, group string, stacks bool) (Me
 	}
 	answers := in.look(ctx, s, group, false)
 	m := in.merge(group, answers)
-	if len(m.Members) == 0 && !s.knows(group) && len(m.Problems) == 0 && len(s.problems) == 0 {
+	if len(m.Members) == 0 && !s.knows(group) && len(m.Problems) == 0 && len(s.problems) == 0 && !in.round(s).hasOffsets(ctx, group) {
 		return m, &NotFoundError{"group", group}
 	}
 	in.askMembers(ctx, &m, answers, stacks)

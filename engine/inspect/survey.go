@@ -253,6 +253,18 @@ func (r *round) committed(ctx context.Context, addr string) (commits, error) {
 	})
 }
 
+// hasOffsets reports whether a broker keeps offsets of a group, be it of topics that
+// are gone: then the list of groups has it, and so has whoever asks for it by name.
+func (r *round) hasOffsets(ctx context.Context, group string) bool {
+	for i := range r.survey.brokers {
+		c, err := r.committed(ctx, r.survey.brokers[i].addr)
+		if err == nil && (len(c.all[group]) > 0 || len(c.all[group+broadcastMark]) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
 func (in *Inspector) round(s *survey) *round { return &round{in: in, survey: s} }
 
 // systemGroups are RocketMQ's own.
