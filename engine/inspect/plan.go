@@ -49,7 +49,7 @@ type ResetRow struct {
 	Tried    bool
 	ReadBack int64 // -1: not read
 	Verified bool
-	Obeyed   string // what its member does with it: "consumes from there", "overwrote it at …", "cannot be told"
+	Obeyed   string // what its member does with it: "goes on from there", "overwrote it at …", "cannot be told"
 	Error    string
 }
 

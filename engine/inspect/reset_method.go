@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"strings"
 
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
@@ -74,6 +75,8 @@ func memberEffect(m *Member, t protocol.ConsumeType, method ResetMethod) MemberE
 		return say(false, "a pull consumer is told at its next pull, but keeps its own position unless its program heeds that: restart it")
 	case method == MethodServer && t == protocol.ConsumePop:
 		return say(true, "gets messages from there with its next pop")
+	case method == MethodServer && m.Language == "JAVA" && strings.HasPrefix(m.Version, "V4"):
+		return say(true, "hears of it at its next pull, within some 15 s where it waits for messages, and goes on from there 10 to 30 s later")
 	case method == MethodServer && (m.Language == "JAVA" || m.Language == "GO" || m.Language == "CPP"):
 		return say(true, "moves at its next pull: within some 15 s where it waits for messages")
 	case method == MethodServer:

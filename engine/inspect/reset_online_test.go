@@ -35,7 +35,7 @@ func TestResetOnline(t *testing.T) {
 		}
 		res := d.apply(p)
 		for _, row := range res.Rows {
-			if !row.Verified || row.Before != 50 || row.After != 0 || row.ReadBack >= 50 || row.Obeyed != "consumes from there" {
+			if !row.Verified || row.Before != 50 || row.After != 0 || row.ReadBack >= 50 || row.Obeyed != "goes on from there" {
 				t.Errorf("row %s", rowText(row))
 			}
 		}

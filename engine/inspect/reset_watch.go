@@ -83,7 +83,7 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 	case o.away.IsZero() && o.moved && o.to == o.from:
 		return true, "stays where it was"
 	case o.away.IsZero() && o.moved:
-		return true, "consumes from there"
+		return true, "goes on from there"
 	case o.away.IsZero():
 		return true, "has not pulled yet: moves at its next pull"
 	case o.to < o.from && o.last.committed >= o.from && (o.moved || o.consumedAgain()):

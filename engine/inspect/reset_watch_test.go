@@ -25,10 +25,10 @@ func TestObedience(t *testing.T) {
 	}{
 		"server, back, goes on from there": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
-			[]sight{look(0, 0), look(3, 0), look(8, 40)}, true, true, "consumes from there"},
+			[]sight{look(0, 0), look(3, 0), look(8, 40)}, true, true, "goes on from there"},
 		"server, back, its memory is there": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
-			[]sight{look(0, 0), says(look(3, 0), 0, 3)}, true, true, "consumes from there"},
+			[]sight{look(0, 0), says(look(3, 0), 0, 3)}, true, true, "goes on from there"},
 		"server, nobody has pulled": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), says(look(20, 0), 100, -60)}, false, true, "has not pulled yet"},
@@ -37,7 +37,7 @@ func TestObedience(t *testing.T) {
 			[]sight{look(0, 0), says(look(5, 100), 100, 4)}, false, true, "consumed them again, up to 100"},
 		"server, an old commit that comes late is taken back by the member": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
-			[]sight{look(0, 0), look(5, 103), look(12, 0)}, true, true, "consumes from there"},
+			[]sight{look(0, 0), look(5, 103), look(12, 0)}, true, true, "goes on from there"},
 		"server, overwritten by a member that heeds nothing": {
 			obedience{method: MethodServer, from: 100, to: 0},
 			[]sight{look(0, 0), look(5, 103), look(10, 110), look(17, 115)}, true, false, "overwritten by c1"},
@@ -49,13 +49,13 @@ func TestObedience(t *testing.T) {
 			[]sight{look(0, 0), look(1, 2_000_010)}, false, false, "overwritten by c1"},
 		"server, forward": {
 			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
-			[]sight{look(0, 100), says(look(2, 100), 100, 1)}, true, true, "consumes from there"},
+			[]sight{look(0, 100), says(look(2, 100), 100, 1)}, true, true, "goes on from there"},
 		"server, forward, overwritten": {
 			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
 			[]sight{look(0, 100), look(5, 12)}, false, false, "overwritten by c1"},
 		"push, obeyed": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
-			[]sight{look(0, 100), look(5, 101), look(10, 0)}, true, true, "consumes from there"},
+			[]sight{look(0, 100), look(5, 101), look(10, 0)}, true, true, "goes on from there"},
 		"push, obeyed and caught up": {
 			obedience{method: MethodPush, from: 100, to: 99, obeys: true},
 			[]sight{look(0, 100), look(10, 99), look(25, 100)}, true, true, "consumed them again"},
@@ -64,7 +64,7 @@ func TestObedience(t *testing.T) {
 			[]sight{look(0, 100), look(15, 105), look(30, 110)}, false, false, "not applied by c1: it still commits 110"},
 		"push, forward": {
 			obedience{method: MethodPush, from: 10, to: 100},
-			[]sight{look(0, 10), look(10, 100)}, true, true, "consumes from there"},
+			[]sight{look(0, 10), look(10, 100)}, true, true, "goes on from there"},
 		"nothing to move": {
 			obedience{method: MethodServer, from: 10, to: 10},
 			[]sight{look(0, 10)}, true, true, "stays"},
