@@ -48,6 +48,9 @@ func (e *env) screenOn(ctx context.Context, c *config, t *target) error {
 		return err
 	}
 	defer client.Close()
+	if err := e.checkKeys(ctx, client); err != nil {
+		return err
+	}
 	o := e.targetOptions(c, t)
 	e.inspectOn(&o, c, t, client)
 	return e.screenRun(ctx, o, func(ctx context.Context) error { <-ctx.Done(); return nil })
