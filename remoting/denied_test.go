@@ -33,6 +33,7 @@ func TestDenial(t *testing.T) {
 		"5 wrong secret": {16, "check signature failed.", remoting.DeniedSignature, "access denied: the secret key does not match the access key"},
 		"5 no right": {16, "User:ops has no permission to access Topic:T from 127.0.0.1, no matched policies.", remoting.DeniedNoPermission,
 			"no permission: User:ops has no permission to access Topic:T from 127.0.0.1"},
+		"5 disabled":     {16, "User:ops is disabled.", remoting.DeniedDisabled, "access denied: the user ops is disabled"},
 		"5 paused group": {16, "subscription group no permission, G", 0, ""},
 		"5 topic perm":   {16, "Sending message to topic[T] is forbidden.", 0, ""},
 	}

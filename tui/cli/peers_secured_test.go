@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"eyeq/remoting/sandbox/sandboxtest"
 )
@@ -121,5 +122,8 @@ func TestTLSOnBrokers(t *testing.T) {
 				}
 			}
 		}
+		expired := own.UpWithTLS(t, "expired", nil, ca.Issue(t, time.Now().Add(-time.Hour), "127.0.0.1"))
+		path := clusterFile(t, expired.Namesrv[0], tlsTable("ca = %q", filepath.Join(dir, "ca.pem")))
+		runs(t, []string{"group", "list", "--config", path, "--cluster", "prod"}).want(t, statusFailed, "the server's certificate expired at ")
 	})
 }
