@@ -166,7 +166,7 @@ func codeReason(e *remoting.CodeError) ReasonKind {
 func unreachable(err error) bool {
 	for _, is := range []bool{
 		isType[*remoting.UnreachableError](err), isType[*remoting.DialError](err), isType[*remoting.NoBrokerError](err),
-		isType[*net.OpError](err), errors.Is(err, remoting.ErrClosed),
+		isType[*net.OpError](err), errors.Is(err, remoting.ErrClosed), errors.Is(err, ErrNoBroker),
 	} {
 		if is {
 			return true

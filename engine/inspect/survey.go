@@ -3,6 +3,7 @@ package inspect
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -67,14 +68,20 @@ func (in *Inspector) survey(ctx context.Context) (*survey, error) {
 	return in.freshSurvey(ctx)
 }
 
-// freshSurvey asks. Only when no name server answers there is none.
+// ErrNoBroker says that the name servers know no broker: nothing can be learned, which
+// is not the same as that there is nothing.
+var ErrNoBroker = errors.New("no broker is registered at the name servers")
+
+// freshSurvey asks. Only when no name server answers, or knows a broker, there is none.
 func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 	s := &survey{at: in.now(), topics: map[string]bool{}, groups: map[string]*knownGroup{}, pop: map[string][]string{}}
 	info, err := in.clusterInfo(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.brokers = brokersOf(info)
+	if s.brokers = brokersOf(info); len(s.brokers) == 0 {
+		return nil, ErrNoBroker
+	}
 	configs := make([]protocol.GroupConfigs, len(s.brokers))
 	failed := make([]error, len(s.brokers))
 	each(len(s.brokers)+1, 0, func(i int) {

@@ -19,7 +19,7 @@ func newGroup(e *env) *cobra.Command {
 		},
 	}
 	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupDoctor(e))
-	cmd.AddCommand(newGroupReset(e), newGroupPause(e), newGroupResume(e), newGroupClone(e)) // these change the cluster
+	cmd.AddCommand(newGroupReset(e), newGroupPause(e), newGroupResume(e), newGroupClone(e), newGroupCreate(e), newGroupDelete(e)) // these change the cluster
 	return cmd
 }
 

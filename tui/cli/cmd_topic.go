@@ -24,7 +24,7 @@ func newTopic(e *env) *cobra.Command {
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newTopicList(e), newTopicShow(e))
+	cmd.AddCommand(newTopicList(e), newTopicShow(e), newTopicCreate(e), newTopicDelete(e))
 	return cmd
 }
 

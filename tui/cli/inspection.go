@@ -64,7 +64,7 @@ func explain(err error) error {
 	if te := hopeless(err); te != nil {
 		return te
 	}
-	if isType[*remoting.UnreachableError](err) {
+	if isType[*remoting.UnreachableError](err) || errors.Is(err, inspect.ErrNoBroker) {
 		return &unreachableError{err}
 	}
 	return err
@@ -207,6 +207,7 @@ func (e *env) completion(first bool, names func(ctx context.Context, x *inspecti
 		if first && len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		e.command = cmd
 		if err := e.prepare(cmd); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}

@@ -1,0 +1,103 @@
+package inspect_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+)
+
+// manage plans and applies, and checks that planning alone changes nothing.
+func (d *desk) manage(r inspect.ManageRequest) {
+	d.t.Helper()
+	p, err := d.PlanManage(d.t.Context(), r)
+	if err == nil {
+		err = p.Refused()
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	again, err := d.PlanManage(d.t.Context(), r)
+	if err != nil || !slices.Equal(again.Rows, p.Rows) {
+		d.t.Fatalf("the plan changed something: %+v, then %+v (%v)", p.Rows, again.Rows, err)
+	}
+	p, err = d.ApplyManage(d.t.Context(), p)
+	if err != nil {
+		d.t.Fatalf("%s %s: %v, rows %+v", r.Action, r.Name, err, p.Rows)
+	}
+}
+
+// refused checks that a request cannot be carried out, for a reason.
+func (d *desk) refused(r inspect.ManageRequest, why string) {
+	d.t.Helper()
+	p, err := d.PlanManage(d.t.Context(), r)
+	if err != nil || !strings.Contains(p.Why, why) {
+		d.t.Errorf("%s %s: refused because of %q (%v), want %q", r.Action, r.Name, p.Why, err, why)
+	}
+}
+
+// A topic and a group are made, found, refused a second time, and deleted without a trace.
+func TestCreateAndDelete(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Group(t), tg.Group(t) // names that are swept if the test ends early
+		create := inspect.ManageRequest{Action: inspect.CreateTopic, Name: topic, ReadQueues: 3, WriteQueues: 3, Perm: protocol.PermRead | protocol.PermWrite}
+		if tg.Line == "4" {
+			typed := create
+			typed.Type = "FIFO"
+			d.refused(typed, "no type")
+		} else {
+			create.Type = "FIFO"
+		}
+		d.manage(create)
+		tg.AwaitRoute(t, topic, 3)
+		d.refused(create, "is there already")
+		detail, err := d.Topic(t.Context(), topic)
+		if err != nil || detail.Row.Type != create.Type || len(detail.Queues) != 3 {
+			t.Errorf("topic %+v, %v", detail.Row, err)
+		}
+
+		makeGroup := inspect.ManageRequest{Action: inspect.CreateGroup, Name: group, Config: []protocol.ConfigMember{{Name: "retryMaxTimes", Value: "5"}}}
+		d.manage(makeGroup)
+		d.refused(makeGroup, "is there already")
+		g, err := d.Group(t.Context(), group)
+		if err != nil || g.Configs[0].Fields["retryMaxTimes"] != "5" || g.Configs[0].Fields["consumeEnable"] != "true" {
+			t.Errorf("group %+v, %v", g.Configs, err)
+		}
+		d.commit(group, 0, d.queues(topic)...)
+
+		d.manage(inspect.ManageRequest{Action: inspect.DeleteGroup, Name: group})
+		if _, err := d.Group(t.Context(), group); !isNotFound(err) {
+			t.Errorf("the group after it was deleted: %v", err)
+		}
+		d.manage(inspect.ManageRequest{Action: inspect.DeleteTopic, Name: topic})
+		if _, err := d.PlanManage(t.Context(), inspect.ManageRequest{Action: inspect.DeleteTopic, Name: topic}); !isNotFound(err) {
+			t.Errorf("the topic after it was deleted: %v", err)
+		}
+	})
+}
+
+func isNotFound(err error) bool {
+	_, ok := err.(*inspect.NotFoundError)
+	return ok
+}
+
+// A group with members would be made again at once, and what is RocketMQ's own is
+// needed by the brokers.
+func TestDeleteIsRefused(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		d.makeGroup(tg, group)
+		newStub(t, tg, group, "192.0.2.1@one", 0, d.queues(topic), func(s *stub) { s.still = true })
+		d.refused(inspect.ManageRequest{Action: inspect.DeleteGroup, Name: group}, "1 member online")
+		d.refused(inspect.ManageRequest{Action: inspect.DeleteGroup, Name: "TOOLS_CONSUMER"}, "RocketMQ's own")
+		d.refused(inspect.ManageRequest{Action: inspect.DeleteTopic, Name: "SCHEDULE_TOPIC_XXXX"}, "RocketMQ's own")
+		if _, err := d.PlanManage(t.Context(), inspect.ManageRequest{Action: inspect.CreateTopic, Name: "x", Brokers: []string{"broker-z"}}); !isNotFound(err) {
+			t.Errorf("a broker that is not there: %v", err)
+		}
+	})
+}
