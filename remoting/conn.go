@@ -57,7 +57,8 @@ const (
 // may use it.
 //
 // A framing error, an undecodable header or a failed write closes the
-// connection; closing fails every pending call at once with an error that wraps
+// connection; an answer over the limit fails its own call only, with a
+// *TooLargeError. Closing fails every pending call at once with an error that wraps
 // ErrClosed and the cause.
 type Conn struct {
 	nc           net.Conn

@@ -31,6 +31,13 @@ func (c *Conn) readLoop() {
 	frames := newFrameReader(stampedReader{c})
 	for {
 		frame, err := frames.next()
+		if large, ok := errors.AsType[*TooLargeError](err); ok {
+			if err := c.onTooLarge(frames, large); err != nil {
+				c.CloseAsync(err)
+				return
+			}
+			continue
+		}
 		if errors.Is(err, io.EOF) {
 			err = fmt.Errorf("by the other side: %w", err)
 		}
@@ -44,7 +51,7 @@ func (c *Conn) readLoop() {
 			return
 		}
 		if cmd.IsResponse() {
-			if err := c.onAnswer(cmd); err != nil {
+			if err := c.onAnswer(Reply{Opaque: cmd.Opaque, Command: cmd}); err != nil {
 				c.CloseAsync(err)
 				return
 			}
@@ -54,24 +61,45 @@ func (c *Conn) readLoop() {
 	}
 }
 
+// onTooLarge ends the call whose answer is too large and passes the rest over. A
+// request of that size is an error, as it is for brokers.
+func (c *Conn) onTooLarge(frames *frameReader, large *TooLargeError) error {
+	header, err := frames.peekHeader()
+	if err != nil {
+		return fmt.Errorf("frame of %d bytes: %w", large.Size, err)
+	}
+	cmd, err := protocol.DecodeCommand(header)
+	if err != nil {
+		return fmt.Errorf("undecodable frame of %d bytes: %w", large.Size, err)
+	}
+	if !cmd.IsResponse() {
+		return fmt.Errorf("request (code %d) of %d bytes is over the limit of %d", cmd.Code, large.Size, protocol.MaxFrameLength)
+	}
+	if err := c.onAnswer(Reply{Opaque: cmd.Opaque, Command: cmd, Err: large}); err != nil {
+		return err
+	}
+	return frames.passOver(large.Size)
+}
+
 // onAnswer drops the answer to a call that was given up. One to a call that never
 // was is an error: somebody else's answers may follow.
-func (c *Conn) onAnswer(cmd protocol.Command) error {
+func (c *Conn) onAnswer(r Reply) error {
 	c.mu.Lock()
-	replies := c.pending[cmd.Opaque]
+	replies := c.pending[r.Opaque]
 	if replies == nil {
-		never := cmd.Opaque < 0 || !c.wrapped && (cmd.Opaque == 0 || cmd.Opaque > c.opaque)
+		never := r.Opaque < 0 || !c.wrapped && (r.Opaque == 0 || r.Opaque > c.opaque)
 		c.mu.Unlock()
 		if never {
-			return fmt.Errorf("answer (code %d) to a call that was never made, number %d", cmd.Code, cmd.Opaque)
+			return fmt.Errorf("answer (code %d) to a call that was never made, number %d", r.Command.Code, r.Opaque)
 		}
 		return nil
 	}
-	delete(c.pending, cmd.Opaque)
-	c.handing = cmd.Opaque
+	delete(c.pending, r.Opaque)
+	c.handing = r.Opaque
 	c.mu.Unlock()
 
-	deliver(replies, Reply{Opaque: cmd.Opaque, Command: cmd, At: c.LastRead()})
+	r.At = c.LastRead()
+	deliver(replies, r)
 
 	c.mu.Lock()
 	handed := c.handed

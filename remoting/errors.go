@@ -63,6 +63,14 @@ func BadAnswer(request protocol.RequestCode, addr string, err error) error {
 	return &BadAnswerError{request, addr, err}
 }
 
+// TooLargeError says that an answer is larger than frames may be. It was passed over,
+// and the connection goes on; asked again, the answer would be as large.
+type TooLargeError struct{ Size int64 }
+
+func (e *TooLargeError) Error() string {
+	return fmt.Sprintf("answer of %d bytes is over the limit of %d", e.Size, protocol.MaxFrameLength)
+}
+
 // NoRouteError says that no name server knows the topic.
 type NoRouteError struct{ Topic string }
 

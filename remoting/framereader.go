@@ -1,6 +1,7 @@
 package remoting
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -40,13 +41,17 @@ func newFrameReader(src io.Reader) *frameReader {
 }
 
 // next returns the next frame without its length field. The error is io.EOF
-// when the stream ends between two frames.
+// when the stream ends between two frames. After a *TooLargeError, peekHeader and
+// passOver go on.
 func (f *frameReader) next() ([]byte, error) {
 	if err := f.fill(lengthSize); err != nil {
 		return nil, err
 	}
 	// Unsigned, so that a length of -1 is a large one.
 	length := binary.BigEndian.Uint32(f.buf[f.start:])
+	if length > protocol.MaxFrameLength-lengthSize && length <= maxPassedOver {
+		return nil, &TooLargeError{Size: int64(length) + lengthSize}
+	}
 	if length < minFrame || length > protocol.MaxFrameLength-lengthSize {
 		return nil, fmt.Errorf("frame length %d is not within %d and %d", int32(length), minFrame, protocol.MaxFrameLength-lengthSize)
 	}
@@ -67,6 +72,33 @@ func (f *frameReader) next() ([]byte, error) {
 	frame := make([]byte, len(view)) // this form is compiled without zeroing first
 	copy(frame, view)
 	return frame, nil
+}
+
+// maxPassedOver bounds a frame that is too large, but may be one: any other length is
+// that of something else than frames.
+const maxPassedOver = 256 << 20
+
+// peekHeader gives the header of a frame that is too large, as a frame without body.
+func (f *frameReader) peekHeader() ([]byte, error) {
+	if err := f.fill(lengthSize + minFrame); err != nil {
+		return nil, unexpected(err)
+	}
+	n := minFrame + int(binary.BigEndian.Uint32(f.buf[f.start+lengthSize:])&0xFFFFFF)
+	if n > directFrame {
+		return nil, fmt.Errorf("header of %d bytes, more than %d", n, directFrame)
+	}
+	if err := f.fill(lengthSize + n); err != nil {
+		return nil, unexpected(err)
+	}
+	return bytes.Clone(f.buf[f.start+lengthSize:][:n]), nil
+}
+
+// passOver reads a frame of that size, its length field included, and forgets it.
+func (f *frameReader) passOver(size int64) error {
+	have := min(size, int64(f.end-f.start))
+	f.start += int(have)
+	_, err := io.CopyN(io.Discard, f.src, size-have)
+	return unexpected(err)
 }
 
 // direct returns a frame of n bytes whose end has not been read yet.

@@ -23,7 +23,10 @@ func TestConnRefusesBadFrames(t *testing.T) {
 		"length -1":       {length(-1), "frame length -1"},
 		"length 0":        {length(0), "frame length 0"},
 		"length 3":        {length(3), "frame length 3"},
-		"length too much": {length(protocol.MaxFrameLength - 3), "frame length 16777213"},
+		"length too much": {length(256<<20 + 1), "frame length 268435457"},
+		"large request":   {append(length(protocol.MaxFrameLength), 0, 0, 0, 11, '{', '"', 'c', 'o', 'd', 'e', '"', ':', '3', '4', '}'), "request (code 34) of 16777220 bytes"},
+		"large header":    {append(length(protocol.MaxFrameLength), 0, 0x10, 0, 0), "header of 1048580 bytes"},
+		"large garbage":   {append(length(protocol.MaxFrameLength), 0, 0, 0, 2, '{', 'x'), "undecodable frame of 16777220 bytes"},
 		"garbage header":  {append(length(8), 0, 0, 0, 4, '{', 'x', 'y', 'z'), "undecodable frame of 8 bytes"},
 		"header too long": {append(length(8), 0, 0, 1, 0, '{', '}', 0, 0), "undecodable frame of 8 bytes"},
 		"unknown type":    {append(length(6), 7, 0, 0, 2, '{', '}'), "undecodable frame of 6 bytes"},
@@ -44,6 +47,45 @@ func TestConnRefusesBadFrames(t *testing.T) {
 				t.Errorf("pending call ended with %v, want ErrClosed and %q", r.Err, tt.want)
 			}
 			within(t, c.Done(), "end of the connection")
+		})
+	}
+}
+
+// An answer over the limit costs its own call and nothing else: one that is given up
+// costs nobody.
+func TestConnPassesOverAnAnswerThatIsTooLarge(t *testing.T) {
+	for name, size := range map[string]int{"by one byte": protocol.MaxFrameLength + 1, "by far": 40 << 20} {
+		t.Run(name, func(t *testing.T) {
+			c, far := pipe(t, remoting.ConnOptions{})
+			go io.Copy(io.Discard, far)
+			replies := make(chan remoting.Reply, 3)
+			for range 3 {
+				if _, err := c.Start(encoded("x"), replies); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if !c.Cancel(2) {
+				t.Fatal("the second call has an answer already")
+			}
+			answer := func(opaque int32, size int) {
+				t.Helper()
+				frame := frameOf(t, &protocol.Command{Opaque: opaque, Flag: protocol.FlagResponse})
+				binary.BigEndian.PutUint32(frame, uint32(size-4))
+				if _, err := far.Write(append(frame, make([]byte, size-len(frame))...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			answer(1, size)
+			r := within(t, replies, "reply")
+			large, ok := errors.AsType[*remoting.TooLargeError](r.Err)
+			if !ok || large.Size != int64(size) || r.Opaque != 1 || remoting.Retryable(r.Err) {
+				t.Errorf("call %d ended with %v, want %d bytes to be too large", r.Opaque, r.Err, size)
+			}
+			answer(2, size)
+			answer(3, 1000)
+			if r := within(t, replies, "reply"); r.Err != nil || r.Opaque != 3 {
+				t.Errorf("the next call ended with %d, %v", r.Opaque, r.Err)
+			}
 		})
 	}
 }

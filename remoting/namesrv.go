@@ -41,11 +41,13 @@ func (c *Client) askAnyNamesrv(ctx context.Context, req *protocol.Command) (answ
 func (c *Client) askNamesrv(ctx context.Context, addrs []string, req *protocol.Command) (answer protocol.Command, addr string, err error) {
 	type said struct {
 		answer protocol.Command
-		code   error // a *CodeError, which is an answer too
+		code   error // a *CodeError or *TooLargeError, which are answers too
 	}
 	s, addr, failed := firstAnswer(ctx, addrs, func(ctx context.Context, addr string) (said, error) {
 		answer, err := c.tryNamesrv(ctx, addr, req)
-		if _, refused := errors.AsType[*CodeError](err); refused {
+		_, refused := errors.AsType[*CodeError](err)
+		_, tooLarge := errors.AsType[*TooLargeError](err)
+		if refused || tooLarge {
 			return said{answer, err}, nil
 		}
 		return said{answer: answer}, err
