@@ -21,7 +21,9 @@ func named(name, value string) protocol.Property { return protocol.Property{Name
 // list decodes standard output as one array of objects.
 func (p *program) list(t *testing.T) (all []map[string]any) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(p.out.String()), &all); err != nil {
+	d := json.NewDecoder(strings.NewReader(p.out.String()))
+	d.UseNumber()
+	if err := d.Decode(&all); err != nil {
 		t.Fatalf("%v in %q", err, p.out)
 	}
 	return all
