@@ -69,7 +69,7 @@ func TestWrongUse(t *testing.T) {
 		"tail queue":          {[]string{"tail", "t", "--queue", "broker-a"}, `"broker-a" is no queue: write BROKER:ID`},
 		"tail grep":           {[]string{"tail", "t", "--grep", "["}, "--grep: error parsing regexp"},
 		"tail property":       {[]string{"tail", "t", "--property", "x"}, `--property "x": must be K=V`},
-		"tail tag":            {[]string{"tail", "t", "--tag", "||"}, `--tag "||"`},
+		"tail tag":            {[]string{"tail", "t", "--tag", "||"}, `--tag: filter expression has no tag: ||`},
 		"send property":       {[]string{"send", "t", "b", "--property", "TAGS=x", "--tag", "y"}, "--property TAGS: is set already"},
 		"send delay":          {[]string{"send", "t", "b", "--delay-level", "19"}, "--delay-level 19: must be 1 to 18"},
 		"send topic":          {[]string{"send", "a b", "x"}, `topic "a b": must be at most 127 of letters`},
