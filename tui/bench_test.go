@@ -4,11 +4,14 @@ import (
 	"io"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
 )
 
 func crowd(t testing.TB) *driver {
@@ -83,5 +86,70 @@ func TestAFrameStaysWithinItsMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) / frames; got > 200_000 {
 		t.Errorf("a frame of 1,000 queues at 120x36 allocates %d bytes, the budget is 200,000", got)
+	}
+}
+
+// manyWatched is a picture of a group with n queues, of which three members tell.
+func manyWatched(n int) inspect.Live {
+	l := fixtureLive(0)
+	s := manyQueues(n)
+	infos := map[string]*protocol.ConsumerRunningInfo{}
+	for i := range l.Members.Members {
+		infos[l.Members.Members[i].ClientID] = l.Members.Members[i].Info
+	}
+	like := l.Queues[0]
+	l.Queues, l.Lag.Queues, l.Topics[0].Queues = nil, nil, n
+	for i := range s.Queues {
+		q := like
+		q.MessageQueue, q.Owner, q.Expected, q.Owners = s.Queues[i].MessageQueue, s.Queues[i].Owner, s.Queues[i].Owner, []string{s.Queues[i].Owner}
+		q.Max = inspect.Exact(like.Max.Value + int64(i*37%5000))
+		q.Lag = inspect.Exact(q.Max.Value - q.Committed.Value)
+		info := *like.Info
+		info.CachedMsgCount = int32(i % 1200)
+		q.Info = &info
+		infos[q.Owner].MQTable[q.MessageQueue] = info
+		l.Queues = append(l.Queues, q)
+	}
+	return l
+}
+
+// BenchmarkWatchedView draws the live view of a watched group of 1,000 queues anew.
+func BenchmarkWatchedView(b *testing.B) {
+	d := watching(b, 120, 36, defaultOptions(), manyWatched(1000))
+	b.ReportAllocs()
+	for b.Loop() {
+		d.a.cache.valid = false
+		_ = d.a.View()
+	}
+}
+
+// BenchmarkWatchedPicture takes a new picture of 1,000 queues in and draws it: two
+// seconds' work.
+func BenchmarkWatchedPicture(b *testing.B) {
+	d := watching(b, 120, 36, defaultOptions(), manyWatched(1000))
+	l := manyWatched(1000)
+	b.ReportAllocs()
+	for b.Loop() {
+		w := d.a.watchedNow()
+		w.asking = true
+		l.At = l.At.Add(2 * time.Second)
+		next := l
+		d.a.Update(watchMsg{ticket: w.ticket, live: next})
+		_ = d.a.View()
+	}
+}
+
+func TestAFrameOfAWatchedGroupStaysWithinItsMemory(t *testing.T) {
+	d := watching(t, 120, 36, defaultOptions(), manyWatched(1000))
+	const frames = 50
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range frames {
+		d.a.cache.valid = false
+		_ = d.a.View()
+	}
+	runtime.ReadMemStats(&after)
+	if got := (after.TotalAlloc - before.TotalAlloc) / frames; got > 200_000 {
+		t.Errorf("a frame of a watched group of 1,000 queues at 120x36 allocates %d bytes, the budget is 200,000", got)
 	}
 }

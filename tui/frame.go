@@ -136,7 +136,7 @@ func (a *app) drawHeader(c *canvas) {
 	}
 	right := []segment{}
 	switch {
-	case a.watchedNow() != nil:
+	case own && a.watchedNow() != nil:
 		if s != nil {
 			left = append(left, segment{th.dim, gap + a.watchTitle(s)})
 		}

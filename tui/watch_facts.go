@@ -179,6 +179,9 @@ func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
 	case s.Strategy == "":
 		return "no known strategy explains who holds what", warning
 	}
+	if f.members.Value == 1 {
+		return "1 member has what it should", info
+	}
 	return plural(int(f.members.Value), "member") + " agree on allocation", info
 }
 

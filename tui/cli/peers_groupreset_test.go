@@ -20,10 +20,10 @@ type stoppable struct {
 }
 
 // startStoppable is startMember with a stop, which returns when the process has ended.
-func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string) *stoppable {
+func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string, more ...string) *stoppable {
 	t.Helper()
 	out, stderr := newBuffer(), newBuffer()
-	cmd := exec.Command(p.script, "java", p.version, "Consume", namesrv, group, topic, "concurrent", "300")
+	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", "300"}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {

@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/charmbracelet/x/vt"
+
+	"eyeq/engine/inspect"
+	"eyeq/remoting"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui"
+)
+
+// watchedScreen is the screen on a cluster, read by a terminal's emulator.
+type watchedScreen struct {
+	mu   sync.Mutex // guards vt
+	vt   *vt.Emulator
+	keys *io.PipeWriter
+}
+
+func (s *watchedScreen) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.vt.Write(p)
+}
+
+// text is what the terminal shows.
+func (s *watchedScreen) text() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var b strings.Builder
+	for y := range s.vt.Height() {
+		for x := 0; x < s.vt.Width(); {
+			c := s.vt.CellAt(x, y)
+			if c == nil || c.Width == 0 {
+				b.WriteByte(' ')
+				x++
+				continue
+			}
+			b.WriteString(c.Content)
+			x += c.Width
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
+}
+
+// row is the line of the queue table about a queue; "" when there is none.
+func (s *watchedScreen) row(mq protocol.MessageQueue) string {
+	for line := range strings.Lines(s.text()) {
+		if f := strings.Fields(strings.Trim(line, "│▸ \n")); len(f) > 2 && f[0] == mq.Short() {
+			return line
+		}
+	}
+	return ""
+}
+
+// watchOn shows a group live until the test ends.
+func watchOn(t *testing.T, tg *sandboxtest.Target, group string) *watchedScreen {
+	t.Helper()
+	in, keys := io.Pipe()
+	s := &watchedScreen{vt: vt.NewEmulator(80, 24), keys: keys}
+	go io.Copy(io.Discard, s.vt) // what the terminal answers
+	ctx, leave := context.WithCancel(t.Context())
+	client := tg.Client(t, nil)
+	ended := make(chan error, 1)
+	go func() {
+		ended <- tui.Run(ctx, tui.Options{Inspect: inspect.New(inspect.Options{Client: client}), Cluster: tg.Name, Mode: "read-only", Input: in, Output: s})
+	}()
+	t.Cleanup(func() {
+		leave()
+		keys.Close()
+		<-ended
+		if t.Failed() {
+			t.Logf("the screen:\n%s", s.text())
+		}
+		s.vt.Close()
+	})
+	for _, k := range ":live " + group + "\r" {
+		if _, err := io.WriteString(keys, string(k)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+// insideOf is what a member says of its queues; nil when it does not.
+func insideOf(ctx context.Context, admin *remoting.Client, addr, group, id string) map[protocol.MessageQueue]protocol.ProcessQueueInfo {
+	info, err := admin.RunningInfo(ctx, addr, group, id, false)
+	if err != nil {
+		return nil
+	}
+	return info.MQTable
+}
+
+// withCommas writes a number as the screen does.
+func withCommas(n int64) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
+}
+
+// A slow Java member shows its real cached count and span in the live view, which limit
+// stops it, and killing it moves its queues on the screen within a refresh of the
+// group's own change.
+func TestPeersLiveViewOfJavaMembers(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		const queues, n = 4, 6000 // more than the 1,000 that a member caches of a queue
+		namesrv := strings.Join(tg.Namesrv, ";")
+		topic, group := tg.Topic(t, queues), tg.Group(t)
+		p.produce(t, namesrv, topic, n)
+		const stuck = "600000" // its listener does not return, so the figures stand still
+		p.startStoppable(t, namesrv, group, topic, stuck, "one")
+		two := p.startStoppable(t, namesrv, group, topic, stuck, "two")
+		admin := tg.Client(t, nil)
+		var addr string
+		for _, addr = range tg.Masters(t) {
+		}
+		var ids []string
+		sandboxtest.Await(t, "two members with two queues each", func(ctx context.Context) bool {
+			c, err := admin.Connections(ctx, addr, group)
+			if err != nil || len(c.ConnectionSet) != 2 {
+				return false
+			}
+			ids = []string{c.ConnectionSet[0].ClientID, c.ConnectionSet[1].ClientID}
+			full := 0
+			for _, id := range ids {
+				for mq, q := range insideOf(ctx, admin, addr, group, id) {
+					if mq.Topic == topic && q.CachedMsgCount > 1000 {
+						full++
+					}
+				}
+			}
+			return full == queues
+		})
+		s := watchOn(t, tg, group)
+		for _, id := range ids {
+			for mq, q := range insideOf(t.Context(), admin, addr, group, id) {
+				if mq.Topic != topic {
+					continue
+				}
+				count, span := withCommas(int64(q.CachedMsgCount)), withCommas(q.CachedMsgMaxOffset-q.CachedMsgMinOffset)
+				sandboxtest.Await(t, fmt.Sprintf("%s with %s cached and span %s", mq.Short(), count, span), func(context.Context) bool {
+					f := strings.Fields(s.row(mq))
+					return strings.Contains(strings.Join(f, " "), " "+span+" ") && strings.Contains(strings.Join(f, " "), " "+count+" ") && strings.Contains(s.row(mq), "FLOW count")
+				})
+			}
+		}
+		if !strings.Contains(s.text(), "2 members agree on allocation") {
+			t.Errorf("the screen does not say that members agree")
+		}
+
+		two.stop()
+		rest := ids[0]
+		if strings.HasSuffix(rest, "two") {
+			rest = ids[1]
+		}
+		sandboxtest.AwaitWithin(t, toolLimit, "all queues with the other member", func(ctx context.Context) bool {
+			held := 0
+			for mq := range insideOf(ctx, admin, addr, group, rest) {
+				if mq.Topic == topic {
+					held++
+				}
+			}
+			return held == queues
+		})
+		const refresh, question = 2 * time.Second, 3 * time.Second
+		sandboxtest.AwaitWithin(t, refresh+question, "its queues moved on the screen", func(context.Context) bool {
+			text := s.text()
+			return strings.Contains(text, "1 member has what it should")
+		})
+		s.keys.Write([]byte("7"))
+		sandboxtest.Await(t, "the moves among the events", func(context.Context) bool {
+			text := s.text()
+			return strings.Contains(text, "MEMBER") && strings.Contains(text, "left") && strings.Contains(text, "REBAL")
+		})
+	})
+}
