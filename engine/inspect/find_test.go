@@ -351,3 +351,39 @@ func TestFindBesideASilentBroker(t *testing.T) {
 		}
 	})
 }
+
+// What waits for its time is found by its unique id, with the time; when that has
+// come, it is found where it went.
+func TestFindDelayed(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Sandbox != nil {
+			return // keeps what waits in no topic
+		}
+		d := newDesk(t, tg)
+		topic := tg.Topic(t, 1)
+		mq := d.queues(topic)[0]
+		kinds := map[string]protocol.Property{"level": property(protocol.PropertyDelay, "2")} // 5 s
+		if tg.Line != "4" {
+			kinds["timer"] = property(protocol.PropertyTimerDelaySec, "6")
+		}
+		for kind, delay := range kinds {
+			id := "7F0000010DFC1EB2C6F60000" + map[string]string{"level": "0000000A", "timer": "0000000B"}[kind]
+			r := inspect.FindRequest{Topic: topic, UniqueKey: id}
+			sent := time.Now()
+			sandboxtest.Send(t, d.client, mq, protocol.BatchItem{Body: []byte(kind), Properties: []protocol.Property{property(protocol.PropertyUniqKey, id), delay}})
+			waiting := d.awaitFound(r, 1).Messages[0]
+			delayed, ok := inspect.DelayOf(&waiting, nil)
+			if in := delayed.Due.Sub(sent); !ok || !delayed.Parked || delayed.Topic != topic || in < 3*time.Second || in > 8*time.Second {
+				t.Errorf("%s: %+v in %v, of %s", kind, delayed, in, waiting.Topic())
+			}
+			var got inspect.FindResult
+			sandboxtest.AwaitWithin(t, 30*time.Second, "the delivery", func(context.Context) bool {
+				got = d.find(r)
+				return len(got.Messages) > 0 && got.Messages[0].Topic() == topic
+			})
+			if delayed, ok := inspect.DelayOf(&got.Messages[0], nil); len(got.Messages) != 1 || !ok || delayed.Parked {
+				t.Errorf("%s: %d messages, %+v, %v", kind, len(got.Messages), delayed, ok)
+			}
+		}
+	})
+}

@@ -109,3 +109,70 @@ func (d *desk) deadLetters(tg *sandboxtest.Target, n int) letters {
 }
 
 func uniqueID(i int) string { return "7F0000010DFC1EB2C6F60000000000" + string(rune('A'+i)) + "0" }
+
+// join makes a client a member of a group, as far as brokers know, until the end of
+// the test.
+func join(t *testing.T, tg *sandboxtest.Target, group string, change func(d *protocol.ConsumerData), subscriptions ...protocol.SubscriptionData) {
+	t.Helper()
+	c := tg.Client(t, nil)
+	data := protocol.ConsumerData{
+		GroupName: group, ConsumeType: protocol.ConsumePassively, MessageModel: protocol.Clustering,
+		ConsumeFromWhere: protocol.ConsumeFromFirstOffset, SubscriptionDataSet: subscriptions,
+	}
+	if change != nil {
+		change(&data)
+	}
+	for _, addr := range tg.Masters(t) {
+		if _, err := c.Heartbeat(t.Context(), addr, &protocol.HeartbeatData{ClientID: "192.0.2.9@" + group, ConsumerDataSet: []protocol.ConsumerData{data}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What online groups have done is told by their commits and their subscriptions: tags
+// that leave a message out make it "filtered", whether it was passed or not (R087), and
+// say that they are the tags of now (R172).
+func TestTracksOnline(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic := tg.Topic(t, 1)
+		tg.Produce(t, topic, 4, property(protocol.PropertyTags, "A"))
+		mq := d.queues(topic)[0]
+		sub := func(kind, expression string) protocol.SubscriptionData {
+			s, err := protocol.ParseSubscription(topic, kind, expression)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.SubVersion = 1
+			return s
+		}
+		tag := protocol.ExpressionTAG
+		tests := []struct {
+			name      string
+			change    func(d *protocol.ConsumerData)
+			sub       protocol.SubscriptionData
+			committed int64
+			want      inspect.Track // of the message at offset 1
+		}{
+			{"all", nil, sub(tag, "*"), 2, inspect.Track{State: inspect.TrackConsumed, Detail: "the committed offset passed it"}},
+			{"its tag", nil, sub(tag, "B||A"), 2, inspect.Track{State: inspect.TrackConsumed, Detail: "the committed offset passed it"}},
+			{"not yet", nil, sub(tag, "*"), 1, inspect.Track{State: inspect.TrackNotYet, Behind: 1, Detail: "it is the next one"}},
+			{"other tag", nil, sub(tag, "B"), 2, inspect.Track{State: inspect.TrackFiltered, Detail: "its members subscribe to B now"}},
+			{"other tag, not yet", nil, sub(tag, "B"), 1, inspect.Track{State: inspect.TrackFiltered, Behind: 1, Detail: "its members subscribe to B now"}},
+			{"broadcasting", func(d *protocol.ConsumerData) { d.MessageModel = protocol.Broadcasting }, sub(tag, "*"), 1,
+				inspect.Track{State: inspect.TrackBroadcasting, Behind: 1, Detail: "each member keeps its own offset"}},
+			{"pull", func(d *protocol.ConsumerData) { d.ConsumeType = protocol.ConsumeActively }, sub(tag, "*"), 2,
+				inspect.Track{State: inspect.TrackPull, Detail: "the committed offset passed it"}},
+		}
+		for _, tt := range tests {
+			group := tg.Group(t)
+			d.makeGroup(tg, group)
+			d.commit(group, tt.committed, mq)
+			join(t, tg, group, tt.change, tt.sub)
+			tt.want.Group, tt.want.Inferred = group, true
+			if got := newDesk(t, tg).trackOf(group, mq, 1); got != tt.want {
+				t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+			}
+		}
+	})
+}
