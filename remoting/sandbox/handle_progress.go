@@ -210,14 +210,15 @@ func (b *broker) resetHere(h *protocol.InvokeResetOffsetRequestHeader) answer {
 }
 
 // handleCloneOffset copies a group's committed offsets of a topic. Without a
-// topic nothing is copied, on both lines.
+// topic nothing is copied, nor, unless the caller calls the source offline, of a
+// topic that its members do not subscribe to; both lines say so to nobody.
 func (b *broker) handleCloneOffset(c *call) answer {
 	var h protocol.CloneGroupOffsetRequestHeader
 	if err := h.Parse(c.command.ExtFields); err != nil {
 		return malformed(err)
 	}
 	src, t := b.groups[h.SrcGroup], b.topic(h.Topic)
-	if src == nil || t == nil {
+	if src == nil || t == nil || !h.Offline && src.hides(h.Topic) {
 		return answer{}
 	}
 	dest := b.ensureGroup(h.DestGroup)
