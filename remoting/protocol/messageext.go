@@ -128,12 +128,12 @@ func (m *MessageExt) decode(b []byte) error {
 	if topicLenSize > size-at {
 		return fmt.Errorf("record of %d bytes ends before its topic", size)
 	}
-	topicLen := int(int8(b[at]))
+	topicLen := int(b[at]) // more than 127 in derived names, which Java reads as negative
 	if topicLenSize == 2 {
-		topicLen = int(int16(binary.BigEndian.Uint16(b[at:])))
+		topicLen = int(binary.BigEndian.Uint16(b[at:]))
 	}
 	at += topicLenSize
-	if topicLen < 0 || topicLen > size-at {
+	if topicLen > size-at {
 		return fmt.Errorf("topic of %d bytes in a record of %d", topicLen, size)
 	}
 	m.topicAt, m.topicLen = int32(at), int32(topicLen)

@@ -378,3 +378,20 @@ func TestParseOffsetMessageIDRefuses(t *testing.T) {
 		})
 	}
 }
+
+// A topic length of more than 127 in the old record is no negative one (R164).
+func TestTopicLengthIsUnsigned(t *testing.T) {
+	topic := strings.Repeat("t", 0x90)
+	long, err := AppendRecord(nil, &Record{MagicV2: true, Topic: topic, Body: []byte("body")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := bytes.Index(long, []byte{0, 0x90, 't'})
+	record := append(long[:at:at], long[at+1:]...)
+	binary.BigEndian.PutUint32(record, uint32(len(record)))
+	binary.BigEndian.PutUint32(record[4:], magicV1)
+	messages, err := AppendMessages(nil, record, nil)
+	if err != nil || len(messages) != 1 || messages[0].Topic() != topic || string(messages[0].StoredBody()) != "body" {
+		t.Errorf("%d messages, %v", len(messages), err)
+	}
+}
