@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,6 +18,9 @@ import (
 type NotPossibleError struct{ Why string }
 
 func (e *NotPossibleError) Error() string { return e.Why }
+
+// ErrNoBroker says that there is nobody to ask or to change.
+var ErrNoBroker = errors.New("the name servers know no broker that is alive")
 
 // DriftError says what is no longer as a plan found it. Nothing was changed.
 type DriftError struct{ What []string }
@@ -49,9 +53,19 @@ type brokerOffsets struct {
 	err    error
 }
 
+// changeSurvey is a fresh survey with a broker in it: without one, nobody can tell
+// what there is.
+func (in *Inspector) changeSurvey(ctx context.Context) (*survey, error) {
+	s, err := in.freshSurvey(ctx)
+	if err == nil && len(s.brokers) == 0 {
+		err = ErrNoBroker
+	}
+	return s, err
+}
+
 // standing asks all brokers about a group. One that nobody knows is a *NotFoundError.
 func (in *Inspector) standing(ctx context.Context, group string) (*standing, error) {
-	s, err := in.freshSurvey(ctx)
+	s, err := in.changeSurvey(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -192,7 +192,7 @@ func (in *Inspector) planPlace(ctx context.Context, st *standing, r *ResetReques
 		kind = 0
 	}
 	var why string
-	pl.method, why = chooseMethod(resetFacts{Followed: st.follows(pl.topic), ServerSide: server, Whole: pl.whole, Target: kind})
+	pl.method, why = chooseMethod(resetFacts{Followed: st.follows(pl.topic), ServerSide: server, Five: pl.broker.five(), Whole: pl.whole, Target: kind})
 	for _, row := range pl.rows {
 		if row.Method = pl.method; why != "" && row.Why == "" {
 			row.Why = why
@@ -368,7 +368,7 @@ func (in *Inspector) planPush(ctx context.Context, r *ResetRequest, pl *resetPla
 		if row.Unknown || best.to[i] == row.After {
 			continue
 		}
-		row.Why = fmt.Sprintf("4.9 goes to the message nearest to the time, %d and not %d", best.to[i], row.After)
+		row.Why = fmt.Sprintf("the broker goes to the message nearest to the time, %d and not %d", best.to[i], row.After)
 		row.After, row.Effect, row.Count = core.PlanReset(core.ResetBounds{Committed: row.Before, Min: row.Min, Max: row.Max},
 			core.ResetTarget{Kind: core.ResetOffset, Offset: best.to[i]})
 	}

@@ -16,6 +16,7 @@ type resetFacts struct {
 	// ServerSide: the broker moves the offsets itself and guards them against commits
 	// until the next pull (5.x, unless useServerSideResetOffset is off).
 	ServerSide bool
+	Five       bool // the broker is of the 5.x line
 	// Whole: every queue that the topic has there is to be reset.
 	Whole  bool
 	Target core.ResetKind // 0: offsets of a saved file
@@ -23,15 +24,19 @@ type resetFacts struct {
 
 // chooseMethod decides how (spec/admin.md 2.6), or why it cannot be done.
 func chooseMethod(f resetFacts) (ResetMethod, string) {
+	broker := "a 4.9 broker"
+	if f.Five {
+		broker = "a 5.x broker with useServerSideResetOffset=false"
+	}
 	switch {
 	case !f.Followed:
 		return MethodCommit, ""
 	case f.ServerSide:
 		return MethodServer, ""
 	case !f.Whole:
-		return MethodNone, "a 4.9 broker resets all queues of a topic or none while members are connected"
+		return MethodNone, broker + " resets all queues of a topic or none while members are connected"
 	case f.Target != core.ResetEarliest && f.Target != core.ResetLatest && f.Target != core.ResetTime:
-		return MethodNone, "a 4.9 broker resets to a time, the beginning or the end only while members are connected"
+		return MethodNone, broker + " resets to a time, the beginning or the end only while members are connected"
 	}
 	return MethodPush, ""
 }

@@ -69,6 +69,15 @@ func TestGroupPauseInPart(t *testing.T) {
 	}
 }
 
+// A cluster without a broker that is alive is no cluster without the group.
+func TestGroupChangesNeedABroker(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	sb.StopBroker("broker-a")
+	for _, args := range [][]string{{"reset", "g", "--to", "latest"}, {"pause", "g"}, {"clone", "g", "h", "-t", "orders"}} {
+		runs(t, append([]string{"group"}, append(args, "--dry-run", "--namesrv", namesrv)...)).want(t, statusUnreachable, "know no broker that is alive")
+	}
+}
+
 // Offsets are copied to a group that is there.
 func TestGroupClone(t *testing.T) {
 	c := newChanged(t, "5")
