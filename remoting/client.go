@@ -168,10 +168,20 @@ func (c *Client) exchange(ctx context.Context, addr string, req *protocol.Comman
 			answer, err = conn.Invoke(ctx, req)
 		}
 	}
-	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+	if err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded) && !relayed(protocol.RequestCode(req.Code)) {
 		c.closeHalfOpen(conn, sent)
 	}
 	return answer, err
+}
+
+// relayed reports whether a broker asks somebody else before it answers: its silence
+// proves nothing about the connection, on which others may be waiting.
+func relayed(code protocol.RequestCode) bool {
+	switch code {
+	case protocol.GetConsumerRunningInfo, protocol.ConsumeMessageDirectly, protocol.GetConsumerStatusOfMembers:
+		return true
+	}
+	return false
 }
 
 // closeHalfOpen is called after a timeout.

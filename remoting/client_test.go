@@ -160,6 +160,32 @@ func TestClientInvokeErrorHasAnswer(t *testing.T) {
 	})
 }
 
+// A member that does not answer keeps the broker waiting, and its broker is asked for
+// others by the same connection.
+func TestADeafMemberCostsNoConnection(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemoryNet()
+		n.Serve(t, "b:1", handlerFunc(func(c *remoting.Conn, req protocol.Command) {
+			if protocol.RequestCode(req.Code) != protocol.GetConsumerRunningInfo {
+				time.AfterFunc(4*time.Second, func() { echo(c, req) })
+			}
+		}))
+		c := n.newClient(t, remoting.Options{CallTimeout: 5 * time.Second})
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if answer, err := c.Invoke(t.Context(), "b:1", request("other")); err != nil || string(answer.Body) != "other" {
+				t.Errorf("another call: %q, %v", answer.Body, err)
+			}
+		})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := c.RunningInfo(ctx, "b:1", "G", "deaf", false); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("RunningInfo = %v, want that it was not answered in time", err)
+		}
+		wg.Wait()
+	})
+}
+
 func TestClientClosesHalfOpenConnection(t *testing.T) {
 	tests := map[string]struct {
 		timeout time.Duration // of the caller; 0: CallTimeout counts
