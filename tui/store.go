@@ -115,7 +115,7 @@ func addFold(folds []fold, r eventRow) []fold {
 			if f.queues = old.queues; !slices.Contains(f.queues, r.mq) {
 				f.queues = append(slices.Clip(f.queues), r.mq)
 			}
-			if _, end := r.event.(engine.FlowEnd); !end {
+			if !endsFlow(r.event) {
 				f.count++
 			}
 		}
@@ -123,6 +123,15 @@ func addFold(folds []fold, r eventRow) []fold {
 	}
 	folds = slices.Insert(folds, 0, f)
 	return folds[:min(len(folds), keepFolds)]
+}
+
+// endsFlow reports whether an event only ends what a line of the feed counts.
+func endsFlow(e engine.Event) bool {
+	switch e.(type) {
+	case engine.FlowEnd, flowSeenEnd:
+		return true
+	}
+	return false
 }
 
 // source is one engine and what the screen has gathered of it.
