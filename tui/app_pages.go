@@ -297,7 +297,7 @@ func (a *app) pageState(s pageStatus) []segment {
 	case stale:
 		return []segment{{th.bad, "! " + age(old) + " old"}, every}
 	case q.tries > 0:
-		return []segment{{th.bad, failure.sign() + " no answer"}, every}
+		return []segment{{th.bad, failure.sign() + " no answer "}}
 	case !q.asked:
 		return []segment{{th.dim, "reading … "}}
 	}

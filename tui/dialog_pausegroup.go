@@ -147,7 +147,7 @@ func (d *pauseGroupDialog) off() string {
 
 func (d *pauseGroupDialog) typedName() string {
 	if d.plan.System {
-		return d.group + " is a system group"
+		return d.group + " " + d.group
 	}
 	return d.group
 }
@@ -179,8 +179,8 @@ func (d *pauseGroupDialog) planLines(w int) [][]segment {
 		text = " The brokers let the group pull again (consumeEnable = true); nothing else of its configuration changes."
 	}
 	var lines [][]segment
-	for _, part := range wrapText(text, max(w-4, 10)) {
-		lines = append(lines, line(e.plain(part)))
+	for _, part := range wrapText(strings.TrimSpace(text), max(w-4, 10)) {
+		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.loading {
 		return append(lines, line(segment{e.th.dim, "  asking the brokers …"}))

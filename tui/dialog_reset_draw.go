@@ -352,7 +352,11 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
 	}
 	why := segment{e.th.dim, " Apply is off: " + off}
 	if off == "" {
-		why = segment{e.th.warn, " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."}
+		text := " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."
+		if e.o.AuditPath != "" && wide {
+			text += " Noted in " + SafeText(e.o.AuditPath)
+		}
+		why = segment{e.th.warn, text}
 	}
 	return append(lines, line(why))
 }

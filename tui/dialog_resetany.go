@@ -115,11 +115,11 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 	d.setRows()
 }
 
-// typedName is what is typed to apply: RocketMQ's own groups want more than a name
-// that is easily typed by mistake.
+// typedName is what is typed to apply: RocketMQ's own groups want their name twice, so
+// that nobody changes one by mistake.
 func (d *resetDialog) typedName() string {
 	if d.any && d.plan.System {
-		return d.group + " is a system group"
+		return d.group + " " + d.group
 	}
 	return d.group
 }

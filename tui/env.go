@@ -15,6 +15,7 @@ type env struct {
 	began time.Time
 	// tickets counts the questions to the cluster: an answer belongs to one.
 	tickets int
+	width   int // of the screen
 	known   knownNames
 }
 

@@ -340,7 +340,7 @@ func (a *app) drawHint(c *canvas) (mode string) {
 				continue
 			}
 		case "live":
-			if a.shown == viewLive || a.shown == viewQueue || a.shown == viewWatch { // back leads there
+			if a.shown == viewLive || a.shown == viewQueue || a.shown == viewWatch || a.page() != nil && a.h >= tabsFrom { // back, or a tab, leads there
 				continue
 			}
 		case "resend":
@@ -356,8 +356,12 @@ func (a *app) drawHint(c *canvas) (mode string) {
 				continue
 			}
 		case "events":
-			if a.shown == viewEvents {
+			if a.shown == viewEvents || a.page() != nil && a.h >= tabsFrom {
 				continue
+			}
+		case "detail":
+			if a.shown == viewGroups {
+				p.word = "live"
 			}
 		case "back":
 			if a.shown == a.top() {

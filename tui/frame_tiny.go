@@ -19,6 +19,8 @@ func (a *app) drawTiny() string {
 		for c.lines < a.h-1 {
 			c.end()
 		}
+	} else if p := a.page(); p != nil {
+		facts = a.pageFacts(p)
 	} else {
 		facts = a.facts()
 	}
@@ -28,6 +30,10 @@ func (a *app) drawTiny() string {
 		}
 		c.put(f.style, f.text)
 		c.end()
+	}
+	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.lines >= leastPane && a.w >= 20 {
+		c.b = append(append(c.b, p.view(a.w, a.h-1-c.lines)...), '\n')
+		c.lines = a.h - 1
 	}
 	c.blank(a.h - 1)
 	switch {
@@ -46,7 +52,18 @@ func (a *app) drawTiny() string {
 	return c.String()
 }
 
+// pageFacts are the lines of a page on the tiny screen, above as much of its table as
+// there is room for.
+func (a *app) pageFacts(p page) []segment {
+	health := a.pageHealth(p.status())
+	health.text = strings.TrimSpace(health.text)
+	return []segment{{a.env.th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + p.subject())}, health}
+}
+
 func (a *app) tinySummary() string {
+	if p := a.page(); p != nil {
+		return fmt.Sprintf("eyeq %dx%d: %s · enlarge for tables", a.w, a.h, strings.TrimSpace(a.pageHealth(p.status()).text))
+	}
 	p := a.picture()
 	text := fmt.Sprintf("eyeq %dx%d: ", a.w, a.h)
 	if a.frozen() {

@@ -212,6 +212,9 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		c.put(th.frame, thinBox.v)
 		c.end()
 	}
+	if len(notes) > rows && notes[0] == "" { // air is for where there is room
+		notes = notes[1:]
+	}
 	for i := end - first; i < rows; i++ {
 		text := ""
 		if n := i - (end - first); first == end && n < len(notes) {

@@ -242,6 +242,10 @@ func (v *brokersView) layout() {
 	}
 }
 
+// diskLimit is from when a disk is nearly full: brokers delete old messages early at
+// 85 %, whatever their retention says.
+const diskLimit = 0.85
+
 // clockLimit is from when a broker's clock counts as apart from ours.
 const clockLimit = 5 * time.Second
 
@@ -261,7 +265,14 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 		}
 		return
 	}
-	text(colBrokerState, th.good, "✓ answers")
+	switch apartBy := b.Clock.Abs(); {
+	case b.Disk >= diskLimit:
+		text(colBrokerState, th.bad, "%s disk %.0f%% full", warning.sign(), 100*b.Disk)
+	case b.ClockKnown && apartBy > clockLimit:
+		text(colBrokerState, th.bad, "%s clock %s", warning.sign(), apart(b.Clock))
+	default:
+		text(colBrokerState, th.good, "✓ answers")
+	}
 	text(colBrokerRTT, th.text, "%s", span(b.RTT))
 	text(colBrokerIn, th.text, "%s", short(b.InTPS))
 	text(colBrokerOut, th.text, "%s", short(b.OutTPS))
@@ -269,7 +280,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	switch {
 	case b.Disk < 0:
 		text(colBrokerDisk, th.warn, unknown)
-	case b.Disk >= 0.85:
+	case b.Disk >= diskLimit:
 		disk = th.bad
 		fallthrough
 	default:
@@ -280,7 +291,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	switch {
 	case !b.ClockKnown:
 		text(colBrokerClock, th.dim, unknown)
-	case b.Clock > clockLimit || b.Clock < -clockLimit:
+	case b.Clock.Abs() > clockLimit:
 		text(colBrokerClock, th.bad, "%s", apart(b.Clock))
 	default:
 		text(colBrokerClock, th.text, "%s", apart(b.Clock))

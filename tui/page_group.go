@@ -270,7 +270,11 @@ func (v *groupView) memberCells(k string, cells []table.Cell) {
 
 // versionText is a client's version as people write it.
 func versionText(v string) string {
-	return strings.ReplaceAll(strings.TrimPrefix(v, "V"), "_", ".")
+	fields := strings.Fields(v)
+	for i := range fields {
+		fields[i] = strings.ReplaceAll(strings.TrimPrefix(fields[i], "V"), "_", ".")
+	}
+	return strings.Join(fields, " ")
 }
 
 // subscription finds a row by the topic's true name.

@@ -335,17 +335,17 @@ func (v *lagView) layout() {
 	}
 	offsets = min(offsets, 20)
 	widest := name
-	name = min(name, max(v.w/4, 20))
+	name = min(name, max(v.w/5, 20))
 	v.rows.columns = []table.Column{
 		colLagName:      {ID: "queue", Title: "topic / queue", Width: name, Flex: 3, Max: max(widest, name), Fixed: true},
 		colLagMin:       {ID: "min", Title: "min", Width: offsets, Right: true, Rank: 8},
 		colLagCommitted: {ID: "committed", Title: "committed", Width: offsets, Right: true, Rank: 5},
 		colLagMax:       {ID: "max", Title: "max", Width: offsets, Right: true, Rank: 6},
-		colLagLag:       {ID: "lag", Title: "lag", Width: 11, Right: true},
+		colLagLag:       {ID: "lag", Title: "lag", Width: 10, Right: true},
 		colLagShare:     {ID: "share", Title: "lag share", Width: shareCells, Rank: 7},
 		colLagLate:      {ID: "late", Title: "late by", Width: 8, Right: true},
 		colLagConsumed:  {ID: "consumed", Title: "consumed", Width: 9, Gap: 2, Rank: 4},
-		colLagClient:    {ID: "client", Title: "client", Width: 12, Flex: 2, Rank: 3},
+		colLagClient:    {ID: "client", Title: "client", Width: 10, Flex: 4, Rank: 3},
 	}
 	if v.w < 70 {
 		v.rows.columns[colLagClient].Width = 8

@@ -140,7 +140,7 @@ func (v *lagView) figureLines() [][]segment {
 	}
 	out, outOK := v.hist.consumed()
 	in, inOK := v.hist.produced()
-	second := line(segment{th.dim, " consumed "}, segment{th.text, rate(out, outOK)}, segment{th.dim, " · produced "}, segment{th.text, "+" + rate(in, inOK)},
+	second := line(segment{th.dim, " consumed "}, segment{th.text, rate(out, outOK)}, segment{th.dim, " · produced "}, segment{th.text, rate(in, inOK)},
 		segment{th.dim, " · oldest waits "}, segment{th.text, v.oldestText()})
 	if p := pauseText(d.Pause); p != "" {
 		second = append(second, segment{th.accent, " · " + p})

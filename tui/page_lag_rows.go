@@ -35,8 +35,8 @@ func (v *lagView) gather() {
 	for _, name := range order {
 		v.addTopic(*topics[name])
 	}
-	if n := v.data.DeadLetters; !n.Known || n.Value > 0 {
-		v.addTopic(lagTopic{name: "%DLQ%" + v.raw.Group, safe: "%DLQ%" + v.data.Group, dead: true, lag: n, why: n.Why.String()})
+	if n := v.data.DeadLetters; n.Known && n.Value > 0 || !n.Known && n.Why.Kind != inspect.ReasonNone {
+		v.addTopic(lagTopic{name: "%DLQ%" + v.name, safe: "%DLQ%" + SafeText(v.name), dead: true, lag: n, why: n.Why.String()})
 	}
 	v.layout()
 }
@@ -235,7 +235,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 	}
 	cells[colLagName] = table.Cell{Text: name, Style: th.bold}
 	cells[colLagLag] = e.numberCell(t.lag, t.retry || t.dead)
-	if t.lag.Known {
+	if t.lag.Known && !t.dead {
 		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.bar}
 	}
 	switch {
@@ -288,7 +288,7 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 		st = th.bad
 	}
 	if q.Expired > 0 {
-		client, st = fmt.Sprintf("%s GONE %s, %s", warning.sign(), grouped(q.Expired), client), th.bad
+		client, st = strings.TrimSuffix(fmt.Sprintf("%s GONE %s %s", warning.sign(), grouped(q.Expired), client), " "+none), th.bad
 	}
 	if !q.Lag.Known && q.Lag.Why.Kind != inspect.ReasonNone {
 		client, st = warning.sign()+" "+q.Lag.Why.String(), th.warn

@@ -153,9 +153,15 @@ func (q *question) lines(e *env) []string {
 		if q.asking {
 			next = "trying again"
 		}
-		return []string{"", e.bad() + " " + q.what + ": " + q.err,
-			fmt.Sprintf("  %s, %s · %s", plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next),
-			"  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log   " + e.keys.first("command") + "cluster other cluster"}
+		lines := []string{""}
+		for i, part := range wrapText(q.what+": "+q.err, max(e.width-10, 20)) {
+			lines = append(lines, []string{e.bad() + " ", "  "}[min(i, 1)]+part)
+		}
+		keys := "  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log"
+		if len(e.o.Clusters) > 1 {
+			keys += "   " + e.keys.first("command") + "cluster other cluster"
+		}
+		return append(lines, fmt.Sprintf("  %s, %s · %s", plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next), keys)
 	case !q.asked && q.asking && e.now.Sub(q.began) >= loadingAfter:
 		return []string{"", fmt.Sprintf("reading %s …  %s", q.what, span(e.now.Sub(q.began).Truncate(100*time.Millisecond)))}
 	}

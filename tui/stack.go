@@ -73,7 +73,7 @@ func (s *stack) heights(h int) []int {
 	for left > 0 {
 		given := false
 		for i := range heights {
-			if left > 0 && heights[i] < tableFrame+s.list[i].list.Len() {
+			if left > 0 && heights[i] < tableFrame+max(s.list[i].list.Len(), 3) {
 				heights[i]++
 				left--
 				given = true

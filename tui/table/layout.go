@@ -94,7 +94,7 @@ func (l *Layout) dropOne(columns []Column, scrolled bool) bool {
 		case scrolled && !c.Fixed:
 			worst = i
 		case scrolled || c.Rank == 0:
-		case worst < 0 || c.Rank > columns[l.Places[worst].Index].Rank:
+		case worst < 0 || c.Rank >= columns[l.Places[worst].Index].Rank: // of equals the rightmost
 			worst = i
 		}
 	}

@@ -55,7 +55,7 @@ func (s *State[K]) Resize(rows int) {
 func (s *State[K]) clamp() {
 	s.cursor = max(min(s.cursor, len(s.keys)-1), 0)
 	s.top = min(s.top, len(s.keys)-s.rows, s.cursor)
-	s.top = max(s.top, s.cursor-s.rows+1, 0)
+	s.top = max(s.top, s.cursor-max(s.rows, 1)+1, 0)
 }
 
 // Len is the number of rows.
