@@ -20,6 +20,9 @@ type Facts struct {
 	Brokers   Brokers
 	// BrokersWhy is why there are no Brokers.
 	BrokersWhy Reason
+	// Unlisted are the queues of topics that members subscribe to and that are missing
+	// from Lag: brokers list what the last heartbeat of the group named.
+	Unlisted map[string][]protocol.MessageQueue
 	// Heads are the messages at which queues stand still, as far as they were read.
 	Heads map[protocol.MessageQueue]HeadMessage
 	// DeadStored is when the last dead letter of the group was stored; zero: unknown,

@@ -11,8 +11,13 @@ import (
 )
 
 // holdings are what the members of a group say to hold, topic by topic.
-func holdings(m *Members, l *GroupLag, settling bool) []core.Holdings {
+func holdings(m *Members, l *GroupLag, unlisted map[string][]protocol.MessageQueue, settling bool) []core.Holdings {
 	var all []protocol.MessageQueue
+	for topic, queues := range unlisted {
+		if !slices.ContainsFunc(l.Queues, func(q QueueLag) bool { return q.Topic == topic }) {
+			all = append(all, queues...)
+		}
+	}
 	for i := range l.Queues {
 		all = append(all, l.Queues[i].MessageQueue)
 	}
@@ -65,7 +70,7 @@ func (v *visit) allocations(settling bool) []topicAllocation {
 	var list []topicAllocation
 	for i := range v.f.Samples {
 		s := &v.f.Samples[i]
-		for _, h := range holdings(&s.Members, &s.Lag, settling) {
+		for _, h := range holdings(&s.Members, &s.Lag, v.f.Unlisted, settling) {
 			a := core.ExplainAllocation(h)
 			at := slices.IndexFunc(list, func(t topicAllocation) bool { return t.of.Topic == h.Topic })
 			if at < 0 {
@@ -179,11 +184,14 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 		return
 	}
 	lag := v.lagOf(t.unowned)
-	severity := SeverityWarning
-	if lag > 0 {
+	severity, waits := SeverityWarning, "where "+plural(lag, "message")+" wait"
+	switch {
+	case v.lagRow(t.unowned[0]) == nil:
+		severity, waits = SeverityCritical, "and the brokers do not say how many messages wait there"
+	case lag > 0:
 		severity = SeverityCritical
 	}
-	lines := []string{fmt.Sprintf("unowned: %s, where %s wait", runs(t.unowned), plural(lag, "message")), v.seen()}
+	lines := []string{fmt.Sprintf("unowned: %s, %s", runs(t.unowned), waits), v.seen()}
 	next := "Restart the member that should have " + verb(len(t.unowned), "it", "them") + ", or all of them if none is named. Who holds what: " + v.eyeq("group members %s", v.f.Group)
 	why := ""
 	for _, h := range t.of.Holders {

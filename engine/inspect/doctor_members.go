@@ -94,7 +94,9 @@ func judgeSubscriptions(v *visit) {
 	}
 	evidence := subscriptionMatrix(s, differ)
 	for _, row := range differ {
-		if row.Broker != "" {
+		if row.Broker == "" {
+			evidence = append(evidence, fmt.Sprintf("the brokers have forgotten the subscription to %s for another member's: pulls are refused (code 24) until it is named again", row.Topic))
+		} else {
 			evidence = append(evidence, fmt.Sprintf("the brokers filter %s by %q for all of them", row.Topic, row.Broker))
 		}
 	}

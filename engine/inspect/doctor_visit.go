@@ -79,6 +79,7 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 		}
 		f.Samples = append(f.Samples, look)
 	}
+	in.readUnlisted(ctx, &f)
 	in.readHeads(ctx, &f)
 	in.readDead(ctx, &f)
 	in.readTags(ctx, &f)
@@ -98,6 +99,30 @@ func missed(samples []Live) bool {
 		}
 	}
 	return false
+}
+
+// readUnlisted finds the queues of topics that members read and brokers do not list.
+func (in *Inspector) readUnlisted(ctx context.Context, f *Facts) {
+	last := &f.Samples[len(f.Samples)-1]
+	s, err := in.survey(ctx)
+	if err != nil {
+		return // their owners are not judged
+	}
+	r := in.round(s)
+	f.Unlisted = map[string][]protocol.MessageQueue{}
+	for _, m := range last.Members.Members {
+		if m.Info == nil {
+			continue
+		}
+		for _, sub := range m.Info.SubscriptionSet {
+			if _, known := f.Unlisted[sub.Topic]; known || isRetry(sub.Topic) || slices.ContainsFunc(last.Lag.Queues, func(q QueueLag) bool { return q.Topic == sub.Topic }) {
+				continue
+			}
+			if route, err := r.route(ctx, sub.Topic); err == nil {
+				f.Unlisted[sub.Topic] = route.Queues
+			}
+		}
+	}
 }
 
 // readHeads reads the messages at which queues stand still.
