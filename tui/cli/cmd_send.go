@@ -86,8 +86,10 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	if err != nil {
 		return err
 	}
-	if err := t.allowChange("sending"); err != nil {
-		return err
+	if !f.dryRun {
+		if err := t.allowChange("sending"); err != nil {
+			return err
+		}
 	}
 	body, err := e.readBody(bodyArg, given)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // ones store what the later ones read.
 func securedCommands(topic, group string) [][]string {
 	return [][]string{
-		{"send", topic, "hello", "-n", "4"},
+		{"send", topic, "hello", "-n", "4", "--key", "k1"},
 		{"consume", "-g", group, "-t", topic, "--headless", "--from", "first", "--max", "4", "-o", "none"},
 		{"tail", topic, "--from", "earliest", "--until", "now"},
 		{"group", "list"},
@@ -26,6 +26,9 @@ func securedCommands(topic, group string) [][]string {
 		{"broker", "list"},
 		{"group", "reset", group, "-t", topic, "--to", "earliest", "--dry-run"},
 		{"group", "reset", group, "-t", topic, "--to", "earliest", "--yes", "--reason", "a trial"},
+		{"group", "pause", group, "--yes"},
+		{"group", "resume", group, "--yes"},
+		{"message", "find", "-t", topic, "--key", "k1"},
 	}
 }
 
