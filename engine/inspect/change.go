@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,9 +17,6 @@ import (
 type NotPossibleError struct{ Why string }
 
 func (e *NotPossibleError) Error() string { return e.Why }
-
-// ErrNoBroker says that there is nobody to ask or to change.
-var ErrNoBroker = errors.New("the name servers know no broker that is alive")
 
 // DriftError says what is no longer as a plan found it. Nothing was changed.
 type DriftError struct{ What []string }

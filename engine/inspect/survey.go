@@ -69,7 +69,7 @@ func (in *Inspector) survey(ctx context.Context) (*survey, error) {
 }
 
 // ErrNoBroker says that the name servers know no broker: nothing can be learned, which
-// is not the same as that there is nothing.
+// is not the same as that there is nothing, and nothing can be changed.
 var ErrNoBroker = errors.New("no broker is registered at the name servers")
 
 // freshSurvey asks. Only when no name server answers, or knows a broker, there is none.
