@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -129,10 +132,7 @@ func TestFindByOffsetID(t *testing.T) {
 // A broker's messages keep the address under which they were stored, so that their
 // ids are found after it has moved (R171).
 func TestFindByOffsetIDAfterAMove(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox == nil {
-			return // one of its own is moved in tui/cli
-		}
+	look := func(t *testing.T, tg *sandboxtest.Target, move func()) {
 		d := newDesk(t, tg)
 		topic := tg.Topic(t, 1)
 		tg.Produce(t, topic, 3)
@@ -140,12 +140,50 @@ func TestFindByOffsetIDAfterAMove(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tg.Sandbox.MoveBroker("broker-a")
-		d = newDesk(t, tg)
-		if got := bodiesOf(d.find(inspect.FindRequest{OffsetID: m.OffsetMessageID()}).Messages); !slices.Equal(got, []string{"message 1"}) {
+		before := tg.Masters(t)["broker-a"]
+		move()
+		sandboxtest.AwaitWithin(t, 2*time.Minute, "the broker at its new address", func(ctx context.Context) bool {
+			info, err := d.client.ClusterInfo(ctx)
+			addr := info.BrokerAddrTable["broker-a"].BrokerAddrs[remoting.MasterID]
+			return err == nil && addr != "" && addr != before
+		})
+		if got := bodiesOf(newDesk(t, tg).find(inspect.FindRequest{OffsetID: m.OffsetMessageID()}).Messages); !slices.Equal(got, []string{"message 1"}) {
 			t.Errorf("found %q, want the message", got)
 		}
+	}
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		if tg.Sandbox != nil { // the shared brokers stay where they are
+			look(t, tg, func() { tg.Sandbox.MoveBroker("broker-a") })
+		}
 	})
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		look(t, own.Up(t, "b"), func() {
+			own.Kill(t, "b", "broker")
+			own.Set(t, "b", "listenPort="+strconv.Itoa(freePort(t)))
+			own.Restart(t, "b", "broker")
+		})
+	})
+}
+
+// freePort is a port that is free for a broker, which takes its neighbours too.
+func freePort(t *testing.T) int {
+	t.Helper()
+	for port := 24000 + 4*rand.IntN(900); port < 28000; port += 4 {
+		free := true
+		for _, p := range []int{port - 2, port, port + 1} {
+			ln, err := net.Listen("tcp", ":"+strconv.Itoa(p))
+			if err != nil {
+				free = false
+				break
+			}
+			ln.Close()
+		}
+		if free {
+			return port
+		}
+	}
+	t.Fatal("no free ports for a broker")
+	return 0
 }
 
 // By its unique id a message is found with the copies that retries and dead letters
