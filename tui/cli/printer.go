@@ -115,6 +115,13 @@ func (p *printer) dropped(dst []byte, n int64) []byte {
 type notices struct {
 	missing map[string]bool                // topics that were told to be waited for
 	added   map[engine.MessageQueue]string // why a queue could not be taken, as told last
+	refused map[refusal]bool               // pulls that brokers refuse, as told
+}
+
+// refusal is what a broker answers to the pulls of a topic; its queues have it at once.
+type refusal struct {
+	topic, broker string
+	code          int32
 }
 
 // of gives the sentence for an event, "" for one that is not told.
@@ -147,6 +154,28 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			n.added = map[engine.MessageQueue]string{}
 		}
 		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
+		return tui.EventLine(ev, loc)
+	case engine.PullError:
+		r := refusal{ev.MQ.Topic, ev.MQ.BrokerName, ev.Code}
+		if ev.Code == 0 || n.refused[r] { // without an answer the broker is told as offline
+			return ""
+		}
+		if n.refused == nil {
+			n.refused = map[refusal]bool{}
+		}
+		n.refused[r] = true
+		return tui.EventLine(ev, loc)
+	case engine.PullRecovered:
+		told := false
+		for r := range n.refused {
+			if r.topic == ev.MQ.Topic && r.broker == ev.MQ.BrokerName {
+				delete(n.refused, r)
+				told = true
+			}
+		}
+		if !told {
+			return ""
+		}
 		return tui.EventLine(ev, loc)
 	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal, engine.MessagesExpired, engine.PullRegressed,
 		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable,
