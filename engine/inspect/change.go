@@ -49,19 +49,9 @@ type brokerOffsets struct {
 	err    error
 }
 
-// changeSurvey is a fresh survey with a broker in it: without one, nobody can tell
-// what there is.
-func (in *Inspector) changeSurvey(ctx context.Context) (*survey, error) {
-	s, err := in.freshSurvey(ctx)
-	if err == nil && len(s.brokers) == 0 {
-		err = ErrNoBroker
-	}
-	return s, err
-}
-
 // standing asks all brokers about a group. One that nobody knows is a *NotFoundError.
 func (in *Inspector) standing(ctx context.Context, group string) (*standing, error) {
-	s, err := in.changeSurvey(ctx)
+	s, err := in.freshSurvey(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ const enableField = "consumeEnable"
 // writes nothing. A broker that cannot be asked has its Error in its row.
 func (in *Inspector) PlanPause(ctx context.Context, r PauseRequest) (PausePlan, error) {
 	p := PausePlan{Request: r, At: in.now(), System: isSystemGroup(r.Group)}
-	s, err := in.changeSurvey(ctx)
+	s, err := in.freshSurvey(ctx)
 	if err != nil {
 		return p, err
 	}

@@ -58,9 +58,6 @@ func explainChange(err error) error {
 	if e, ok := errors.AsType[*inspect.NotPossibleError](err); ok {
 		return &refusedError{e.Why}
 	}
-	if errors.Is(err, inspect.ErrNoBroker) {
-		return &unreachableError{err}
-	}
 	return explain(err)
 }
 
