@@ -425,3 +425,49 @@ func TestPopRetryTopicsAreNoGroups(t *testing.T) {
 		}
 	})
 }
+
+// Of a long list only the rows that are asked for are asked about, and what they have
+// in common once (R186).
+func TestRowsAskForThemselvesOnly(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, _ := faultySandbox(t, tg)
+		mqs := d.queues(topic)
+		var groups []string
+		for i := range 100 {
+			group := fmt.Sprintf("many-%03d", i)
+			d.makeGroup(tg, group)
+			d.commit(group, 2, mqs...)
+			groups = append(groups, group)
+		}
+		if _, err := d.Groups(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		asked := map[protocol.RequestCode]int{}
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault { // on the sandbox's one goroutine
+			asked[protocol.RequestCode(r.Command.Code)]++
+			return sandbox.Fault{}
+		})
+		for _, row := range d.GroupRows(t.Context(), groups[:20]) {
+			if row.Lag != inspect.Exact(4) || row.Problems != nil {
+				t.Fatalf("row %+v, want a lag of 4", row)
+			}
+		}
+		tg.Sandbox.SetFault(nil)
+		want := map[protocol.RequestCode]int{
+			protocol.GetConsumerConnectionList: 40, protocol.GetConsumeStats: 40, // each group at both brokers
+			protocol.GetTopicStatsInfo: 2, // the topic at both
+		}
+		for code, n := range want {
+			if asked[code] != n {
+				t.Errorf("%v was asked %d times, want %d; all: %v", code, asked[code], n, asked)
+			}
+		}
+		total := 0
+		for _, n := range asked {
+			total += n
+		}
+		if total > 90 {
+			t.Errorf("%d questions for 20 rows: %v", total, asked)
+		}
+	})
+}

@@ -172,7 +172,8 @@ func newTopicCreate(e *env) *cobra.Command {
 it is there. One that is there already is left as it is, with status 4.`,
 		Example: `  eyeq topic create orders --queues 16 --yes
   eyeq topic create payments --queues 8 --type FIFO --broker broker-a --dry-run`,
-		Args: oneTopic(0),
+		Args:              oneTopic(0),
+		ValidArgsFunction: cobra.NoFileCompletions, // those that are there are no choice
 	}
 	fl := cmd.Flags()
 	fl.Int32Var(&queues, "queues", 8, "read and write queues on each broker")

@@ -111,6 +111,7 @@ flow control, offsets, and the same of any group of a cluster. Begin with one of
 		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newMessage(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
 		newConfig(e), newCompletion(e), newVersion(e),
 	)
+	e.completeNames(root)
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
@@ -225,6 +226,9 @@ func TestNamesAreCompleted(t *testing.T) {
 		"topic show":        "orders",
 		"broker show":       "broker-a",
 		"group list --sort": "lag",
+		"group lag -t":      "orders",
+		"consume -g":        "audit",
+		"tail":              "orders",
 	} {
 		t.Run(args, func(t *testing.T) {
 			p := runs(t, append(append([]string{"__complete", "--namesrv", namesrv}, strings.Fields(args)...), "")).want(t, statusDone, "")
@@ -232,5 +236,47 @@ func TestNamesAreCompleted(t *testing.T) {
 				t.Errorf("%q, want %s among them", p.lines(), want)
 			}
 		})
+	}
+}
+
+// Times are in the zone that is asked for, and in JSON always UTC (R074).
+func TestTimesAreInTheZone(t *testing.T) {
+	_, namesrv := groupOn(t)
+	d := readOf[topicDetailJSON](t, namesrv, "topic", "show", "orders")
+	at := time.Time(d.Queues[0].LastStored)
+	if at.Location() != time.UTC || at.IsZero() {
+		t.Fatalf("JSON has the time %v, want it in UTC", at)
+	}
+	zone, err := time.LoadLocation("Asia/Shanghai")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := runs(t, []string{"topic", "show", "orders", "--namesrv", namesrv, "--tz", "Asia/Shanghai"}).want(t, statusDone, "")
+	if want := at.In(zone).Format("2006-01-02 15:04:05.000"); !strings.Contains(p.out.String(), want) {
+		t.Errorf("no %s in\n%s", want, p.out)
+	}
+}
+
+// Names that would move the cursor are shown as pictures, and JSON has the true ones.
+func TestForeignNamesAreSafe(t *testing.T) {
+	_, namesrv := groupOn(t)
+	evil := "evil\x1b[2Jgroup"
+	mq := protocol.MessageQueue{Topic: "orders", BrokerName: "broker-a"}
+	client := (&sandboxtest.Target{Namesrv: []string{namesrv}}).Client(t, nil)
+	info, err := client.ClusterInfo(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := info.BrokerAddrTable[mq.BrokerName].BrokerAddrs[0]
+	if err := client.UpdateGroupConfig(t.Context(), addr, protocol.NewGroupConfig(evil)); err != nil {
+		t.Fatal(err)
+	}
+	p := runs(t, []string{"group", "list", "--namesrv", namesrv}).want(t, statusDone, "")
+	if strings.ContainsRune(p.out.String(), 0x1b) || !strings.Contains(p.out.String(), "evil") {
+		t.Errorf("table %q", p.out)
+	}
+	rows := readOf[[]groupRowJSON](t, namesrv, "group", "list")
+	if !slices.ContainsFunc(rows, func(r groupRowJSON) bool { return r.Group == evil }) {
+		t.Errorf("no %q in the JSON", evil)
 	}
 }

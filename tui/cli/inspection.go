@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -252,11 +253,33 @@ func topicNames(ctx context.Context, x *inspection) []string {
 	return names
 }
 
-// clusterNames completes --cluster.
-func (e *env) clusterNames(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	c, err := e.loadConfig()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+// completeNames completes the names of groups and topics in the flags and arguments of
+// all commands.
+func (e *env) completeNames(root *cobra.Command) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		if cmd.Flags().Lookup("topic") != nil {
+			e.completeFlagBy(cmd, "topic", e.completion(false, topicNames))
+		}
+		if cmd.Flags().Lookup("group") != nil {
+			e.completeFlagBy(cmd, "group", e.completion(false, groupNames))
+		}
+		if cmd.ValidArgsFunction == nil && strings.Contains(cmd.Use, " TOPIC") {
+			cmd.ValidArgsFunction = e.completion(true, topicNames)
+		}
+		for _, sub := range cmd.Commands() {
+			walk(sub)
+		}
 	}
-	return c.clusterNames(), cobra.ShellCompDirectiveNoFileComp
+	walk(root)
+}
+
+// completeFlagBy completes a flag by asking, unless that is done already.
+func (e *env) completeFlagBy(cmd *cobra.Command, flag string, names func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective)) {
+	if _, done := cmd.GetFlagCompletionFunc(flag); done {
+		return
+	}
+	if err := cmd.RegisterFlagCompletionFunc(flag, names); err != nil {
+		panic(err) // there is no such flag
+	}
 }
