@@ -50,7 +50,8 @@ a newline behind it) or hex.`,
   eyeq tail orders --from -10m --until now --grep 'refund' -o json
   eyeq tail orders --from -1h --until now --jq '.amount > 1000 and .cur == "CNY"' -o json > orders.jsonl
   eyeq tail orders --queue broker-a:3 --from offset:4711 -n 1 -o hex`,
-		Args: oneTopic(0),
+		Args:              oneTopic(0),
+		ValidArgsFunction: e.completion(true, topicNames),
 	}
 	fl := cmd.Flags()
 	fl.StringArrayVar(&f.queues, "queue", nil, "BROKER:ID, only this queue; repeatable")

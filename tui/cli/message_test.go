@@ -281,3 +281,14 @@ func TestMessageResend(t *testing.T) {
 		t.Errorf("text = %s", text)
 	}
 }
+
+// Topics are completed where one is asked for.
+func TestMessageCompletion(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	for _, args := range [][]string{{"tail"}, {"message", "find", "-t"}, {"message", "get", "x", "--topic"}} {
+		p := runs(t, append(append([]string{"__complete", "--namesrv", namesrv}, args...), "ord")).want(t, statusDone, "")
+		if !strings.Contains(p.out.String(), "orders\n") {
+			t.Errorf("%v completes to %q", args, p.out)
+		}
+	}
+}
