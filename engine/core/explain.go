@@ -11,7 +11,10 @@ import (
 // Holder is what one member of a group says of a topic.
 type Holder struct {
 	ClientID string
-	Silent   bool // it did not say what it holds
+	// Times is how often brokers name it: two processes with one client id are named
+	// twice, each takes the first share, and nobody the second. 0 is 1.
+	Times  int
+	Silent bool // it did not say what it holds
 	// Elsewhere: it does not subscribe to the topic. It has its share all the same,
 	// since brokers give out the members of the group, and nobody reads that share.
 	Elsewhere bool
@@ -67,9 +70,24 @@ type Allocation struct {
 // ExplainAllocation finds the strategy by which a group's members hold what they
 // say they hold: AVG first, then the others as far as they can be recomputed.
 // Rooms are those in the names (RoomsByName), the hash is of ten nodes a member,
-// CONFIG is believed of members that name it. Two members with one name count as
-// one, as at the brokers.
+// CONFIG is believed of members that name it.
 func ExplainAllocation(h Holdings) Allocation {
+	a := explainAllocation(h)
+	if a.Strategy != "" || !slices.ContainsFunc(h.Holders, func(m Holder) bool { return m.Times > 1 }) {
+		return a
+	}
+	// At each broker it may be named once, or the second process came just now.
+	h.Holders = slices.Clone(h.Holders)
+	for i := range h.Holders {
+		h.Holders[i].Times = 1
+	}
+	if once := explainAllocation(h); once.Strategy != "" {
+		return once
+	}
+	return a
+}
+
+func explainAllocation(h Holdings) Allocation {
 	a := Allocation{Settling: h.Settling}
 	h.Queues = slices.Clone(h.Queues)
 	slices.SortFunc(h.Queues, protocol.CompareMessageQueues)
@@ -206,10 +224,12 @@ func (c candidate) shares(h Holdings) (shares map[string][]protocol.MessageQueue
 	}
 	members := make([]string, 0, len(h.Holders))
 	for _, m := range h.Holders {
-		members = append(members, m.ClientID)
+		for range max(m.Times, 1) {
+			members = append(members, m.ClientID)
+		}
 	}
 	slices.SortFunc(members, protocol.CompareUTF16)
-	shares, err := AllocateAll(c.strategy, h.Group, h.Topic, "", h.Queues, slices.Compact(members))
+	shares, err := AllocateAll(c.strategy, h.Group, h.Topic, "", h.Queues, members)
 	return shares, err == nil
 }
 

@@ -107,6 +107,12 @@ func TestExplainAllocation(t *testing.T) {
 		"nobody says":               {holders: []Holder{silent}, want: "strategy= unsure=[b/0 b/1 b/2 b/3]"},
 		"no members":                {want: "strategy= unowned=[b/0 b/1 b/2 b/3]"},
 		"a share that nobody reads": {holders: []Holder{hold("x", 0, 1), {ClientID: "y", Elsewhere: true}}, want: "strategy=AVG unowned=[b/2 b/3]"},
+		"two processes with one client id": {
+			holders: []Holder{{ClientID: "x", Times: 2, Holds: four[:2]}}, want: "strategy=AVG unowned=[b/2 b/3]"},
+		"two processes with one client id, each at a broker of its own": {
+			holders: []Holder{{ClientID: "x", Times: 2, Holds: four[:2]}, hold("y", 2, 3)}, want: "strategy=AVG"},
+		"two processes with one client id, by circle": {
+			holders: []Holder{{ClientID: "x", Times: 2, Holds: []protocol.MessageQueue{four[0], four[3]}}, hold("y", 2)}, want: "strategy=AVG_BY_CIRCLE unowned=[b/1]"},
 		"more members than queues": {
 			holders: []Holder{hold("a", 0), hold("b", 1), hold("c", 2), hold("d", 3), hold("e")}, want: "strategy=AVG"},
 		"queues in any order": {queues: []protocol.MessageQueue{four[3], four[1], four[0], four[2]},

@@ -204,12 +204,18 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 		default:
 			lines = append(lines, fmt.Sprintf("%s should be held by %s (%s)", runs(share), h.ClientID, t.strategy()))
 		}
+		if h.Times > 1 && why == "" {
+			why = "twins"
+			lines = append(lines, fmt.Sprintf("%s is connected %d times: brokers name it as often, each process takes the first share, and nobody the others", h.ClientID, h.Times))
+		}
 	}
 	if t.Strategy == "MACHINE_ROOM" || t.Strategy == "CONFIG" {
 		lines = append(lines, "members share out by "+t.Strategy+": the queues are in no member's rooms or list")
 		next = "Give one member the rooms or queues that are left out, in its strategy's settings."
 	}
 	switch {
+	case why == "twins":
+		next = "Give each process a client id of its own."
 	case why != "":
 		next = "Give all members of the group the same subscriptions."
 	case v.orderly():

@@ -44,7 +44,7 @@ func judgeClientIDs(v *visit) {
 				"If one is an old connection that was cut, the broker forgets it within two minutes: look again then.",
 			append([]string{
 				"connected from " + strings.Join(m.Addresses, " and "),
-				"brokers count them as one member, so both take the same queues: messages are consumed twice, or queues have no reader",
+				"brokers name the id once for each: both take the first share, whose messages are consumed twice, and nobody takes the second",
 			}, v.sharedQueues(m.ClientID)...)...)
 	}
 }

@@ -272,6 +272,17 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"critical client_id_shared"}, says: []string{"1 client id, 2 connections", "connected from 10.0.1.1:40000 and 10.0.1.2:40000", "holds broker-a/0-1 of orders"},
 	},
+	"two processes with one client id share the first share": {
+		edit: func(f *Facts) {
+			member(f, "b", func(_ int, m *Member) {
+				m.Addresses = []string{"10.0.1.1:40000", "10.0.1.2:40000"}
+				q := m.Info.MQTable[mqOf("orders", 2)]
+				m.Info.MQTable = map[protocol.MessageQueue]protocol.ProcessQueueInfo{mqOf("orders", 2): q}
+			})
+		},
+		want: []string{"critical client_id_shared", "warning queue_unowned"},
+		says: []string{"queue broker-a/3 of orders has no owner", "b is connected 2 times: brokers name it as often"},
+	},
 	"a second connection that was there once": {edit: func(f *Facts) {
 		member(f, "a", func(i int, m *Member) {
 			if i == 0 {

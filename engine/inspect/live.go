@@ -114,7 +114,7 @@ func (v *groupView) explain(t *LiveTopic) {
 
 // holder is what a member says of a topic.
 func holder(m *Member, topic string) core.Holder {
-	h := core.Holder{ClientID: m.ClientID, Silent: m.Info == nil}
+	h := core.Holder{ClientID: m.ClientID, Times: len(m.Addresses), Silent: m.Info == nil}
 	if m.Info == nil {
 		return h
 	}

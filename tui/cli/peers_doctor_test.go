@@ -147,8 +147,9 @@ func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
 		if status != statusFindings {
 			t.Errorf("status = %d, want %d", status, statusFindings)
 		}
-		r, _ = awaitFindings(t, namesrv, twins, "critical client_id_shared")
-		r.wantWords(t, "1 client id, 2 connections", "@twin", "127.0.0.1:")
+		tg.Produce(t, one, 100)
+		r, _ = awaitFindings(t, namesrv, twins, "critical client_id_shared", "critical queue_unowned")
+		r.wantWords(t, "1 client id, 2 connections", "@twin", "127.0.0.1:", "2 queues of "+one+" have no owner", "50 messages wait", "@twin is connected 2 times")
 		r, _ = awaitFindings(t, namesrv, many, "warning members_idle")
 		r.wantWords(t, "1 of 2 have nothing to do", "without a queue: ")
 	})
