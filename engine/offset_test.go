@@ -184,7 +184,7 @@ func TestComputedStartUndoesNothing(t *testing.T) {
 		if err := c.UpdateConsumerOffset(t.Context(), group, mq, 20); err != nil { // another member, which was faster
 			t.Fatal(err)
 		}
-		m.until("the rest", func() bool { return m.seen[at{mq, 29}] > 0 })
+		m.until("the rest", func() bool { return m.seen[at{mq, 29}] > 0 && m.distinct() >= 10 }) // the last one may be the first to be done
 		if got := m.distinct(); got != 10 {
 			t.Errorf("%d messages, want the 10 that nobody has consumed", got)
 		}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -163,15 +162,6 @@ func appendLine(f *os.File, text []byte) error {
 		return err
 	}
 	return f.Sync()
-}
-
-// confirmAndRecord asks and records at once, for commands whose change is one call.
-func (e *env) confirmAndRecord(ctx context.Context, t *target, c change, entry tui.AuditEntry, do func() (after any, err error)) error {
-	if err := e.confirm(ctx, t, c); err != nil {
-		return err
-	}
-	entry.Reason = c.flags.reason
-	return e.recorded(t, entry, do)
 }
 
 // jsonTime is a time as scripts get it.
