@@ -15,8 +15,8 @@ import (
 	"eyeq/tui"
 )
 
-// questionLimit is the longest that one question to a broker takes: several of them
-// must fit into --timeout.
+// questionLimit is how long one question to a broker takes at most, as long as nobody
+// asks for more: several of them must fit into --timeout.
 const questionLimit = 3 * time.Second
 
 // inspection is what a command that asks about a cluster works with.
@@ -48,10 +48,16 @@ func (e *env) inspection() (*inspection, error) {
 	return &inspection{e.inspector(client, t), client, t}, nil
 }
 
+// questionTime is how long one question may take: three tenths of a --timeout that is
+// longer than usual, for members and brokers that are slow.
+func questionTime(timeout time.Duration) time.Duration {
+	return max(min(questionLimit, timeout), timeout*3/10)
+}
+
 // inspector asks through client, as long as --timeout lets it.
 func (e *env) inspector(client *remoting.Client, t *target) *inspect.Inspector {
 	return inspect.New(inspect.Options{
-		Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name,
+		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name,
 	})
 }
 

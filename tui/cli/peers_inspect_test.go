@@ -52,7 +52,7 @@ func (s *stock) start(t *testing.T, mode string) (out *buffer, stop func()) {
 // readOf runs a command about the cluster and reads the object that it prints.
 func readOf[T any](t *testing.T, namesrv string, args ...string) (v T) {
 	t.Helper()
-	p := runs(t, append(args, "--namesrv", namesrv, "-o", "json")).want(t, statusDone, "")
+	p := runs(t, append(args, "--namesrv", namesrv, "-o", "json", "--timeout", "40s")).want(t, statusDone, "")
 	if err := json.Unmarshal([]byte(p.out.String()), &v); err != nil {
 		t.Fatalf("%s: %v in %q", strings.Join(args, " "), err, p.out)
 	}
@@ -293,8 +293,8 @@ func TestInspectAgreesWithMqadmin(t *testing.T) {
 		for _, s := range []*stock{concurrent, orderly} {
 			l := s.compareLag(t, 0)
 			m := s.compareMembers(t)
-			if l.State != "online" || *l.ClientIDOf(topic) != m.Members[0].ClientID {
-				t.Errorf("state %s, owner %v", l.State, l.ClientIDOf(topic))
+			if owner := l.ClientIDOf(topic); l.State != "online" || owner == nil || *owner != m.Members[0].ClientID {
+				t.Errorf("state %s, owner of the first queue not %s: %+v", l.State, m.Members[0].ClientID, l.Queues)
 			}
 			s.compareConfig(t)
 		}
