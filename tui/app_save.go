@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -111,6 +112,19 @@ func (v *liveView) export() export {
 			own(q.CachedCount), own(q.CachedBytes), offset(q.CachedMin), offset(q.CachedMax), own(q.Span), flow, own(q.Locked), q.LastPull, q.LastConsume})
 	}
 	return x
+}
+
+// copyWatched is a row of a watched group as JSON: own, which an engine's row says, has
+// no meaning there.
+func (v *liveView) copyWatched(mq engine.MessageQueue) copied {
+	x := v.export()
+	x.rows = slices.DeleteFunc(x.rows, func(row []any) bool {
+		return row[0] != mq.Topic || row[1] != mq.BrokerName || row[2] != mq.QueueID
+	})
+	return copied{"queue " + SafeText(mq.Short()) + " as JSON", func() (string, error) {
+		b, err := x.jsonText()
+		return string(b), err
+	}}
 }
 
 // export are the events as they are filtered.

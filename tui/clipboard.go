@@ -130,6 +130,9 @@ func (a *app) underCursor(asJSON bool) (x copied, why string) {
 	if !ok || s.queue(mq) == nil {
 		return x, nothing
 	}
+	if asJSON && s.watch != nil {
+		return v.copyWatched(mq), ""
+	}
 	if asJSON {
 		return copied{"queue " + SafeText(mq.Short()) + " as JSON", func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
 	}

@@ -385,3 +385,15 @@ func TestFlowIsJudgedAsTheClientDoes(t *testing.T) {
 		t.Errorf("without limits told: %v", got)
 	}
 }
+
+func TestAWatchedQueueIsCopiedAsJSON(t *testing.T) {
+	d := watching(t, 120, 36, defaultOptions(), lives(2)...)
+	x, why := d.a.underCursor(true)
+	if why != "" {
+		t.Fatal(why)
+	}
+	got, err := x.text()
+	if err != nil || strings.Count(got, `"topic"`) != 1 || !strings.Contains(got, `"queue": 3`) || !strings.Contains(got, `"client_id": "`+memberA) || strings.Contains(got, `"own"`) {
+		t.Errorf("%v, %s", err, got)
+	}
+}
