@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -43,24 +44,50 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 	})
 }
 
-func (c commands) applyResend(cl Cluster, p inspect.ResendPlan) tea.Cmd {
+// applyResend sends between its two lines in the audit file.
+func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
-		result, err := cl.ApplyResend(ctx, p)
-		m := resendDoneMsg{rows: cleanResend(result.Rows), err: errorText(err)}
-		for _, r := range result.Rows {
-			if r.Tried && r.Error == "" {
-				m.done++
-			}
+		ids := make([]string, len(p.Rows))
+		for i := range p.Rows {
+			ids[i] = p.Rows[i].ID
 		}
+		entry := AuditEntry{Command: "message resend", Group: p.Group, Topic: p.Source,
+			Before: map[string]any{"dead_letters": len(ids), "ids": ids}, After: map[string]any{"target": p.Target}}
+		m := resendDoneMsg{rows: cleanResend(p.Rows)}
+		err := noted(audit, entry, func() (after any, failed, err error) {
+			result, err := cl.ApplyResend(ctx, p)
+			m.rows = cleanResend(result.Rows)
+			rows, all := make([]auditedResend, len(result.Rows)), []error{err}
+			for i := range result.Rows {
+				r := &result.Rows[i]
+				rows[i] = auditedResend{r.ID, r.NewID, r.Verified, r.Error}
+				if r.Error != "" {
+					all = append(all, fmt.Errorf("%s: %s", r.ID, r.Error))
+				} else if r.Tried {
+					m.done++
+				}
+			}
+			return rows, errors.Join(all...), err
+		})
+		m.err = errorText(err)
 		return m
 	})
+}
+
+// auditedResend is what became of a dead letter, in the audit file.
+type auditedResend struct {
+	ID       string `json:"message_id"`
+	NewID    string `json:"new_offset_message_id,omitempty"`
+	Verified bool   `json:"verified"`
+	Error    string `json:"error,omitempty"`
 }
 
 // cleanResend makes the texts of rows safe; the messages in them are not shown.
 func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 	safe := make([]inspect.ResendRow, len(rows))
 	for i, r := range rows {
-		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, Tried: r.Tried, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
+		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore,
+			Tried: r.Tried, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
 	}
 	return safe
 }
@@ -99,6 +126,7 @@ type resendDialog struct {
 	rows    []inspect.ResendRow
 	target  string
 	why     string
+	about   string // what there is to know before
 	apply   tea.Cmd
 	name    field
 	focus   resendFocus
@@ -109,8 +137,8 @@ type resendDialog struct {
 }
 
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
-	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), name: newField(""),
-		apply: cmds.applyResend(e.o.Inspect, p)}
+	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), name: newField(""),
+		apply: cmds.applyResend(e.o.Inspect, e.o.Audit, p)}
 }
 
 // off says why Apply cannot be pressed; "" when it can.
@@ -179,6 +207,9 @@ func (d resendDialog) view(w, h int) string {
 	if d.why != "" {
 		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.why}))
 	}
+	if d.about != "" && !d.done {
+		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
+	}
 	lines = append(lines, line(), line(segment{e.th.header, " " + pad("unique id", 36) + pad("topic", 24) + pad("tried", 7) + "result"}))
 	room := max(h-len(lines)-7, 1)
 	for i := d.top; i < len(d.rows) && i < d.top+room; i++ {
@@ -191,6 +222,8 @@ func (d resendDialog) view(w, h int) string {
 			result, st = "sent as "+r.NewID, e.th.good
 		case d.done:
 			result, st = "not sent", e.th.warn
+		case !r.SentBefore.IsZero():
+			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
 		}
 		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 35), 36) + pad(table.Cut(r.Original, 23), 24) + pad(fmt.Sprint(r.Attempts), 7) + result}))
 	}

@@ -317,6 +317,40 @@ func TestTailSavesTrueBytesAndNeverOverUnasked(t *testing.T) {
 	}
 }
 
+func TestSendingDeadLettersBackIsNoted(t *testing.T) {
+	o := defaultOptions()
+	var entries []AuditEntry
+	var ends []error
+	o.Audit = func(e AuditEntry) (func(any, error) error, error) {
+		if len(entries) > 0 {
+			return nil, errors.New("the disk is full")
+		}
+		entries = append(entries, e)
+		return func(_ any, err error) error { ends = append(ends, err); return nil }, nil
+	}
+	f := fixtureCluster()
+	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	plan := inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle", Note: "nobody of the group is online",
+		Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Error: "it is of another topic"}, {ID: "0A000415000078D9F3C2", SentBefore: d.now}}}
+	for range 2 { // the second time it cannot be noted
+		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+		d.see("a copy was sent already").see("nobody of the group is online")
+		d.keys("tab").typing("order-settle").keys("tab", "enter")
+		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
+			t.Fatalf("applied %d times, want once: %v", n, f.asked)
+		}
+		if len(d.a.dialogs) > 0 && len(entries) == 1 && len(ends) == 1 {
+			d.keys("enter")
+		}
+	}
+	if len(entries) != 1 || entries[0].Command != "message resend" || entries[0].Group != "order-settle" || len(ends) != 1 || ends[0] == nil {
+		t.Errorf("audit: %+v, ends %v: one line before, one after that says what failed", entries, ends)
+	}
+	if d.a.note.sev != failure || !strings.Contains(d.a.note.text, "the disk is full") {
+		t.Errorf("the screen says %q", d.a.note.text)
+	}
+}
+
 func TestDeadLettersAreSentBackByName(t *testing.T) {
 	f := fixtureCluster()
 	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
