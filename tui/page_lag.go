@@ -321,7 +321,13 @@ const (
 	colLagClient
 )
 
-const shareCells = 12
+// shareCells is the width of the bars: a client id is worth more than a long one.
+func (v *lagView) shareCells() int {
+	if v.w < 140 {
+		return 8
+	}
+	return 12
+}
 
 func (v *lagView) layout() {
 	name, offsets := 22, 11
@@ -342,7 +348,7 @@ func (v *lagView) layout() {
 		colLagCommitted: {ID: "committed", Title: "committed", Width: offsets, Right: true, Rank: 5},
 		colLagMax:       {ID: "max", Title: "max", Width: offsets, Right: true, Rank: 6},
 		colLagLag:       {ID: "lag", Title: "lag", Width: 10, Right: true},
-		colLagShare:     {ID: "share", Title: "lag share", Width: shareCells, Rank: 7},
+		colLagShare:     {ID: "share", Title: "share", Width: v.shareCells(), Rank: 7},
 		colLagLate:      {ID: "late", Title: "late by", Width: 8, Right: true},
 		colLagConsumed:  {ID: "consumed", Title: "consumed", Width: 9, Gap: 2, Rank: 4},
 		colLagClient:    {ID: "client", Title: "client", Width: 10, Flex: 4, Rank: 3},

@@ -259,7 +259,7 @@ func (v *lagView) share(n inspect.Number) string {
 	if !n.Known || n.Value <= 0 || whole <= 0 {
 		return ""
 	}
-	return strings.TrimRight(v.env.g.meter(shareCells, float64(n.Value)/whole), v.env.g.void)
+	return strings.TrimRight(v.env.g.meter(v.shareCells(), float64(n.Value)/whole), v.env.g.void)
 }
 
 func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
