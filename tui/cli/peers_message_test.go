@@ -102,7 +102,7 @@ func compareWithAdmin(t *testing.T, ours map[string]any, admin map[string]string
 // compressed, is what mqadmin tells of them.
 func TestPeersMessages(t *testing.T) {
 	t.Setenv("RMQ_JAVA_OPTS", "-Djava.io.tmpdir="+t.TempDir()) // mqadmin leaves bodies there
-	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic := tg.Topic(t, 2)
 		p.produce(t, namesrv, topic, 4)
@@ -160,7 +160,7 @@ func TestPeersMessages(t *testing.T) {
 // more than NOT_CONSUME_YET or UNKNOWN, the test says so.
 func TestPeersMessageTrack(t *testing.T) {
 	t.Setenv("RMQ_JAVA_OPTS", "-Djava.io.tmpdir="+t.TempDir())
-	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, online := tg.Topic(t, 1), tg.Group(t)
 		java := p.startConsumer(t, namesrv, online, topic)

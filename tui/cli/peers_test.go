@@ -33,8 +33,19 @@ type peers struct {
 // and a busy machine included.
 const toolLimit = 90 * time.Second
 
-// besideStockPrograms runs body beside each real cluster.
+// besideStockPrograms runs body beside all real clusters at once: most of the time
+// it waits for the programs.
 func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
+	t.Helper()
+	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		t.Parallel()
+		body(t, tg, p)
+	})
+}
+
+// besideStockProgramsInTurn runs body beside one real cluster after the other, for
+// those that change the environment.
+func besideStockProgramsInTurn(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
 	t.Helper()
 	for _, name := range []string{"EYEQ_TEST_CLUSTER", "EYEQ_TEST_NAMESRV"} {
 		if os.Getenv(name) != "" {
