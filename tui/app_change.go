@@ -8,7 +8,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine"
 	"eyeq/engine/inspect"
 )
 
@@ -89,14 +88,17 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 			text, sev = text+because(msg.err), failure
 		}
 	case pauseGroupDoneMsg:
-		q, good := msg.result.Plan.Request, 0
+		q, good, of := msg.result.Plan.Request, 0, 0
 		for i := range msg.result.Rows {
 			if msg.result.Rows[i].Verified {
 				good++
 			}
+			if !msg.result.Rows[i].Missing {
+				of++
+			}
 		}
-		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], SafeText(q.Group), good, plural(len(msg.result.Rows), "broker"))
-		if msg.err != "" || good < len(msg.result.Rows) {
+		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], SafeText(q.Group), good, plural(of, "broker"))
+		if msg.err != "" || good < of {
 			text, sev = text+because(msg.err), failure
 		}
 	}
@@ -119,22 +121,12 @@ func (c commands) planReset(cl Cluster, r inspect.ResetRequest, ticket int, now 
 // applyReset carries out a plan between its two lines in the audit file.
 func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.Cmd {
 	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
-		entry := AuditEntry{Command: "group reset", Group: r.plan.Request.Group, Reason: r.reason,
-			Before: offsetsOf(r.plan.Rows, func(x *inspect.ResetRow) int64 { return x.Before }),
-			After:  offsetsOf(r.plan.Rows, func(x *inspect.ResetRow) int64 { return x.After })}
-		if topics := r.plan.Request.Topics; len(topics) == 1 {
-			entry.Topic = topics[0]
-		}
 		var result inspect.ResetResult
-		err := noted(audit, entry, func() (after any, failed, err error) {
-			result, err = cl.ApplyReset(ctx, r.plan)
-			all := []error{err}
-			for i := range result.Rows {
-				if x := &result.Rows[i]; x.Error != "" {
-					all = append(all, fmt.Errorf("%v: %s", x.MessageQueue, x.Error))
-				}
+		err := noted(audit, AuditReset(&r.plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
+				return AuditedReset(&result), err, err
 			}
-			return offsetsOf(result.Rows, func(x *inspect.ResetRow) int64 { return x.ReadBack }), errors.Join(all...), err
+			return AuditedReset(&result), result.Failed(), nil
 		})
 		return resetAnyDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
 	})
@@ -155,26 +147,6 @@ func noted(audit Audit, entry AuditEntry, do func() (after any, failed, err erro
 	return errors.Join(err, done(after, failed))
 }
 
-// auditedOffset is a queue's offset in the audit file; null where it is not known.
-type auditedOffset struct {
-	Topic  string `json:"topic"`
-	Broker string `json:"broker"`
-	Queue  int32  `json:"queue"`
-	Offset *int64 `json:"offset"`
-}
-
-func offsetsOf(rows []inspect.ResetRow, of func(r *inspect.ResetRow) int64) []auditedOffset {
-	list := make([]auditedOffset, len(rows))
-	for i := range rows {
-		r := &rows[i]
-		list[i] = auditedOffset{Topic: r.Topic, Broker: r.BrokerName, Queue: r.QueueID}
-		if n := of(r); n != engine.Unknown {
-			list[i].Offset = &n
-		}
-	}
-	return list
-}
-
 func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
 	return c.within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
@@ -182,39 +154,14 @@ func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now 
 	})
 }
 
-// auditedPause is a broker's word on a group in the audit file.
-type auditedPause struct {
-	Broker string `json:"broker"`
-	Paused bool   `json:"paused"`
-	Error  string `json:"error,omitempty"`
-}
-
 func (c commands) applyPause(cl Cluster, audit Audit, r applyPauseRequest) tea.Cmd {
 	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
-		q := r.plan.Request
-		entry := AuditEntry{Command: "group pause", Group: q.Group, Topic: q.Topic, Reason: r.reason}
-		if q.Resume {
-			entry.Command = "group resume"
-		}
-		rows := func(rows []inspect.PauseRow, of func(b *inspect.PauseRow) bool) []auditedPause {
-			list := make([]auditedPause, len(rows))
-			for i := range rows {
-				list[i] = auditedPause{rows[i].Broker, of(&rows[i]), rows[i].Error}
-			}
-			return list
-		}
-		entry.Before = rows(r.plan.Brokers, func(b *inspect.PauseRow) bool { return b.Before })
-		entry.After = rows(r.plan.Brokers, func(b *inspect.PauseRow) bool { return b.After })
 		var result inspect.PauseResult
-		err := noted(audit, entry, func() (after any, failed, err error) {
-			result, err = cl.ApplyPause(ctx, r.plan)
-			all := []error{err}
-			for i := range result.Rows {
-				if b := &result.Rows[i]; b.Error != "" && !b.Verified {
-					all = append(all, fmt.Errorf("%s: %s", b.Broker, b.Error))
-				}
+		err := noted(audit, AuditPause(&r.plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
+				return AuditedPause(&result), err, err
 			}
-			return rows(result.Rows, func(b *inspect.PauseRow) bool { return b.Verified && b.After || !b.Verified && b.Before }), errors.Join(all...), err
+			return AuditedPause(&result), result.Failed(), nil
 		})
 		return pauseGroupDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
 	})

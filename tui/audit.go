@@ -1,5 +1,11 @@
 package tui
 
+import (
+	"strings"
+
+	"eyeq/engine/inspect"
+)
+
 // AuditEntry says what is about to be changed, for the audit file.
 type AuditEntry struct {
 	Command      string // as on the command line: "group reset"
@@ -14,3 +20,71 @@ type AuditEntry struct {
 // read back, nil when nothing was. It is called once, and its error says that the
 // change was made but could not be noted.
 type Audit func(entry AuditEntry) (done func(after any, err error) error, err error)
+
+// AuditedOffset is a queue's offset in the audit file; null where it is not known.
+type AuditedOffset struct {
+	Topic  string `json:"topic"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+	Offset *int64 `json:"offset"`
+	Error  string `json:"error,omitempty"`
+}
+
+// AuditOffsets are an offset of each row, as the audit file has them; negative is
+// unknown.
+func AuditOffsets(rows []inspect.ResetRow, of func(r *inspect.ResetRow) int64) []AuditedOffset {
+	list := make([]AuditedOffset, len(rows))
+	for i := range rows {
+		r := &rows[i]
+		list[i] = AuditedOffset{Topic: r.Topic, Broker: r.BrokerName, Queue: r.QueueID}
+		if n := of(r); n >= 0 {
+			list[i].Offset = &n
+		}
+	}
+	return list
+}
+
+// AuditReset is the entry of a reset of any group.
+func AuditReset(p *inspect.ResetPlan, reason string) AuditEntry {
+	return AuditEntry{Command: "group reset", Group: p.Request.Group, Topic: strings.Join(p.Request.Topics, ","), Reason: reason,
+		Before: AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
+		After:  AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
+}
+
+// AuditedReset is what was read back after it.
+func AuditedReset(r *inspect.ResetResult) any {
+	return AuditOffsets(r.Rows, func(r *inspect.ResetRow) int64 { return r.ReadBack })
+}
+
+// AuditPause is the entry of a pause or a resume.
+func AuditPause(p *inspect.PausePlan, reason string) AuditEntry {
+	e := AuditEntry{Command: "group pause", Group: p.Request.Group, Topic: p.Request.Topic, Reason: reason,
+		Before: pausedAt(p.Brokers, func(row *inspect.PauseRow) *bool { return &row.Before }),
+		After:  pausedAt(p.Brokers, func(row *inspect.PauseRow) *bool { return &row.After })}
+	if p.Request.Resume {
+		e.Command = "group resume"
+	}
+	return e
+}
+
+// AuditedPause is what was read back after it: null at a broker that is not known to
+// be as it was to be.
+func AuditedPause(r *inspect.PauseResult) any {
+	return pausedAt(r.Rows, func(row *inspect.PauseRow) *bool {
+		if row.Verified {
+			return &row.After
+		}
+		return nil
+	})
+}
+
+// pausedAt tells by broker whether the group is paused there.
+func pausedAt(rows []inspect.PauseRow, of func(*inspect.PauseRow) *bool) map[string]*bool {
+	state := map[string]*bool{}
+	for i := range rows {
+		if !rows[i].Missing {
+			state[rows[i].Broker] = of(&rows[i])
+		}
+	}
+	return state
+}

@@ -252,6 +252,8 @@ func (d *pauseGroupDialog) resultLines(w int) [][]segment {
 			l = append(l, segment{e.th.good, "✓ " + d.verb() + "d, read back; all other fields as before"})
 		case b.Verified:
 			l = append(l, segment{e.th.bad, failure.sign() + " other fields differ now: " + strings.Join(b.Changed, ", ")})
+		case b.Missing: // nothing was to be done there
+			l = append(l, segment{e.th.warn, warning.sign() + " " + orUnknown(b.Error)})
 		default:
 			l = append(l, segment{e.th.bad, failure.sign() + " " + orUnknown(b.Error)})
 		}

@@ -104,7 +104,7 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 		switch {
 		case r.Error != "":
 			row.Err = errors.New(r.Error)
-		case !r.Tried:
+		case !r.Tried && !r.Verified: // one that was there already is verified
 			row.Err = errors.New("not written")
 		case !r.Verified && r.ReadBack >= 0:
 			row.Err = fmt.Errorf("the broker says %s", grouped(r.ReadBack))

@@ -16,15 +16,6 @@ type auditedEngine struct {
 	audit tui.Audit
 }
 
-// auditedOffset is a queue's offset in the audit file.
-type auditedOffset struct {
-	Topic  string `json:"topic"`
-	Broker string `json:"broker"`
-	Queue  int32  `json:"queue"`
-	Offset int64  `json:"offset"`
-	Error  string `json:"error,omitempty"`
-}
-
 // ResetOffset implements tui.Engine.
 func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error) {
 	planned, err := a.PreviewReset(ctx, r)
@@ -32,7 +23,7 @@ func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) 
 		return nil, err
 	}
 	entry := tui.AuditEntry{Command: "group reset", Group: a.group, Reason: r.Reason}
-	var before, wanted []auditedOffset
+	var before, wanted []tui.AuditedOffset
 	for _, row := range planned {
 		before = append(before, auditedRow(row, row.Before))
 		wanted = append(wanted, auditedRow(row, row.After))
@@ -43,15 +34,18 @@ func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) 
 		return nil, err
 	}
 	rows, err := a.Engine.ResetOffset(ctx, r)
-	var after []auditedOffset
+	var after []tui.AuditedOffset
 	for _, row := range rows {
 		after = append(after, auditedRow(row, row.After))
 	}
 	return rows, errors.Join(err, done(after, errors.Join(err, rowErrors(rows))))
 }
 
-func auditedRow(row engine.ResetRow, offset int64) auditedOffset {
-	o := auditedOffset{Topic: row.Topic, Broker: row.BrokerName, Queue: row.QueueID, Offset: offset}
+func auditedRow(row engine.ResetRow, offset int64) tui.AuditedOffset {
+	o := tui.AuditedOffset{Topic: row.Topic, Broker: row.BrokerName, Queue: row.QueueID}
+	if offset >= 0 {
+		o.Offset = &offset
+	}
 	if row.Err != nil {
 		o.Error = row.Err.Error()
 	}

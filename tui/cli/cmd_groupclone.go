@@ -96,8 +96,8 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 	}
 	var res inspect.CloneResult
 	entry := tui.AuditEntry{Command: "group clone", Group: r.Target, Topic: r.Topic, Reason: f.reason,
-		Before: offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
-		After:  offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
+		Before: tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
+		After:  tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
 	applied := false
 	err = e.recorded(x.target, entry, func() (any, error) {
 		var err error
@@ -109,7 +109,7 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 		for i := range res.Rows {
 			rows[i] = res.Rows[i].ResetRow
 		}
-		return offsetsJSON(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed()
+		return tui.AuditOffsets(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed()
 	})
 	if !applied {
 		return explainChange(err)

@@ -63,9 +63,9 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 			return err
 		}
 	}
-	verb, what := "pause", "pausing group "+r.Group
+	what := "pausing group " + r.Group
 	if r.Resume {
-		verb, what = "resume", "resuming group "+r.Group
+		what = "resuming group " + r.Group
 	}
 	if r.Topic != "" {
 		what += " in topic " + r.Topic
@@ -102,10 +102,7 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 		return err
 	}
 	var res inspect.PauseResult
-	entry := tui.AuditEntry{Command: "group " + verb, Group: r.Group, Topic: r.Topic, Reason: f.reason,
-		Before: pausedAt(p.Brokers, func(row *inspect.PauseRow) bool { return row.Before }),
-		After:  pausedAt(p.Brokers, func(row *inspect.PauseRow) bool { return row.After })}
-	err = e.recorded(x.target, entry, func() (any, error) {
+	err = e.recorded(x.target, tui.AuditPause(&p, f.reason), func() (any, error) {
 		if len(p.Members) > 0 {
 			e.say("%s, then watching the members for up to half a minute; ctrl-c ends the watch", what)
 		}
@@ -113,12 +110,7 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 		if res, err = x.ApplyPause(ctx, p); err != nil {
 			return nil, err
 		}
-		return pausedAt(res.Rows, func(row *inspect.PauseRow) bool {
-			if row.Verified {
-				return row.After
-			}
-			return row.Before // as far as is known: the error says more
-		}), res.Failed()
+		return tui.AuditedPause(&res), res.Failed()
 	})
 	if res.Proof == "" {
 		return explainChange(err)
@@ -134,17 +126,6 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 		return werr
 	}
 	return err
-}
-
-// pausedAt is a state by broker, for the audit file.
-func pausedAt(rows []inspect.PauseRow, of func(*inspect.PauseRow) bool) map[string]bool {
-	state := map[string]bool{}
-	for i := range rows {
-		if !rows[i].Missing {
-			state[rows[i].Broker] = of(&rows[i])
-		}
-	}
-	return state
 }
 
 // pauseWord is the state of a group at a broker.

@@ -110,11 +110,8 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 		return err
 	}
 	var res inspect.ResetResult
-	entry := tui.AuditEntry{Command: "group reset", Group: group, Topic: strings.Join(f.topics, ","), Reason: f.reason,
-		Before: offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
-		After:  offsetsJSON(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
 	applied := false
-	err = e.recorded(x.target, entry, func() (any, error) {
+	err = e.recorded(x.target, tui.AuditReset(&p, f.reason), func() (any, error) {
 		if p.Method == inspect.MethodServer || p.Method == inspect.MethodPush {
 			e.say("resetting, then watching for up to half a minute whether the members follow; ctrl-c ends the watch")
 		}
@@ -123,7 +120,7 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 			return nil, err
 		}
 		applied = true
-		return offsetsJSON(res.Rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed()
+		return tui.AuditedReset(&res), res.Failed()
 	})
 	if !applied {
 		return explainChange(err)

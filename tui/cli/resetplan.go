@@ -186,19 +186,3 @@ func resetQueueJSONOf(r *inspect.ResetRow, done bool) resetQueueJSON {
 	}
 	return q
 }
-
-// offsetsJSON are some offset of each row, for the audit file.
-func offsetsJSON(rows []inspect.ResetRow, of func(*inspect.ResetRow) int64) []auditOffset {
-	list := make([]auditOffset, len(rows))
-	for i := range rows {
-		list[i] = auditOffset{rows[i].Topic, rows[i].BrokerName, rows[i].QueueID, knownOffset(of(&rows[i]))}
-	}
-	return list
-}
-
-type auditOffset struct {
-	Topic  string `json:"topic"`
-	Broker string `json:"broker"`
-	Queue  int32  `json:"queue"`
-	Offset *int64 `json:"offset"`
-}

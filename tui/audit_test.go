@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"encoding/json"
+	"testing"
+
+	"eyeq/engine/inspect"
+)
+
+// auditOf gives what the two lines of a change in the audit file say.
+func auditOf(t *testing.T, change func(a Audit)) (wanted, after string, failed error) {
+	t.Helper()
+	text := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	change(func(e AuditEntry) (func(any, error) error, error) {
+		wanted = text(e.After)
+		return func(v any, err error) error { after, failed = text(v), err; return nil }, nil
+	})
+	return wanted, after, failed
+}
+
+func TestTheAuditFileTellsAPauseAsItCameOut(t *testing.T) {
+	f := fullCluster()
+	d := driveCluster(t, 120, 36, defaultOptions(), f)
+	plan := inspect.PausePlan{Request: inspect.PauseRequest{Group: "g"}, Brokers: []inspect.PauseRow{
+		{Broker: "broker-a", After: true}, {Broker: "broker-b", After: true, Missing: true, Error: "it has no configuration of the group"}}}
+	for name, tt := range map[string]struct {
+		error  string
+		after  string
+		failed bool
+	}{
+		"a broker without the group counts for nothing": {"", `{"broker-a":true}`, false},
+		"what cannot be read back is not known":         {"written, but it cannot be read back", `{"broker-a":null}`, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f.applyPause = func(p inspect.PausePlan) (inspect.PauseResult, error) {
+				r := inspect.PauseResult{Plan: p, Rows: append([]inspect.PauseRow(nil), p.Brokers...)}
+				r.Rows[0].Error, r.Rows[0].Verified = tt.error, tt.error == ""
+				return r, nil
+			}
+			wanted, after, failed := auditOf(t, func(a Audit) {
+				d.send(d.a.cmds.applyPause(f, a, applyPauseRequest{plan: plan})())
+			})
+			if wanted != `{"broker-a":true}` || after != tt.after || (failed != nil) != tt.failed {
+				t.Errorf("wanted %s, after %s, failed %v; want after %s, failed %v", wanted, after, failed, tt.after, tt.failed)
+			}
+			if got := d.a.note.sev == failure; got != tt.failed {
+				t.Errorf("the status line says %q", d.a.note.text)
+			}
+		})
+	}
+}
+
+func TestTheAuditFileTellsAResetThatDidNotHold(t *testing.T) {
+	f := fullCluster()
+	d := driveCluster(t, 120, 36, defaultOptions(), f)
+	plan := inspect.ResetPlan{Request: inspect.ResetRequest{Group: "g"}, Rows: []inspect.ResetRow{{MessageQueue: mq("t", "broker-a", 0), Before: -1, After: 7}}}
+	f.applyReset = func(p inspect.ResetPlan) (inspect.ResetResult, error) {
+		r := inspect.ResetResult{Plan: p, Rows: append([]inspect.ResetRow(nil), p.Rows...)}
+		r.Rows[0].Tried, r.Rows[0].ReadBack, r.Rows[0].Obeyed = true, 9, "overwritten by a member"
+		return r, nil
+	}
+	_, after, failed := auditOf(t, func(a Audit) { d.a.cmds.applyReset(f, a, applyResetRequest{plan: plan})() })
+	if want := `[{"topic":"t","broker":"broker-a","queue":0,"offset":9}]`; after != want || failed == nil {
+		t.Errorf("after %s, failed %v; want %s and what did not hold", after, failed, want)
+	}
+}
+
+func TestAQueueThatWasThereAlreadyIsNoFailure(t *testing.T) {
+	p := fixturePlan(inspect.ResetRequest{Group: "g"})
+	result := fixtureResult(p)
+	result.Rows[0].Tried, result.Rows[0].Verified, result.Rows[0].Error, result.Rows[0].Obeyed = false, true, "", "was there already"
+	d := resetDialog{env: driveCluster(t, 120, 36, defaultOptions(), fullCluster()).a.env, any: true, plan: p, safe: p}
+	d.takeResult(resetAnyDoneMsg{result: result})
+	if err := d.rows[0].Err; err != nil {
+		t.Errorf("a queue that was there already is told as %q", err)
+	}
+}
