@@ -24,7 +24,7 @@ func judgeBrokers(v *visit) {
 	}
 	for i := range v.f.Brokers.Brokers {
 		b := &v.f.Brokers.Brokers[i]
-		queues, lag := v.waitingAt(b.Broker)
+		queues, unknown, lag := v.waitingAt(b.Broker)
 		if queues == 0 && len(v.last.Lag.Queues) > 0 {
 			continue // nothing of the group is there
 		}
@@ -32,7 +32,15 @@ func judgeBrokers(v *visit) {
 		if b.ID != 0 {
 			name = fmt.Sprintf("%s (slave %d)", b.Broker, b.ID)
 		}
-		has := fmt.Sprintf("%s of the group are there, where %s wait", plural(int64(queues), "queue"), plural(lag, "message"))
+		has := plural(int64(queues), "queue") + " of the group are there, where "
+		switch {
+		case unknown == 0:
+			has += plural(lag, "message") + " wait"
+		case unknown == queues:
+			has += "it is not known how many messages wait"
+		default:
+			has += "at least " + plural(lag, "message") + " wait"
+		}
 		switch {
 		case !b.Reachable && (b.Why.Kind == ReasonDenied || b.Why.Kind == ReasonUnsupported):
 			v.unchecked("the state of broker "+name, b.Address, b.Why)

@@ -156,14 +156,16 @@ func judgeConfig(v *visit) {
 }
 
 // waitingAt is what waits at a broker, as far as it is known.
-func (v *visit) waitingAt(broker string) (queues int, lag int64) {
+func (v *visit) waitingAt(broker string) (queues, unknown int, lag int64) {
 	for i := range v.last.Lag.Queues {
 		if q := &v.last.Lag.Queues[i]; q.BrokerName == broker {
 			queues++
 			if q.Lag.Known {
 				lag += max(q.Lag.Value, 0)
+			} else {
+				unknown++
 			}
 		}
 	}
-	return queues, lag
+	return queues, unknown, lag
 }

@@ -885,6 +885,17 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"critical broker_unreachable"}, says: []string{"5 queues of the group are there"},
 	},
+	"nor what waits there": {
+		edit: func(f *Facts) {
+			f.Brokers.Brokers[0].Reachable, f.Brokers.Brokers[0].Why = false, Reason{ReasonUnreachable, "no answer in time"}
+			lag(f, func(_ int, l *GroupLag) {
+				for i := range l.Queues {
+					l.Queues[i].Lag = Unknown(Reason{ReasonUnreachable, "no answer in time"})
+				}
+			})
+		},
+		want: []string{"critical broker_unreachable"}, says: []string{"5 queues of the group are there, where it is not known how many messages wait"},
+	},
 	"a broker without queues of the group cannot be reached": {edit: func(f *Facts) {
 		f.Brokers.Brokers = append(f.Brokers.Brokers, BrokerRow{Broker: "broker-z", Why: Reason{Kind: ReasonUnreachable}})
 	}},

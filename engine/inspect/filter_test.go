@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -108,6 +109,31 @@ func TestFilterProgramHasATimeLimit(t *testing.T) {
 		if c := f.Counts(); c.Failed != 1 || !strings.Contains(c.Why, "the program took longer than 200ms") {
 			t.Errorf("%s: counts = %+v, want it to say that the time was up", endless, c)
 		}
+	}
+}
+
+// Nor does a number without end, in what somebody else has sent: nothing interrupts
+// the reckoning with it.
+func TestFilterMeetsNoEndlessNumber(t *testing.T) {
+	f, err := Filter{JQ: ".. | numbers | . + 1 > 5"}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for _, body := range []string{`{"n":[{"m":%s}]}`, `[-%s]`, `%s`} {
+		if f.Match(t.Context(), bodyOf(t, fmt.Sprintf(body, strings.Repeat("1", 2<<20)))) {
+			t.Errorf("%s matches", body)
+		}
+	}
+	if took := time.Since(began); took > 20*programTime {
+		t.Errorf("took %v", took)
+	}
+	if c := f.Counts(); c.Failed != 3 || !strings.Contains(c.Why, "a number of more than 10000 digits") {
+		t.Errorf("counts = %+v, want it to say what is wrong with the number", c)
+	}
+	long := `{"n":` + strings.Repeat("1", programDigits) + `,"text":"` + strings.Repeat("1", 2<<20) + `"}`
+	if !f.Match(t.Context(), bodyOf(t, long)) {
+		t.Error("a number of many digits, or a text of them, keeps a message out")
 	}
 }
 

@@ -70,9 +70,10 @@ func (p *ManagePlan) Failed() error {
 	var failed []error
 	for _, r := range p.Rows {
 		switch {
+		case r.Verified: // even where no answer came
 		case r.Error != "":
 			failed = append(failed, fmt.Errorf("%s at %s: %s", p.Request.Action, r.Broker, r.Error))
-		case !r.Verified:
+		default:
 			failed = append(failed, fmt.Errorf("%s at %s: it does not show there", p.Request.Action, r.Broker))
 		}
 	}

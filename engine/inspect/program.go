@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/itchyny/gojq"
@@ -18,6 +19,9 @@ const (
 	// programBody bounds the bodies that are taken apart for a program: the parsed
 	// form takes some ten times as much.
 	programBody = 16 << 20
+	// programDigits bounds a number: to reckon with one takes time that grows with the
+	// square of its digits, and is not interrupted. One of 4 MiB takes half a minute.
+	programDigits = 10_000
 )
 
 // program is a compiled jq program. It gets no environment, no modules and no input
@@ -62,6 +66,9 @@ func (p *program) match(ctx context.Context, body []byte) (bool, error) {
 	v, err := parseJSON(body)
 	if err != nil {
 		return false, err
+	}
+	if len(body) > programDigits && hasEndlessNumber(v) {
+		return false, fmt.Errorf("a number of more than %d digits", programDigits)
 	}
 	limited, cancel := context.WithTimeout(ctx, programTime)
 	defer cancel()
@@ -108,6 +115,23 @@ func parseJSON(body []byte) (any, error) {
 		return nil, errNotJSON
 	}
 	return v, nil
+}
+
+// hasEndlessNumber reports whether a number in v is longer than a program may meet.
+func hasEndlessNumber(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		return len(v) > programDigits
+	case []any:
+		return slices.ContainsFunc(v, hasEndlessNumber)
+	case map[string]any:
+		for _, each := range v {
+			if hasEndlessNumber(each) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // looksLikeJSON looks at the beginning only.

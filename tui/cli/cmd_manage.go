@@ -140,10 +140,10 @@ func manageText(p *inspect.ManagePlan, plan bool) []byte {
 		state := ""
 		switch {
 		case plan:
-		case r.Error != "":
-			state = r.Error
 		case r.Verified:
 			state = "done"
+		case r.Error != "":
+			state = r.Error
 		default:
 			state = "does not show"
 		}
