@@ -208,7 +208,7 @@ func (e *env) readBody(arg string, given bool) ([]byte, error) {
 	case !given || arg == "-":
 		body, err = io.ReadAll(io.LimitReader(e.stdin, protocol.MaxFrameLength))
 	case isFile:
-		body, err = os.ReadFile(path)
+		body, err = readBodyFile(path)
 	default:
 		body = []byte(arg)
 	}
@@ -221,6 +221,16 @@ func (e *env) readBody(arg string, given bool) ([]byte, error) {
 		return nil, usagef("the body has %d bytes or more: no broker takes that", protocol.MaxFrameLength)
 	}
 	return body, nil
+}
+
+// readBodyFile reads no more than a message can hold: a device may have no end.
+func readBodyFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, protocol.MaxFrameLength))
 }
 
 // sender sends messages and prints what became of them.

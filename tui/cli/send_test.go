@@ -105,6 +105,7 @@ func TestSendBodies(t *testing.T) {
 	runs(t, append(base, "-"), withStdin(strings.NewReader("from stdin"))).want(t, statusDone, "")
 	runs(t, base, withStdin(strings.NewReader("piped"))).want(t, statusDone, "")
 	runs(t, append(base, "@"+file+"x")).want(t, statusFailed, "no such file")
+	runs(t, append(base, "@"+endless(t))).want(t, statusUsage, "no broker takes that")
 	runs(t, append(base, "")).want(t, statusUsage, "the body is empty")
 	runs(t, append(base, "")).want(t, statusUsage, "5.x brokers refuse that")
 	var got []string
@@ -114,6 +115,19 @@ func TestSendBodies(t *testing.T) {
 	if diff := cmp.Diff(got, []string{"from a file\n", "from stdin", "piped"}); diff != "" {
 		t.Errorf("bodies (-got +want):\n%s", diff)
 	}
+}
+
+// endless is a file of more bytes than a machine has memory; it takes no room.
+func endless(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "endless")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, 1<<42); err != nil {
+		t.Skipf("no sparse file of 4 TiB here: %v", err)
+	}
+	return path
 }
 
 func TestSendRefusals(t *testing.T) {
