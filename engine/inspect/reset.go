@@ -178,12 +178,16 @@ func (in *Inspector) planPlace(ctx context.Context, st *standing, r *ResetReques
 	pl.bounds, err = ask(ctx, in, addr, func(ctx context.Context) (protocol.TopicStats, error) {
 		return in.client.TopicStats(ctx, addr, pl.topic)
 	})
-	server := pl.broker.five() && in.serverSideReset(ctx, addr)
 	if err != nil {
-		for _, row := range pl.rows {
-			row.Unknown, row.Why = true, "its beginning and end cannot be read: "+ReasonOf(err).String()
-		}
+		pl.unknown("its beginning and end cannot be read: ", err)
 		return
+	}
+	followed, server := st.follows(pl.topic), false
+	if followed && pl.broker.five() {
+		if server, err = in.serverSideReset(ctx, addr); err != nil {
+			pl.unknown("how its broker resets cannot be told, which its settings say: ", err)
+			return
+		}
 	}
 	each(len(pl.rows), 0, func(i int) { in.planRow(ctx, r, pl, pl.rows[i]) })
 	pl.whole = in.wholePlace(ctx, pl)
@@ -192,7 +196,7 @@ func (in *Inspector) planPlace(ctx context.Context, st *standing, r *ResetReques
 		kind = 0
 	}
 	var why string
-	pl.method, why = chooseMethod(resetFacts{Followed: st.follows(pl.topic), ServerSide: server, Five: pl.broker.five(), Whole: pl.whole, Target: kind})
+	pl.method, why = chooseMethod(resetFacts{Followed: followed, ServerSide: server, Five: pl.broker.five(), Whole: pl.whole, Target: kind})
 	for _, row := range pl.rows {
 		if row.Method = pl.method; why != "" && row.Why == "" {
 			row.Why = why
@@ -208,18 +212,23 @@ func (in *Inspector) planPlace(ctx context.Context, st *standing, r *ResetReques
 	})
 }
 
-// serverSideReset reports whether a 5.x broker moves offsets itself, as it does unless
-// it is told otherwise; one that does not show its settings is taken to.
-func (in *Inspector) serverSideReset(ctx context.Context, addr string) bool {
-	settings, err := ask(ctx, in, addr, func(ctx context.Context) (map[string]string, error) {
-		return in.client.BrokerConfig(ctx, addr)
-	})
-	if err != nil {
-		return true
+// unknown marks all rows of a place.
+func (pl *resetPlace) unknown(what string, err error) {
+	for _, row := range pl.rows {
+		row.Unknown, row.Why = true, what+ReasonOf(err).String()
 	}
-	value, ok := settings["useServerSideResetOffset"]
-	on, _ := strconv.ParseBool(value)
-	return on || !ok && len(settings) == 0
+}
+
+// serverSideReset reports whether a 5.x broker moves offsets itself, as it does unless
+// it is told otherwise. It is no matter of taste: one that tells its members instead
+// heeds no queue in the request, and would send the whole topic to another time.
+func (in *Inspector) serverSideReset(ctx context.Context, addr string) (bool, error) {
+	settings, err := in.BrokerConfig(ctx, addr)
+	if err == nil && len(settings) == 0 {
+		err = errors.New("it shows none")
+	}
+	on, _ := strconv.ParseBool(settings["useServerSideResetOffset"])
+	return on, err
 }
 
 // wholePlace reports whether the rows are all queues that can be read or written there.

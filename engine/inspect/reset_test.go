@@ -349,3 +349,48 @@ func TestResetUnreadable(t *testing.T) {
 		d.wantCommitted("g", map[protocol.MessageQueue]int64{mqs[0]: 0, mqs[1]: 2})
 	})
 }
+
+// A 5.x broker that does not say how it resets is not asked to while members read the
+// topic: one that tells its members would send all queues to the time of the request.
+func TestResetOfABrokerThatHidesItsSettings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("orders", 2))
+		c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		mqs := d.queues("orders")
+		sb.Put(sandbox.Message{Topic: "orders", QueueID: 0, Body: []byte("x")}, sandbox.Message{Topic: "orders", QueueID: 1, Body: []byte("y")})
+		info, err := c.ClusterInfo(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		addr := info.BrokerAddrTable["broker-a"].BrokerAddrs[0]
+		if err := c.UpdateGroupConfig(t.Context(), addr, protocol.NewGroupConfig("g")); err != nil {
+			t.Fatal(err)
+		}
+		d.commit("g", 1, mqs...)
+		sub, err := protocol.NewSubscriptionData("orders", "*")
+		if err != nil {
+			t.Fatal(err)
+		}
+		beat := protocol.HeartbeatData{ClientID: "a", ConsumerDataSet: []protocol.ConsumerData{{GroupName: "g", ConsumeType: protocol.ConsumePassively,
+			MessageModel: protocol.Clustering, ConsumeFromWhere: protocol.ConsumeFromLastOffset, SubscriptionDataSet: []protocol.SubscriptionData{sub}}}}
+		if _, err := c.Heartbeat(t.Context(), addr, &beat); err != nil {
+			t.Fatal(err)
+		}
+		r := inspect.ResetRequest{Group: "g", Topics: []string{"orders"}, Queues: mqs[:1], Target: core.ResetTarget{Kind: core.ResetEarliest}}
+		if p := d.plan(r); p.Method != inspect.MethodServer {
+			t.Fatalf("a broker that shows its settings: %s", p.Method)
+		}
+		sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+			return sandbox.Fault{Drop: r.Command.Code == int32(protocol.GetBrokerConfig)}
+		})
+		p := d.plan(r)
+		if !p.Rows[0].Unknown || !strings.Contains(p.Rows[0].Why, "settings") || p.Refused() == nil {
+			t.Errorf("planned %s by %q", rowText(p.Rows), p.Method)
+		}
+	})
+}
