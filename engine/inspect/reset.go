@@ -80,9 +80,10 @@ func (in *Inspector) resetQueues(ctx context.Context, st *standing, p *ResetPlan
 		}
 	}
 	if len(topics) == 0 {
-		if topics = st.topics(); r.Retry {
-			topics = append(topics, protocol.RetryTopic(r.Group))
-		}
+		topics = st.topics()
+	}
+	if r.Retry && r.Exact == nil {
+		topics = append(topics, protocol.RetryTopic(r.Group))
 	}
 	slices.Sort(topics)
 	topics = slices.Compact(topics)

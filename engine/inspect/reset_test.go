@@ -164,6 +164,30 @@ func TestResetStopped(t *testing.T) {
 	})
 }
 
+// The retry topic is reset with the topics that are named, when that is asked for.
+func TestResetTopicAndRetry(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		d.makeGroup(tg, group)
+		tg.Produce(t, topic, len(d.queues(topic)))
+		d.commit(group, 0, d.queues(topic)...)
+		for name, addr := range tg.Masters(t) {
+			h := protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+			if err := d.client.CreateTopic(t.Context(), addr, &h); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		tg.AwaitRoute(t, protocol.RetryTopic(group), len(tg.Masters(t)))
+		r := inspect.ResetRequest{Group: group, Topics: []string{topic}, Target: core.ResetTarget{Kind: core.ResetLatest}}
+		without := len(d.plan(r).Rows)
+		r.Retry = true
+		if got, want := len(d.plan(r).Rows), without+len(tg.Masters(t)); got != want {
+			t.Errorf("with the retry topic %d queues are planned, want %d", got, want)
+		}
+	})
+}
+
 // Nothing is written when somebody else has moved an offset since the plan.
 func TestResetDrift(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
