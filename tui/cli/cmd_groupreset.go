@@ -22,6 +22,8 @@ type resetFlags struct {
 	topics, queues, exclude []string
 	to, undo                string
 	retry                   bool
+
+	undone *inspect.SavedOffsets // what --undo names
 }
 
 func newGroupReset(e *env) *cobra.Command {
@@ -79,6 +81,10 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 		return err
 	}
 	defer x.close()
+	if s := f.undone; s != nil && s.Cluster != x.target.name {
+		return &usageError{Err: fmt.Errorf("--undo %s: it was saved on %s, and this is %s", f.undo, s.Cluster, x.target.name),
+			Hint: "Where both are the same cluster, --to file:" + shellWord(f.undo) + " takes it all the same."}
+	}
 	p, err := x.PlanReset(ctx, r)
 	if err != nil {
 		return explainChange(err)
@@ -183,6 +189,9 @@ func (f *resetFlags) request(e *env, group string) (r inspect.ResetRequest, to s
 	}
 	if f.undo != "" && saved.Group != group {
 		return r, "", usagef("--undo %s: it has the offsets of group %s, not of %s", file, saved.Group, group)
+	}
+	if f.undo != "" {
+		f.undone = saved
 	}
 	r.Exact = saved.Exact()
 	if none := len(saved.Queues) - len(r.Exact); none > 0 {

@@ -155,6 +155,19 @@ func TestGroupReset(t *testing.T) {
 				t.Errorf("saved to %s, want a file in %s", file, dir)
 			}
 			c.run(t, "reset", "g2", "--undo", file, "--yes").want(t, statusUsage, "offsets of group g, not of g2")
+			saved, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			elsewhere := filepath.Join(t.TempDir(), "elsewhere.json")
+			if err := os.WriteFile(elsewhere, []byte(strings.Replace(string(saved), c.namesrv, "prod", 1)), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c.run(t, "reset", "g", "--undo", elsewhere, "--yes").want(t, statusUsage, "it was saved on prod")
+			if got := c.offsets(t, "g"); got != "0 0" {
+				t.Errorf("after the undo of another cluster's reset: offsets %s", got)
+			}
+			c.run(t, "reset", "g", "--to", "file:"+elsewhere, "--dry-run").want(t, statusDone, "")
 			undone := c.run(t, "reset", "g", "--undo", file, "--yes").want(t, statusDone, "")
 			if got := c.offsets(t, "g"); got != "6 6" || !strings.Contains(undone.out.String(), "2 of 2 queues verified") {
 				t.Errorf("after the undo: offsets %s, %s", got, undone.out)
