@@ -74,10 +74,18 @@ func (p *ManagePlan) Failed() error {
 		case r.Error != "":
 			failed = append(failed, fmt.Errorf("%s at %s: %s", p.Request.Action, r.Broker, r.Error))
 		default:
-			failed = append(failed, fmt.Errorf("%s at %s: it does not show there", p.Request.Action, r.Broker))
+			failed = append(failed, fmt.Errorf("%s at %s: %s", p.Request.Action, r.Broker, p.Unverified()))
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// Unverified says what is wrong at a broker that was not seen to have done it.
+func (p *ManagePlan) Unverified() string {
+	if p.Request.Action == DeleteTopic || p.Request.Action == DeleteGroup {
+		return "it is not seen to be gone"
+	}
+	return "it does not show there"
 }
 
 // PlanManage looks at what is there. Nothing is changed.
@@ -157,8 +165,8 @@ func (in *Inspector) planTopic(ctx context.Context, s *survey, p *ManagePlan) er
 		return &NotFoundError{"topic", name}
 	}
 	detail := r.topic(ctx, name, r.types(ctx, 1))
-	if detail.Row.Stored.Value > 0 {
-		p.note("%s stored messages go with it", counted(detail.Row.Stored))
+	if detail.Row.Stored != Exact(0) {
+		p.note("%s stored messages go with it", howMany(detail.Row.Stored))
 	}
 	if route, err := r.route(ctx, name); err == nil {
 		if groups, _ := r.groupsOf(ctx, name, route); len(groups) > 0 {
@@ -168,11 +176,12 @@ func (in *Inspector) planTopic(ctx context.Context, s *survey, p *ManagePlan) er
 	return nil
 }
 
-func counted(n Number) string {
-	if n.AtLeast {
-		return fmt.Sprintf("at least %d", n.Value)
+// howMany is a count in a sentence.
+func howMany(n Number) string {
+	if !n.Known {
+		return "an unknown number of"
 	}
-	return fmt.Sprint(n.Value)
+	return numberText(n)
 }
 
 func topicWords(read, write, perm int32) string {
@@ -247,23 +256,23 @@ func (in *Inspector) planGroup(ctx context.Context, s *survey, p *ManagePlan) er
 		p.refuse("it is not known whether members are online (%v)", v.errs[0])
 	}
 	l := v.lag(ctx)
-	if l.Lag.Value > 0 {
-		p.note("its offsets go with it: %s messages wait for it", counted(l.Lag))
+	if l.Lag != Exact(0) {
+		p.note("its offsets go with it: %s messages wait for it", howMany(l.Lag))
 	} else {
 		p.note("its offsets go with it")
 	}
 	if topic := protocol.RetryTopic(name); s.topics[topic] {
 		p.Topics = append(p.Topics, topic)
-		if l.RetryLag.Value > 0 {
-			p.note("%s messages that wait to be tried again are lost", counted(l.RetryLag))
+		if l.RetryLag != Exact(0) {
+			p.note("%s messages that wait to be tried again are lost", howMany(l.RetryLag))
 		}
 	}
 	if topic := protocol.DLQTopic(name); s.topics[topic] {
 		if p.Request.DeadLetters {
 			p.Topics = append(p.Topics, topic)
-			p.note("%s dead letters are lost", counted(l.DeadLetters))
+			p.note("%s dead letters are lost", howMany(l.DeadLetters))
 		} else {
-			p.note("its dead-letter topic stays, with %s messages", counted(l.DeadLetters))
+			p.note("its dead-letter topic stays, with %s messages", howMany(l.DeadLetters))
 		}
 	}
 	return nil

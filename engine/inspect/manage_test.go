@@ -4,9 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"eyeq/engine/inspect"
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -98,6 +101,38 @@ func TestDeleteIsRefused(t *testing.T) {
 		d.refused(inspect.ManageRequest{Action: inspect.DeleteTopic, Name: "SCHEDULE_TOPIC_XXXX"}, "RocketMQ's own")
 		if _, err := d.PlanManage(t.Context(), inspect.ManageRequest{Action: inspect.CreateTopic, Name: "x", Brokers: []string{"broker-z"}}); !isNotFound(err) {
 			t.Errorf("a broker that is not there: %v", err)
+		}
+	})
+}
+
+// What goes with a group and cannot be counted is not told as nothing.
+func TestDeleteSaysWhatIsNotKnown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("%DLQ%g", 1), sandboxtest.Topic("orders", 1))
+		c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, Dial: sb.Dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		sb.Put(sandbox.Message{Topic: "%DLQ%g", QueueID: 0, Body: []byte("x")})
+		sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if r.Command.Code == int32(protocol.GetTopicStatsInfo) {
+				return sandbox.Fault{Code: protocol.SystemError, Remark: "the disk is broken"}
+			}
+			return sandbox.Fault{}
+		})
+		for name, tt := range map[string]struct {
+			r    inspect.ManageRequest
+			want string
+		}{
+			"the dead letters stay": {inspect.ManageRequest{Action: inspect.DeleteGroup, Name: "g"}, "stays, with an unknown number of messages"},
+			"the dead letters go":   {inspect.ManageRequest{Action: inspect.DeleteGroup, Name: "g", DeadLetters: true}, "an unknown number of dead letters are lost"},
+		} {
+			p, err := d.PlanManage(t.Context(), tt.r)
+			if text := strings.Join(p.Notes, "\n"); err != nil || !strings.Contains(text, tt.want) {
+				t.Errorf("%s: notes %q, %v; want %q", name, text, err, tt.want)
+			}
 		}
 	})
 }

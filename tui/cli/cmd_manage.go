@@ -56,8 +56,8 @@ func (f *changeFlags) manage(ctx context.Context, e *env, r inspect.ManageReques
 	if err := e.confirm(ctx, x.target, c); err != nil {
 		return err
 	}
-	entry := tui.AuditEntry{Command: manageCommand(r.Action), Reason: f.reason, Before: managed(&p, func(row *inspect.ManageRow) string { return row.Before }),
-		After: managed(&p, func(row *inspect.ManageRow) string { return row.After })}
+	entry := tui.AuditEntry{Command: manageCommand(r.Action), Reason: f.reason, Before: managed(&p, func(row *inspect.ManageRow) *string { return &row.Before }),
+		After: managed(&p, func(row *inspect.ManageRow) *string { return &row.After })}
 	if r.Action == inspect.CreateTopic || r.Action == inspect.DeleteTopic {
 		entry.Topic = r.Name
 	} else {
@@ -68,11 +68,11 @@ func (f *changeFlags) manage(ctx context.Context, e *env, r inspect.ManageReques
 		var err error
 		p, err = x.ApplyManage(ctx, p)
 		tried = slices.ContainsFunc(p.Rows, func(row inspect.ManageRow) bool { return row.Tried })
-		return managed(&p, func(row *inspect.ManageRow) string {
+		return managed(&p, func(row *inspect.ManageRow) *string {
 			if row.Verified {
-				return row.After
+				return &row.After
 			}
-			return row.Before
+			return nil
 		}), err
 	})
 	if !tried {
@@ -87,9 +87,9 @@ func manageCommand(a inspect.ManageAction) string {
 	return noun + " " + verb
 }
 
-// managed is a state by broker, for the audit file.
-func managed(p *inspect.ManagePlan, of func(*inspect.ManageRow) string) map[string]string {
-	state := map[string]string{}
+// managed is a state by broker, for the audit file: nil where it is not known.
+func managed(p *inspect.ManagePlan, of func(*inspect.ManageRow) *string) map[string]*string {
+	state := map[string]*string{}
 	for i := range p.Rows {
 		state[p.Rows[i].Broker] = of(&p.Rows[i])
 	}
@@ -145,7 +145,7 @@ func manageText(p *inspect.ManagePlan, plan bool) []byte {
 		case r.Error != "":
 			state = r.Error
 		default:
-			state = "does not show"
+			state = p.Unverified()
 		}
 		rows = append(rows, []string{r.Broker, r.Addr, cmp.Or(r.Before, "nothing"), cmp.Or(r.After, "nothing"), state})
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
@@ -97,5 +98,22 @@ func TestGroupClone(t *testing.T) {
 	q := done["queues"].([]any)[1].(map[string]any)
 	if got := fmt.Sprintln(q["queue"], q["before"], q["after"], q["state"], q["verified"], done["saved_to"] != nil); got != fmt.Sprintln(1, nil, 6, "CONFIRMED", true, true) || c.offsets(t, "h") != "6 6" {
 		t.Errorf("JSON %s, offsets %s", got, c.offsets(t, "h"))
+	}
+}
+
+// What a broker refuses is not told in the audit file as if it were known how it is.
+func TestAuditOfARefusedDeletion(t *testing.T) {
+	c := newChanged(t, "5")
+	c.sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+		if r.Command.Code == int32(protocol.DeleteTopicInBroker) {
+			return sandbox.Fault{Code: protocol.SystemError, Remark: "no"}
+		}
+		return sandbox.Fault{}
+	})
+	p := runs(t, []string{"topic", "delete", "orders", "--yes", "--namesrv", c.namesrv}, withEnv("XDG_STATE_HOME", c.state))
+	p.want(t, statusFailed, "it is not seen to be gone")
+	audit := c.audited(t)
+	if len(audit) != 2 || audit[1]["result"] != "failed" || fmt.Sprint(audit[1]["after"]) != "map[broker-a:<nil>]" {
+		t.Errorf("audit %v", audit)
 	}
 }
