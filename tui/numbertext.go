@@ -24,17 +24,6 @@ func offsetText(n inspect.Number) string {
 	return numberText(n)
 }
 
-// shortNumber is numberText in few cells.
-func shortNumber(n inspect.Number) string {
-	switch {
-	case !n.Known:
-		return unknown
-	case n.AtLeast:
-		return "≥" + short(float64(n.Value))
-	}
-	return short(float64(n.Value))
-}
-
 // numberCell is a number in the style that its certainty asks for; more than zero is
 // bad where alarm is set.
 func (e *env) numberCell(n inspect.Number, alarm bool) table.Cell {
@@ -46,6 +35,3 @@ func (e *env) numberCell(n inspect.Number, alarm bool) table.Cell {
 	}
 	return table.Cell{Text: numberText(n), Style: e.th.text}
 }
-
-// problemText is a problem in one line; it must have passed the door.
-func problemText(p inspect.Problem) string { return p.String() }

@@ -65,9 +65,6 @@ type HandOver struct {
 	failed int
 }
 
-// Held reports whether the former owner has said that it holds the queue.
-func (h *HandOver) Held() bool { return h.held }
-
 // Answered takes in an answer. A member that is gone holds nothing.
 func (h *HandOver) Answered(holds bool, waited, limit time.Duration) HandOverStep {
 	h.failed = 0

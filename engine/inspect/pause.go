@@ -92,7 +92,6 @@ type pauseState struct {
 	configured bool
 	config     protocol.GroupConfig
 	paused     bool // the group, or the topic of the request
-	forbidden  bool // the broker keeps a table of forbidden topics: 5.x
 }
 
 // pauseState asks for the whole table (201): the question about one group (352) makes

@@ -60,8 +60,7 @@ type ResetPlan struct {
 	Online        bool
 	Members       []MemberEffect
 	Method        ResetMethod
-	MethodOf      map[string]ResetMethod // by broker, where brokers differ
-	Why           string                 // the method, or why there is none and the way out, in words
+	Why           string // the method, or why there is none and the way out, in words
 	Rows          []ResetRow
 	Before, After Number // the lag of the queues in Rows
 	Problems      []Problem

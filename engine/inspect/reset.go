@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -387,11 +386,9 @@ func (in *Inspector) planPush(ctx context.Context, r *ResetRequest, pl *resetPla
 // conclude decides about the whole: the method, what members do, and the lag.
 func (p *ResetPlan) conclude(st *standing, places []*resetPlace) {
 	owners := st.members.owners()
-	p.MethodOf = map[string]ResetMethod{}
 	p.Before, p.After = Exact(0), Exact(0)
 	var reason string
 	for _, pl := range places {
-		p.MethodOf[pl.broker.name] = strongest(p.MethodOf[pl.broker.name], pl.method)
 		p.Method = strongest(p.Method, pl.method)
 		p.places = append(p.places, *pl)
 	}
@@ -446,6 +443,3 @@ func (p *ResetPlan) Refused() error {
 	}
 	return nil
 }
-
-// sortedBrokers are the brokers of a plan in order.
-func (p *ResetPlan) sortedBrokers() []string { return slices.Sorted(maps.Keys(p.MethodOf)) }

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"eyeq/remoting"
-	"eyeq/remoting/protocol"
 )
 
 // traceTopic is where producers and consumers that trace write to.
@@ -152,10 +151,4 @@ func (f traceFields) time(i int) time.Time {
 func (f traceFields) millis(i int) time.Duration {
 	ms, _ := strconv.ParseInt(f.at(i), 10, 32)
 	return time.Duration(ms) * time.Millisecond
-}
-
-// Traced reports whether a message asked to be traced.
-func Traced(m *protocol.MessageExt) bool {
-	on, _ := m.Property(protocol.PropertyTraceOn)
-	return on == "true"
 }

@@ -90,9 +90,6 @@ func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 	}
 }
 
-// Version is what the brokers are.
-func (o *OwnBrokers) Version() string { return o.version }
-
 func (o *OwnBrokers) dir(name string) string { return filepath.Join(o.root, name) }
 
 // Up starts a name server and a broker, which are killed at the end of the test.
