@@ -150,12 +150,7 @@ func (m *Members) owners() map[protocol.MessageQueue]string {
 // one message and commits nothing. Unlike storeTime it remembers nothing: a topic may
 // have been deleted and made anew, and what is changed here is not to depend on that.
 func (in *Inspector) storedFrom(ctx context.Context, addr string, mq protocol.MessageQueue, offset int64) (time.Time, error) {
-	res, err := ask(ctx, in, addr, func(ctx context.Context) (remoting.PullResult, error) {
-		return in.client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
-			ConsumerGroup: toolsGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: 1,
-			SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
-		})
-	})
+	res, err := in.pull(ctx, addr, mq, offset, 1)
 	if err != nil {
 		return time.Time{}, err
 	}

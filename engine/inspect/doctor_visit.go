@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -161,25 +160,20 @@ func (in *Inspector) readHead(ctx context.Context, mq protocol.MessageQueue, off
 }
 
 // peek reads messages where they lie, as no group does.
-func (in *Inspector) peek(ctx context.Context, mq protocol.MessageQueue, offset int64, n int32) ([]protocol.MessageExt, error) {
+func (in *Inspector) peek(ctx context.Context, mq protocol.MessageQueue, offset int64, n int) ([]protocol.MessageExt, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := s.broker(mq.BrokerName)
-	if b == nil {
-		return nil, &remoting.NoBrokerError{BrokerName: mq.BrokerName}
-	}
-	r, err := ask(ctx, in, b.addr, func(ctx context.Context) (remoting.PullResult, error) {
-		return in.client.Pull(ctx, b.addr, &protocol.PullMessageRequestHeader{
-			ConsumerGroup: toolsGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: n,
-			SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
-		})
-	})
-	if err != nil || r.Status != remoting.PullFound {
+	addr, err := s.addrOf(mq.BrokerName)
+	if err != nil {
 		return nil, err
 	}
-	return protocol.AppendMessages(nil, r.Body, &protocol.MessageSource{BrokerName: mq.BrokerName, Topic: mq.Topic})
+	p, err := in.page(ctx, addr, mq, offset, n)
+	if err == nil && len(p.messages) == 0 {
+		err = p.unread
+	}
+	return p.messages, err
 }
 
 // readDead finds when the last dead letter came.

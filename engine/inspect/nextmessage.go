@@ -73,12 +73,7 @@ func (in *Inspector) storeTime(ctx context.Context, addr string, mq protocol.Mes
 	if t, ok := in.storedAt(p); ok {
 		return t, nil
 	}
-	r, err := ask(ctx, in, addr, func(ctx context.Context) (remoting.PullResult, error) {
-		return in.client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
-			ConsumerGroup: toolsGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: 1,
-			SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
-		})
-	})
+	r, err := in.pull(ctx, addr, mq, offset, 1)
 	if err != nil || r.Status != remoting.PullFound {
 		return time.Time{}, err
 	}

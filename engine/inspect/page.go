@@ -39,15 +39,21 @@ func (s *survey) addrOf(brokerName string) (string, error) {
 	return "", &remoting.NoBrokerError{BrokerName: brokerName}
 }
 
-// page reads up to n messages of a queue from an offset on, without any filter and in
-// nobody's name but the brokers' own group for tools.
-func (in *Inspector) page(ctx context.Context, addr string, mq protocol.MessageQueue, offset int64, n int) (page, error) {
-	r, err := ask(ctx, in, addr, func(ctx context.Context) (remoting.PullResult, error) {
+// pull asks a broker for up to n messages of a queue from an offset on, without any
+// filter, and in nobody's name but the brokers' own group for tools: another would be
+// made by the question. It commits nothing.
+func (in *Inspector) pull(ctx context.Context, addr string, mq protocol.MessageQueue, offset int64, n int) (remoting.PullResult, error) {
+	return ask(ctx, in, addr, func(ctx context.Context) (remoting.PullResult, error) {
 		return in.client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
 			ConsumerGroup: toolsGroup, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: int32(n),
 			SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
 		})
 	})
+}
+
+// page reads up to n messages of a queue from an offset on.
+func (in *Inspector) page(ctx context.Context, addr string, mq protocol.MessageQueue, offset int64, n int) (page, error) {
+	r, err := in.pull(ctx, addr, mq, offset, n)
 	if err != nil {
 		return page{}, fmt.Errorf("read %v at %d: %w", mq, offset, err)
 	}
