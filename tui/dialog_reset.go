@@ -118,7 +118,7 @@ func parseTime(text string, now time.Time, loc *time.Location) (time.Time, error
 		}
 		return now.Add(d), nil
 	}
-	if t, err := time.Parse(time.RFC3339, text); err == nil {
+	if t, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "T", 1)); err == nil {
 		return t, nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04"} {

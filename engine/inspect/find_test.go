@@ -288,7 +288,7 @@ func TestFindByPlace(t *testing.T) {
 			}
 		}
 		mq.QueueID = 9
-		if _, err := d.Head(t.Context(), mq, 0); !isType[*remoting.CodeError](err) {
+		if _, err := d.Head(t.Context(), mq, 0); !isType[*inspect.NotFoundError](err) {
 			t.Errorf("no such queue: %v", err)
 		}
 		mq.BrokerName = "nobody"

@@ -77,7 +77,8 @@ func (in *Inspector) page(ctx context.Context, addr string, mq protocol.MessageQ
 }
 
 // Head reads one message by its place. One that is not there is a
-// *MessageNotFoundError, which says what the queue has.
+// *MessageNotFoundError, which says what the queue has; a queue that the topic does not
+// have is a *NotFoundError.
 func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset int64) (protocol.MessageExt, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
@@ -89,6 +90,9 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	}
 	p, err := in.page(ctx, addr, mq, offset, 1)
 	if err != nil {
+		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !slices.Contains(route.Queues, mq) {
+			return protocol.MessageExt{}, &NotFoundError{"queue to read from", mq.String()}
+		}
 		return protocol.MessageExt{}, err
 	}
 	if len(p.messages) > 0 && p.messages[0].QueueOffset() == offset {

@@ -120,6 +120,8 @@ func TestUnknownIsNull(t *testing.T) {
 	}
 }
 
+// What is not there, or not allowed, is said on standard error with a status of its own,
+// and standard output stays empty, also as JSON (R194).
 func TestInspectStatuses(t *testing.T) {
 	sb, namesrv := groupOn(t)
 	dead := deadAddress(t)
@@ -154,9 +156,13 @@ func TestInspectStatuses(t *testing.T) {
 			if !slices.Contains(args, "--namesrv") {
 				args = append(args, "--namesrv", namesrv)
 			}
-			p := runs(t, args).want(t, tt.status, tt.stderr)
-			if p.out.String() != "" {
-				t.Errorf("standard output %q, want none", p.out)
+			for _, args := range [][]string{args, append(slices.Clone(args), "-o", "json")} {
+				if slices.Contains(args[:len(args)-2], "-o") {
+					continue // it has a format
+				}
+				if p := runs(t, args).want(t, tt.status, tt.stderr); p.out.String() != "" {
+					t.Errorf("%q: standard output %q, want none", args, p.out)
+				}
 			}
 		})
 	}

@@ -83,6 +83,7 @@ func TestMessageNotFoundAndWrongUse(t *testing.T) {
 		{"get " + unknown + " -t orders", statusNotFound, "there is no message " + unknown + " in orders"},
 		{"get 7F00000100002A9F0000000000000E44", statusNotFound, "there is no message 7F00000100002A9F0000000000000E44: no broker has the address 127.0.0.1:10911 now"},
 		{"get -t orders --queue broker-a:0 --offset 9", statusNotFound, "there is no message orders broker-a/0 offset 9: the queue has 0 to 2"},
+		{"get -t orders --queue broker-a:9 --offset 0", statusNotFound, `there is no queue to read from "orders broker-a/9"`},
 		{"get -t orders --queue broker-x:0 --offset 0", statusUnreachable, "no address known for broker broker-x"},
 		{"get -t orders --queue broker-a:0", statusUsage, "all of them"},
 		{"get", statusUsage, "which message?"},

@@ -7,6 +7,7 @@ import (
 	"eyeq/engine"
 )
 
+// What has an offset of its own is read with it, whatever --tz says (R072).
 func TestParseTime(t *testing.T) {
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
 	if err != nil {
