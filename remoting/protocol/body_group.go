@@ -131,6 +131,9 @@ func DecodeConsumerConnection(body []byte) (ConsumerConnection, error) {
 	if err := decodeLenient(body, &c); err != nil {
 		return ConsumerConnection{}, fmt.Errorf("decode consumer connections: %w", err)
 	}
+	for i := range c.ConnectionSet {
+		c.ConnectionSet[i].ClientAddr = Address(c.ConnectionSet[i].ClientAddr)
+	}
 	return c, nil
 }
 
@@ -149,6 +152,9 @@ func DecodeProducerConnection(body []byte) ([]Connection, error) {
 	}
 	if err := decodeLenient(body, &w); err != nil {
 		return nil, fmt.Errorf("decode producer connections: %w", err)
+	}
+	for i := range w.ConnectionSet {
+		w.ConnectionSet[i].ClientAddr = Address(w.ConnectionSet[i].ClientAddr)
 	}
 	return w.ConnectionSet, nil
 }

@@ -100,6 +100,9 @@ func DecodeTopicRouteData(body []byte) (TopicRouteData, error) {
 	if err := decodeLenient(body, &d); err != nil {
 		return TopicRouteData{}, fmt.Errorf("decode topic route: %w", err)
 	}
+	for i := range d.BrokerDatas {
+		d.BrokerDatas[i].dialable()
+	}
 	return d, nil
 }
 
@@ -135,6 +138,9 @@ func DecodeClusterInfo(body []byte) (ClusterInfo, error) {
 	var c ClusterInfo
 	if err := decodeLenient(body, &c); err != nil {
 		return ClusterInfo{}, fmt.Errorf("decode cluster info: %w", err)
+	}
+	for _, b := range c.BrokerAddrTable {
+		b.dialable()
 	}
 	return c, nil
 }
