@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
-	"path/filepath"
 
-	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/tui"
 )
@@ -58,9 +56,7 @@ func (e *env) screenOn(ctx context.Context, c *config, t *target) error {
 
 // inspectOn lets a screen ask about any group, topic and broker of a target.
 func (e *env) inspectOn(o *tui.Options, c *config, t *target, client *remoting.Client) {
-	in := inspect.New(inspect.Options{Client: client, Timeout: min(questionLimit, e.flags.timeout), Now: e.now,
-		SaveDir: filepath.Join(stateDir(e.getenv), "offsets"), Cluster: t.name})
-	o.Inspect = in
+	o.Inspect = e.inspector(client, t)
 	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
 	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.clusterNames(), string(t.modeFrom)
 }
