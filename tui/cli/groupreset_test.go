@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
@@ -244,5 +245,15 @@ func TestGroupResetTimeZones(t *testing.T) {
 		if err != nil || target.Kind != core.ResetTime || words != want {
 			t.Errorf("%s: %q (%v), want %q", text, words, err, want)
 		}
+	}
+}
+
+// A lag that lacks queues is not told as the whole.
+func TestResetJSONSaysWhatItsLagLacks(t *testing.T) {
+	why := inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "no answer in time"}
+	p := inspect.ResetPlan{Before: inspect.Exact(0).Plus(inspect.Unknown(why)), After: inspect.Exact(3)}
+	text, err := marshal(resetJSONOf(&p, nil))
+	if err != nil || !strings.Contains(string(text), `"lag_before":0,"lag_before_error":"unreachable: no answer in time","lag_after":3,`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }

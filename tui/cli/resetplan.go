@@ -119,7 +119,9 @@ type resetJSON struct {
 	System    bool               `json:"system"`
 	SavedTo   *string            `json:"saved_to"`
 	LagBefore *int64             `json:"lag_before"`
+	BeforeWhy string             `json:"lag_before_error,omitempty"`
 	LagAfter  *int64             `json:"lag_after"`
+	AfterWhy  string             `json:"lag_after_error,omitempty"`
 	Members   []memberEffectJSON `json:"members"`
 	Queues    []resetQueueJSON   `json:"queues"`
 	Problems  []string           `json:"problems"`
@@ -153,8 +155,8 @@ func resetJSONOf(p *inspect.ResetPlan, res *inspect.ResetResult) *resetJSON {
 		Group: p.Request.Group, DryRun: res == nil, Method: string(p.Method), Why: p.Why, Online: p.Online, System: p.System,
 		Members: memberEffectsJSON(p.Members), Queues: []resetQueueJSON{}, Problems: problemsJSON(p.Problems),
 	}
-	j.LagBefore, _ = numberJSON(p.Before)
-	j.LagAfter, _ = numberJSON(p.After)
+	j.LagBefore, j.BeforeWhy = numberJSON(p.Before)
+	j.LagAfter, j.AfterWhy = numberJSON(p.After)
 	rows := p.Rows
 	if res != nil {
 		rows, j.SavedTo = res.Rows, namedOrNull(res.SavedTo)
