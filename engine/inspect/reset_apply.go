@@ -148,7 +148,9 @@ func (a *resetApply) write(ctx context.Context, pl *resetPlace) {
 		a.commit(ctx, pl)
 	case MethodServer:
 		for _, row := range pl.rows {
-			if row.Before != row.After {
+			// Its member may be further than what is committed, by all that it has consumed
+			// since: a queue that stands at the target stays there only when it is told to.
+			if row.Before != row.After || row.After < row.Max {
 				a.serverSide(ctx, pl, row)
 			}
 		}

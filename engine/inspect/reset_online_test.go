@@ -114,6 +114,30 @@ func TestResetOnlineOneQueue(t *testing.T) {
 	})
 }
 
+// A queue whose commit is at the target has a member that is further, and would commit
+// that a moment later: it goes back too.
+func TestResetOnlineBehindItsMember(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 50)
+		d.makeGroup(tg, group)
+		d.commit(group, 0, mqs...)
+		s := newStub(t, tg, group, "c1", 50, mqs, heeding)
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		if row := p.Rows[0]; row.Before != 0 || row.After != 0 {
+			t.Skipf("the member has committed before the plan was made: %s", rowText(row))
+		}
+		res := d.apply(p)
+		wait := time.NewTimer(5 * stubTick)
+		<-wait.C
+		if row := res.Rows[0]; !row.Verified || s.positions()[mqs[0]] >= 50 {
+			t.Errorf("row %s, and the member is at %d", rowText(row), s.positions()[mqs[0]])
+		}
+	})
+}
+
 // A 4.9 broker resets nothing of a topic as long as one of its queues has no commit:
 // those get one first.
 func TestResetOnlineUncommitted(t *testing.T) {
