@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -355,18 +356,26 @@ func (c *config) tlsForgotten(name string) bool {
 // checkFiles looks at the files that the clusters name, without reading a secret.
 func (c *config) checkFiles() error {
 	folder := filepath.Dir(c.path)
+	bad := func(key, rule string) error {
+		line, _ := strconv.Atoi(strings.TrimPrefix(string(c.originOf(key)), "file:")) // 0: of no line
+		return &configError{Path: c.path, Line: line, Key: key, Rule: rule}
+	}
 	for _, name := range c.clusterNames() {
-		cl := c.clusters[name]
+		cl, key := c.clusters[name], "clusters."+name
 		if path := cl.auth.secretKeyFile; path != "" {
 			f, err := openSecret(inFolder(folder, path))
 			if err != nil {
-				return &configError{Path: c.path, Key: "clusters." + name + ".auth.secret_key_file", Rule: err.Error()}
+				return bad(key+".auth.secret_key_file", err.Error())
 			}
 			f.Close()
 		}
 		if cl.tls.enable {
+			trust := tlsConfig{ca: cl.tls.ca}
+			if _, err := trust.load(folder); err != nil {
+				return bad(key+".tls.ca", strings.TrimPrefix(err.Error(), "tls.ca: "))
+			}
 			if _, err := cl.tls.load(folder); err != nil {
-				return &configError{Path: c.path, Key: "clusters." + name + ".tls", Rule: err.Error()}
+				return bad(key+".tls.cert", err.Error())
 			}
 		}
 	}

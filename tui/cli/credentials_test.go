@@ -225,11 +225,11 @@ func TestConfigCheckLooksAtFiles(t *testing.T) {
 	must(t, os.WriteFile(key, []byte("x"), 0o604))
 	must(t, os.Chmod(key, 0o604))
 	for name, tt := range map[string]struct{ text, says string }{
-		"secret": {"auth = { access_key = \"ops\", secret_key_file = " + quoteTOML(key) + " }", "clusters.prod.auth.secret_key_file"},
-		"ca":     {"tls = { enable = true, ca = \"ca.pem\" }", "clusters.prod.tls: tls.ca: open "},
+		"secret": {"auth = { access_key = \"ops\", secret_key_file = " + quoteTOML(key) + " }", ":3: clusters.prod.auth.secret_key_file: "},
+		"ca":     {"tls = { enable = true, ca = \"ca.pem\" }", ":3: clusters.prod.tls.ca: open "},
 		"no pem": {"tls = { enable = true, ca = \"c.toml\" }", "holds no certificate in PEM form"},
 		"key":    {"tls = { enable = true, cert = \"c.toml\", key = " + quoteTOML(key) + " }", "tls.key: " + key + " can be read or written by everybody"},
-		"cert":   {"tls = { enable = true, cert = \"c.toml\", key = \"c.toml\" }", "tls.cert "},
+		"cert":   {"tls = { enable = true, cert = \"c.toml\", key = \"c.toml\" }", ":3: clusters.prod.tls.cert: tls.cert "},
 		"unused": {"tls = { ca = \"ca.pem\" }", "has settings but not enable = true"},
 		"off":    {"tls = { enable = false, ca = \"ca.pem\" }", ""},
 	} {
