@@ -102,7 +102,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	defer client.Close()
 	route, err := e.topicRoute(ctx, client, topic)
 	if nf, ok := errors.AsType[*notFoundError](err); ok {
-		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(ctx, e, client, t, topic)}
+		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(e, topic)}
 	}
 	if err != nil {
 		return err
@@ -137,16 +137,16 @@ type sentCount struct {
 	BodySize int `json:"body_size"`
 }
 
-// createTopic is a command that makes a topic, ready to be pasted. It asks for the
-// cluster's name; a cluster that does not tell has probably the usual one.
-func createTopic(ctx context.Context, e *env, client *remoting.Client, t *target, topic string) string {
-	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
-	defer cancel()
-	cluster := "DefaultCluster"
-	if info, err := client.ClusterInfo(ctx); err == nil && len(info.ClusterAddrTable) > 0 {
-		cluster = sortedKeys(info.ClusterAddrTable)[0]
+// createTopic is a command that makes a topic of the cluster that was asked, ready to
+// be pasted.
+func createTopic(e *env, topic string) string {
+	command := "eyeq topic create " + shellWord(topic)
+	for _, f := range []struct{ name, value string }{{"config", e.flags.config}, {"cluster", e.flags.cluster}, {"namesrv", e.flags.namesrv}} {
+		if f.value != "" {
+			command += " --" + f.name + " " + shellWord(f.value)
+		}
 	}
-	return fmt.Sprintf("mqadmin updateTopic -n %s -c %s -t %s", shellQuote(strings.Join(t.namesrv, ";")), shellQuote(cluster), shellQuote(topic))
+	return command
 }
 
 // shellQuote makes one word of s for a shell.
