@@ -63,6 +63,7 @@ brokers' names and client ids. config is not here: each of its members has a lis
 	f.changed = func(name string) bool { return fl.Changed(name) }
 	// Of --queues only the name is the same: there it is a number.
 	f.strategy.changed = func(name string) bool { return name != "queues" && fl.Changed(name) }
+	e.completeFlag(cmd, "strategy", "avg", "circle", "machine-room", "machine-room-nearby", "consistent-hash")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runAllocate(ctx, e, f) })
 	return cmd
 }

@@ -98,6 +98,8 @@ All members of a group must divide its queues by the same --strategy:
 	fl.StringVar(&f.offsetDir, "offset-dir", "", "where --broadcast keeps its offsets (default ~/.rocketmq_offsets)")
 	f.changed = func(name string) bool { return fl.Changed(name) }
 	f.strategy.changed = f.changed
+	e.completeFlag(cmd, "strategy", "avg", "circle", "config", "machine-room", "machine-room-nearby", "consistent-hash")
+	e.completeFlag(cmd, "from", "last", "first")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runConsume(ctx, e, f) })
 	return f, cmd
 }

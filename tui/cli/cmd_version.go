@@ -40,8 +40,14 @@ func versionText() string {
 func newCompletion(e *env) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
-		Use:       "completion SHELL",
-		Short:     "Print the completion script of bash, zsh, fish or powershell",
+		Use:   "completion SHELL",
+		Short: "Print the completion script of bash, zsh, fish or powershell",
+		Long: `Prints a script by which a shell completes commands, flags, and the names of clusters, groups,
+topics and brokers: these are asked for at the cluster that the line names or the configuration.
+The script of bash needs the package bash-completion.`,
+		Example: `  source <(eyeq completion bash)                               in ~/.bashrc
+  source <(eyeq completion zsh)                                in ~/.zshrc, after compinit
+  eyeq completion fish > ~/.config/fish/completions/eyeq.fish`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

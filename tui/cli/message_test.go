@@ -283,6 +283,16 @@ func TestMessageResend(t *testing.T) {
 	}
 }
 
+// Words that are the same everywhere are completed without a cluster.
+func TestFlagCompletion(t *testing.T) {
+	for flags, want := range map[string]string{"consume --strategy": "consistent-hash\n", "allocate --strategy": "circle\n", "consume --from": "first\n"} {
+		p := runs(t, append(append([]string{"__complete"}, strings.Fields(flags)...), "")).want(t, statusDone, "")
+		if !strings.Contains(p.out.String(), want) {
+			t.Errorf("%s completes to %q", flags, p.out)
+		}
+	}
+}
+
 // Topics are completed where one is asked for.
 func TestMessageCompletion(t *testing.T) {
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
