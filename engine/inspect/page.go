@@ -90,7 +90,7 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	}
 	p, err := in.page(ctx, addr, mq, offset, 1)
 	if err != nil {
-		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !slices.Contains(route.Queues, mq) {
+		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() && !reads(route, mq) {
 			return protocol.MessageExt{}, &NotFoundError{"queue to read from", mq.String()}
 		}
 		return protocol.MessageExt{}, err
@@ -112,6 +112,13 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 		missing.Why = fmt.Sprintf("the queue has %d to %d", p.min, p.max-1)
 	}
 	return protocol.MessageExt{}, missing
+}
+
+// reads reports whether a queue is one that its topic has to read from, permitted or not.
+func reads(route *remoting.TopicRoute, mq protocol.MessageQueue) bool {
+	return slices.ContainsFunc(route.Data.QueueDatas, func(q protocol.QueueData) bool {
+		return q.BrokerName == mq.BrokerName && mq.QueueID >= 0 && mq.QueueID < q.ReadQueueNums
+	})
 }
 
 // ReadResult is a part of a queue.
