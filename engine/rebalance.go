@@ -241,7 +241,7 @@ func (c *coordinator) takeRoute(t *topicState, g topicGathered, now time.Time) {
 		}
 		return
 	}
-	t.missing = ""
+	t.missing = g.route.StaticWhy()
 	old := 0
 	if t.route != nil {
 		old = len(t.route.Queues)

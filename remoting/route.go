@@ -25,7 +25,8 @@ type TopicRoute struct {
 	Topic   string
 	Data    protocol.TopicRouteData // brokers and queues sorted by broker name
 	Fetched time.Time
-	// Queues are those with read permission, sorted by CompareMessageQueues.
+	// Queues are those with read permission, sorted by CompareMessageQueues; none of a
+	// static topic (Data.Static), whose queues this client does not follow.
 	Queues []protocol.MessageQueue
 	// PublishQueues are those with write permission and a live master, or what an
 	// order configuration names instead, sorted.
@@ -41,6 +42,9 @@ func newTopicRoute(topic string, data protocol.TopicRouteData, fetched time.Time
 		return protocol.CompareUTF16(a.BrokerName, b.BrokerName)
 	})
 	r := &TopicRoute{Topic: topic, Data: data, Fetched: fetched}
+	if data.Static() {
+		return r, nil
+	}
 	var err error
 	for _, q := range data.QueueDatas {
 		if q.Perm&protocol.PermRead != 0 {
@@ -61,6 +65,14 @@ func newTopicRoute(topic string, data protocol.TopicRouteData, fetched time.Time
 	r.Queues = sortedSet(r.Queues)
 	r.PublishQueues = sortedSet(r.PublishQueues)
 	return r, nil
+}
+
+// StaticWhy says why a static topic has no queues here; "" for any other topic.
+func (r *TopicRoute) StaticWhy() string {
+	if !r.Data.Static() {
+		return ""
+	}
+	return r.Topic + " is a static topic: its queues are spread over brokers by a mapping that eyeq does not follow"
 }
 
 // orderedQueues reads an order configuration, broker:number;broker:number.

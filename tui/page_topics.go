@@ -166,7 +166,7 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 		return
 	}
 	r := e.row
-	cells[colTopicType] = table.Cell{Text: orUnknown(r.Type), Style: th.dim}
+	cells[colTopicType] = table.Cell{Text: orUnknown(r.TypeText()), Style: th.dim}
 	cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
 	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
 	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.text}

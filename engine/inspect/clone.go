@@ -69,6 +69,9 @@ func (in *Inspector) PlanClone(ctx context.Context, r CloneRequest) (ClonePlan, 
 	if err != nil {
 		return p, fmt.Errorf("queues of %s: %w", r.Topic, err)
 	}
+	if why := route.StaticWhy(); why != "" {
+		return p, &NotPossibleError{why}
+	}
 	p.Online = target.follows(r.Topic)
 	p.Rows = make([]ResetRow, len(route.Queues))
 	each(len(p.Rows), 0, func(i int) { p.Rows[i] = in.planClone(ctx, source, target, route.Queues[i]) })

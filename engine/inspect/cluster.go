@@ -26,6 +26,7 @@ type TopicRow struct {
 	TopicName
 	At         time.Time
 	Type       string // NORMAL, FIFO, DELAY, TRANSACTION, LITE, …; "" when the broker does not say
+	Static     bool   // clients see other queues than the brokers', with offsets of their own
 	Brokers    []string
 	Queues     int // that can be read
 	Perm       string
@@ -34,7 +35,19 @@ type TopicRow struct {
 	Problems   []Problem
 }
 
-// TopicQueue is one queue of a topic.
+// TypeText is the type as people read it, and that the topic is a static one; "" when
+// neither is known.
+func (r *TopicRow) TypeText() string {
+	switch {
+	case !r.Static:
+		return r.Type
+	case r.Type == "":
+		return "static"
+	}
+	return r.Type + ", static"
+}
+
+// TopicQueue is one queue of a topic; of a static topic one that a broker keeps.
 type TopicQueue struct {
 	protocol.MessageQueue
 	Min, Max    Number

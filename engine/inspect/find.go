@@ -305,6 +305,10 @@ func (f *finder) bySpan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if why := route.StaticWhy(); why != "" {
+		f.problems = append(f.problems, Problem{"messages of " + f.request.Topic, "the brokers", Reason{ReasonUnsupported, why + ": look by key or id"}})
+		return nil
+	}
 	for _, q := range route.Data.QueueDatas {
 		if q.Perm&protocol.PermRead == 0 {
 			f.problems = append(f.problems, Problem{"messages of " + f.request.Topic, q.BrokerName,

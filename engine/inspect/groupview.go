@@ -170,8 +170,16 @@ func (v *groupView) topicQueues(ctx context.Context, topic string) ([]QueueLag, 
 			q.unknown(Reason{ReasonUnreachable, "no name server knows the broker " + name})
 		}
 	}
+	var static string
+	if route != nil {
+		static = route.StaticWhy()
+	}
 	list := make([]QueueLag, 0, len(rows))
 	for _, q := range rows {
+		if static != "" {
+			// What is committed in a broker's queue stays when the next broker's goes on.
+			q.Lag, q.Inflight = Unknown(Reason{ReasonUnsupported, static}), Unknown(Reason{ReasonUnsupported, static})
+		}
 		list = append(list, *q)
 	}
 	return list, problems

@@ -102,6 +102,9 @@ func (in *Inspector) resetQueues(ctx context.Context, st *standing, p *ResetPlan
 		if err != nil {
 			return nil, fmt.Errorf("queues of %s: %w", topic, err)
 		}
+		if why := route.StaticWhy(); why != "" {
+			return nil, &NotPossibleError{why + ": use mqadmin, or name the other topics"}
+		}
 		all = append(all, route.Queues...)
 	}
 	for _, want := range r.Queues {

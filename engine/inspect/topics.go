@@ -114,6 +114,7 @@ func (r *round) topic(ctx context.Context, topic string, types topicTypes) Topic
 		d.Row.Problems = append(d.Row.Problems, problem("route of "+topic, "the name servers", err))
 		return d
 	}
+	d.Row.Static = route.Data.Static()
 	addrs := map[string]map[int64]string{}
 	for _, b := range route.Data.BrokerDatas {
 		addrs[b.BrokerName] = b.BrokerAddrs

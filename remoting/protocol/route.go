@@ -12,6 +12,21 @@ type TopicRouteData struct {
 	OrderTopicConf string       `json:"orderTopicConf,omitempty"`
 	BrokerDatas    []BrokerData `json:"brokerDatas"`
 	QueueDatas     []QueueData  `json:"queueDatas"`
+	// Mapping tells, by broker name, of the queues of a static topic (5.x); empty for
+	// any other topic.
+	Mapping map[string]QueueMapping `json:"topicQueueMappingByBroker,omitempty"`
+}
+
+// Static reports whether the topic is a static one: its clients see queues that are
+// chained together of queues of several brokers, whose offsets differ from those of the
+// queues in QueueDatas.
+func (d *TopicRouteData) Static() bool { return len(d.Mapping) > 0 }
+
+// QueueMapping is a broker's part of a static topic.
+type QueueMapping struct {
+	TotalQueues int32           `json:"totalQueues"` // that clients see
+	Epoch       int64           `json:"epoch"`
+	Leads       map[int32]int32 `json:"currIdMap"` // the broker's own queue by the queue that clients see
 }
 
 // BrokerData is one broker name with the addresses of its members: 0 is the master.
@@ -55,6 +70,35 @@ func EncodeTopicRouteData(d *TopicRouteData, strict bool) []byte {
 	}
 	o.name("queueDatas")
 	o.dst = appendArray(o.dst, d.QueueDatas, w.queue)
+	if d.Static() {
+		o.name("topicQueueMappingByBroker")
+		mappings := beginObject(o.dst)
+		for _, name := range slices.Sorted(maps.Keys(d.Mapping)) {
+			mappings.textName(name)
+			mappings.dst = w.mapping(mappings.dst, name, d.Mapping[name])
+		}
+		o.dst = mappings.end()
+	}
+	return o.end()
+}
+
+func (w *routeWriter) mapping(dst []byte, broker string, m QueueMapping) []byte {
+	o := beginObject(dst)
+	o.name("bname")
+	o.dst = w.text(o.dst, broker)
+	o.name("currIdMap")
+	leads := beginObject(o.dst)
+	for _, id := range slices.Sorted(maps.Keys(m.Leads)) {
+		if key := strconv.Itoa(int(id)); w.strict {
+			leads.name(key)
+		} else {
+			leads.bareName(key)
+		}
+		leads.dst = strconv.AppendInt(leads.dst, int64(m.Leads[id]), 10)
+	}
+	o.dst = leads.end()
+	o.number("epoch", m.Epoch)
+	o.number("totalQueues", int64(m.TotalQueues))
 	return o.end()
 }
 

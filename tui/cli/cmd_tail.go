@@ -133,7 +133,15 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	return err
 }
 
-// topicRoute asks for a topic that must exist.
+// followed refuses a topic whose queues are not those of its route.
+func followed(route *remoting.TopicRoute) error {
+	if why := route.StaticWhy(); why != "" {
+		return &refusedError{why}
+	}
+	return nil
+}
+
+// topicRoute asks for a topic that must exist, and whose queues are those of its route.
 func (e *env) topicRoute(ctx context.Context, client *remoting.Client, topic string) (*remoting.TopicRoute, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
 	defer cancel()
@@ -145,7 +153,7 @@ func (e *env) topicRoute(ctx context.Context, client *remoting.Client, topic str
 		addrs, _ := client.Namesrv()
 		return nil, firstContact(err, nil, addrs, e.flags.timeout)
 	}
-	return route, nil
+	return route, followed(route)
 }
 
 // tailer makes a tailer of what needs no cluster.

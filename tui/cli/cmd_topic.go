@@ -32,6 +32,7 @@ func newTopic(e *env) *cobra.Command {
 type topicRowJSON struct {
 	Topic       string   `json:"topic"`
 	Type        *string  `json:"type"`
+	Static      bool     `json:"static"`
 	Perm        *string  `json:"perm"`
 	Brokers     []string `json:"brokers"`
 	QueueCount  int      `json:"queue_count"`
@@ -46,7 +47,7 @@ type topicRowJSON struct {
 
 func topicRowOf(r *inspect.TopicRow) topicRowJSON {
 	j := topicRowJSON{
-		Topic: r.Topic, Type: namedOrNull(r.Type), Perm: namedOrNull(r.Perm), Brokers: emptyList(r.Brokers), QueueCount: r.Queues,
+		Topic: r.Topic, Type: namedOrNull(r.Type), Static: r.Static, Perm: namedOrNull(r.Perm), Brokers: emptyList(r.Brokers), QueueCount: r.Queues,
 		LastStored: timeJSON(r.LastStored), System: r.System, Retry: r.Retry, Dead: r.Dead, Problems: problemsJSON(r.Problems),
 	}
 	j.Stored, j.StoredError = numberJSON(r.Stored)
@@ -126,7 +127,7 @@ func (f *topicListFlags) list(ctx context.Context, e *env, x *inspection, format
 	for i := range rows {
 		r := &rows[i]
 		table = append(table, []string{
-			r.Topic, cmp.Or(r.Type, "-"), r.Perm, strconv.Itoa(r.Queues), numberText(r.Stored), e.timeText(r.LastStored), listText(r.Brokers, 4),
+			r.Topic, cmp.Or(r.TypeText(), "-"), r.Perm, strconv.Itoa(r.Queues), numberText(r.Stored), e.timeText(r.LastStored), listText(r.Brokers, 4),
 		})
 	}
 	return appendTable(nil, "lllrrll", table), nil
@@ -227,7 +228,7 @@ func topicDetailOf(d *inspect.TopicDetail) *topicDetailJSON {
 
 func topicDetailTable(e *env, d *inspect.TopicDetail) []byte {
 	head := [][]string{
-		{"topic", d.Row.Topic}, {"type", cmp.Or(d.Row.Type, "-")}, {"perm", d.Row.Perm}, {"stored", numberText(d.Row.Stored)},
+		{"topic", d.Row.Topic}, {"type", cmp.Or(d.Row.TypeText(), "-")}, {"perm", d.Row.Perm}, {"stored", numberText(d.Row.Stored)},
 		{"groups", cmp.Or(strings.Join(d.Groups, ", "), "none")},
 	}
 	if d.GroupsWhy.Kind != inspect.ReasonNone {

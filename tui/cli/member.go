@@ -101,8 +101,11 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 	var last error // what a name server or the system said, when it is not the time
 	for _, s := range topics {
 		for {
-			_, _, err := client.RefreshRoute(ctx, s.Topic)
+			route, _, err := client.RefreshRoute(ctx, s.Topic)
 			if err == nil {
+				if err := followed(route); err != nil {
+					return err
+				}
 				break
 			}
 			if isType[*remoting.NoRouteError](err) {

@@ -126,6 +126,9 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 			wait.Stop()
 			continue
 		}
+		if err := followed(route); err != nil {
+			return err
+		}
 		var refs []queueRef
 		for _, mq := range wanted {
 			refs = append(refs, queueRef{mq.BrokerName, mq.QueueID})
