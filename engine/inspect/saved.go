@@ -113,7 +113,10 @@ func (s *SavedOffsets) Save(dir string) (path string, err error) {
 		if err == nil {
 			err = f.Sync()
 		}
-		return path, errors.Join(err, f.Close())
+		if err = errors.Join(err, f.Close()); err != nil {
+			return "", errors.Join(err, os.Remove(path)) // a part of it is no way back
+		}
+		return path, nil
 	}
 }
 
