@@ -51,6 +51,7 @@ func (e *env) recorded(t *target, entry tui.AuditEntry, do func() (after any, er
 		return err
 	}
 	after, err := do()
+	e.noted = e.auditPath()
 	return errors.Join(err, done(after, err))
 }
 

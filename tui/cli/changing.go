@@ -116,7 +116,7 @@ func offsetText(offset int64) string {
 // write puts the answer on standard output.
 func (e *env) write(out []byte) error {
 	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err, Noted: e.noted}
 	}
 	return nil
 }

@@ -158,7 +158,7 @@ func TestExitStatus(t *testing.T) {
 		"time out":                   {fmt.Errorf("x: %w", context.DeadlineExceeded), nil, 5},
 		"closed connection":          {fmt.Errorf("x: %w", remoting.ErrClosed), nil, 5},
 		"no permission":              {code(protocol.NoPermission), nil, 1},
-		"closed pipe":                {&outputError{syscall.EPIPE}, nil, 1},
+		"closed pipe":                {&outputError{Err: syscall.EPIPE}, nil, 1},
 		"ctrl-c":                     {nil, &signalError{syscall.SIGINT}, 130},
 		"SIGTERM":                    {nil, &signalError{syscall.SIGTERM}, 143},
 		"SIGHUP":                     {nil, &signalError{syscall.SIGHUP}, 129},

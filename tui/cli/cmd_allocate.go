@@ -110,7 +110,7 @@ func runAllocate(ctx context.Context, e *env, f *allocateFlags) error {
 		return err
 	}
 	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

@@ -121,7 +121,7 @@ func (d *demo) print(ctx context.Context, o tui.Options, format string, run func
 	p.out.close()
 	waitFor(written, stuckLimit)
 	if werr := p.out.failure(); werr != nil && err == nil {
-		err = &outputError{werr}
+		err = &outputError{Err: werr}
 	}
 	return err
 }

@@ -117,7 +117,7 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 	e.warn(found.Problems)
 	w := &messageWriter{env: e, x: x}
 	if _, err := e.stdout.Write(w.many(ctx, found.Messages, format)); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	switch n := len(found.Messages); {
 	case n == 0 && (f.key != "" || f.unique != ""):

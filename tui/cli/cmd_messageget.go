@@ -91,7 +91,7 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 	}
 	w := &messageWriter{env: e, x: x}
 	if _, err := e.stdout.Write(w.one(ctx, m, format)); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

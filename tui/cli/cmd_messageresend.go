@@ -263,7 +263,7 @@ func (r *resender) print(format string) error {
 		}
 	}
 	if _, err := r.env.stdout.Write(out); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err, Noted: r.env.noted}
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id strin
 		return err
 	}
 	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

@@ -46,7 +46,7 @@ consumer. SQL92 filters are refused, as by a broker without enablePropertyFilter
 			return fmt.Errorf("serve the sandbox: %v (--namesrv-port and --broker-port choose others, 0 any)", err)
 		}
 		if _, err := fmt.Fprintf(e.stdout, "name server %s\nbroker %s\n", namesrv, broker); err != nil {
-			return &outputError{err}
+			return &outputError{Err: err}
 		}
 		e.say("try: eyeq --namesrv %s send %s hello, and: eyeq --namesrv %s consume -g G -t %s --from first (ctrl-c ends)",
 			namesrv, sandboxTopic, namesrv, sandboxTopic)

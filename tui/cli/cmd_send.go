@@ -277,7 +277,7 @@ func (s *sender) send(ctx context.Context, mq engine.MessageQueue, m remoting.Ou
 		return err
 	}
 	if _, err := s.env.stdout.Write(line); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

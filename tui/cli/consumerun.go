@@ -135,7 +135,7 @@ func (r *consumeRun) headless(parent context.Context) error {
 		return fmt.Errorf("%w; left the group in order, what was not printed is not acknowledged", oe)
 	}
 	if err := p.out.failure(); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

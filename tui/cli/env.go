@@ -35,6 +35,7 @@ type env struct {
 	commands commandRuns    // of the listener exec
 	command  *cobra.Command // the one that ran
 	cluster  string         // its name, for the log
+	noted    string         // the audit file, once a change was made and noted there
 	entered  bool           // a command's function was entered: its errors are not wrong use
 	modes    atomic.Pointer[term.State]
 

@@ -89,13 +89,20 @@ func firstContact(err, last error, namesrv []string, limit time.Duration) error 
 }
 
 // outputError says that standard output can no longer be written.
-type outputError struct{ Err error }
+type outputError struct {
+	Err   error
+	Noted string // the audit file, when something was changed before
+}
 
 func (e *outputError) Error() string {
-	if errors.Is(e.Err, syscall.EPIPE) {
-		return "standard output was closed"
+	text := "standard output was closed"
+	if !errors.Is(e.Err, syscall.EPIPE) {
+		text = fmt.Sprintf("write standard output: %v", e.Err)
 	}
-	return fmt.Sprintf("write standard output: %v", e.Err)
+	if e.Noted != "" {
+		text += "; what was changed before that is noted in " + e.Noted
+	}
+	return text
 }
 func (e *outputError) Unwrap() error { return e.Err }
 

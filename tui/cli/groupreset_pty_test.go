@@ -28,6 +28,8 @@ func TestGroupResetAsksOnATerminal(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatalf("not ended: %q", s.out)
 		}
+		s.slave.Close() // with the last end gone, reading stops behind the last byte
+		<-s.read
 		return s.out.String()
 	}
 	out := ask("g", "yes")

@@ -257,3 +257,18 @@ func TestResetJSONSaysWhatItsLagLacks(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 }
+
+// When the answer cannot be written, what was changed is not passed over.
+func TestChangeWithoutAnAnswerIsNamed(t *testing.T) {
+	c := newChanged(t, "5")
+	for _, what := range [][]string{{"reset", "g", "--to", "earliest"}, {"pause", "g"}, {"create", "g2"}} {
+		p := runs(t, append([]string{"group", what[0], "--namesrv", c.namesrv, "--yes"}, what[1:]...),
+			withEnv("XDG_STATE_HOME", c.state), withStdout(&closingPipe{}))
+		p.want(t, statusFailed, "standard output was closed; what was changed before that is noted in "+filepath.Join(c.state, "eyeq", "audit.jsonl"))
+	}
+	if got := c.offsets(t, "g"); got != "0 0" {
+		t.Errorf("offsets %s, want 0 0", got)
+	}
+	runs(t, []string{"group", "reset", "g", "--namesrv", c.namesrv, "--to", "latest", "--dry-run"}, withStdout(&closingPipe{})).
+		want(t, statusFailed, "standard output was closed\n")
+}

@@ -173,7 +173,7 @@ func (r *reading) show(ctx context.Context, e *env, x *inspection, format string
 		return explain(err)
 	}
 	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }
@@ -189,7 +189,7 @@ func (r *reading) page(e *env, first bool) error {
 	}
 	head += e.now().In(e.location).Format(textTime) + ", every " + r.watch.String() + ", ctrl-c ends\n"
 	if _, err := e.stdout.Write([]byte(head)); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }

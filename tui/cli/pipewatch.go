@@ -25,7 +25,7 @@ func (e *env) watchReader(ctx context.Context, stop func(error)) {
 			select {
 			case <-tick.C:
 				if readerGone(f) {
-					stop(&outputError{syscall.EPIPE})
+					stop(&outputError{Err: syscall.EPIPE})
 					return
 				}
 			case <-ctx.Done():

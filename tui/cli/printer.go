@@ -93,7 +93,7 @@ func (p *printer) watchAll(ctx context.Context, sub *engine.EventSubscription, s
 		}
 		f := p.out.add(buf)
 		if <-f.done; f.err != nil {
-			stop(&outputError{f.err})
+			stop(&outputError{Err: f.err})
 		}
 	}
 }

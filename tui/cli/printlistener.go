@@ -59,7 +59,7 @@ func (p *printListener) Consume(ctx context.Context, messages []engine.Message, 
 	p.duplicates.Add(p.note(messages, cc.MessageQueue))
 	if p.out != nil {
 		if err := p.print(ctx, messages); err != nil {
-			p.stop(&outputError{err})
+			p.stop(&outputError{Err: err})
 			return engine.Abandon, nil
 		}
 	}

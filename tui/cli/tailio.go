@@ -80,7 +80,7 @@ func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
 	}
 	o.scratch.buf = b
 	if _, err := o.w.Write(b); err != nil {
-		return false, &outputError{err}
+		return false, &outputError{Err: err}
 	}
 	o.printed++
 	if o.left > 0 {
@@ -108,7 +108,7 @@ func (o *tailOutput) unread(mq engine.MessageQueue, offset int64, reason string)
 		_, err = o.w.Write(line)
 	}
 	if err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (o *tailOutput) unread(mq engine.MessageQueue, offset int64, reason string)
 // flush implements tailer.pause.
 func (o *tailOutput) flush() error {
 	if err := o.w.Flush(); err != nil {
-		return &outputError{err}
+		return &outputError{Err: err}
 	}
 	return nil
 }
