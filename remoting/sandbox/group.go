@@ -33,6 +33,7 @@ type group struct {
 	// those of members.
 	brought map[string]*protocol.SubscriptionData
 
+	rates   rates                // of what it pulls
 	offsets map[topicQueue]int64 // committed
 	pulled  map[topicQueue]int64 // 5.x: where the last pull ended
 	resets  map[topicQueue]int64 // 5.x: to be told to the next pull
@@ -69,7 +70,7 @@ func (b *broker) ensureGroup(name string) *group {
 		return g
 	}
 	g := &group{
-		broker: b, name: strings.Clone(name), subscriptions: map[string]*protocol.SubscriptionData{},
+		broker: b, name: strings.Clone(name), rates: rates{since: b.loop.now}, subscriptions: map[string]*protocol.SubscriptionData{},
 		unreadable: map[string]bool{}, brought: map[string]*protocol.SubscriptionData{}, offsets: map[topicQueue]int64{}, pulled: map[topicQueue]int64{}, resets: map[topicQueue]int64{},
 		locks: map[protocol.MessageQueue]lock{},
 	}

@@ -57,6 +57,8 @@ func (b *broker) handleConsumeStats(c *call) answer {
 	if g == nil {
 		g = &group{broker: b} // whom nobody knows has consumed nothing
 	}
+	g.rates.measure(b.loop.now)
+	stats.ConsumeTPS = g.rates.getTPS
 	topics := []string{h.Topic}
 	if h.Topic == "" {
 		topics = g.committedTopics()

@@ -143,7 +143,11 @@ func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got, suggested 
 	a := answer{remark: string(g.status), fields: r.Fields(), parts: g.parts}
 	switch g.status {
 	case getFound:
-		b.rates.get += int64(len(g.parts))
+		n := int64(len(g.parts))
+		b.rates.get += n
+		if reader := b.groups[h.ConsumerGroup]; reader != nil {
+			reader.rates.get += n
+		}
 	case getNoMatch:
 		a.code = protocol.PullRetryImmediately
 	case getOverflowOne:

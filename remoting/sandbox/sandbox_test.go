@@ -543,3 +543,28 @@ func TestHostileRequests(t *testing.T) {
 		}, sandboxtest.Line(line))
 	}
 }
+
+// The rate of a group (208) is what it pulled, by the second.
+func TestConsumeTPS(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("T", 1))
+		for range 20 {
+			sb.Put(sandbox.Message{Topic: "T", Body: []byte("x")})
+		}
+		c := sandboxtest.Client(t, sb, nil)
+		mq := protocol.MessageQueue{Topic: "T", BrokerName: "broker-a"}
+		addr, err := c.MasterOf(t.Context(), mq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for offset := int64(0); offset < 20; offset += 8 {
+			pullAt(t, c, addr, "g", mq, offset)
+		}
+		time.Sleep(10 * time.Second)
+		for range 2 { // and the same to who asks at once
+			if s, err := c.ConsumeStats(t.Context(), addr, "g", ""); err != nil || s.ConsumeTPS != 2 {
+				t.Errorf("ConsumeTPS = %v, %v, want 2", s.ConsumeTPS, err)
+			}
+		}
+	})
+}
