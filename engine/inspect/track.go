@@ -158,7 +158,12 @@ func (f *trackFacts) progress(passed bool) string {
 	case f.found && f.committed == f.message.QueueOffset():
 		return "it is the next one"
 	case f.found:
-		return fmt.Sprintf("%d messages wait before it", f.message.QueueOffset()-f.committed)
+		n := f.message.QueueOffset() - f.committed
+		wait := "wait"
+		if n == 1 {
+			wait = "waits"
+		}
+		return fmt.Sprintf("%s %s before it", plural(n, "message"), wait)
 	}
 	return ""
 }

@@ -52,7 +52,7 @@ func TestTracksOffline(t *testing.T) {
 			{Detail: "the committed offset passed it"},
 			{Detail: "the committed offset passed it"},
 			{Behind: 1, Detail: "it is the next one"},
-			{Behind: 2, Detail: "1 messages wait before it"},
+			{Behind: 2, Detail: "1 message waits before it"},
 			{Behind: 3, Detail: "2 messages wait before it"},
 		} {
 			want.Group, want.State, want.Inferred = group, inspect.TrackOffline, true

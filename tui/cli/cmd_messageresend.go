@@ -123,8 +123,8 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if f.all {
 			typed = group
 		}
-		e.say("%d dead letters of %s go to %s, one copy each", n, f.topic, r.out.Target)
-		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %d dead letters of %s back", n, group), typed: typed, flags: f.changeFlags}); err != nil {
+		e.say("%s of %s to %s, one copy each", plural(int(n), "dead letter"), f.topic, r.out.Target)
+		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", plural(int(n), "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
 		err = e.recorded(x.target, tui.AuditEntry{
