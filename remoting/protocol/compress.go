@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/klauspost/compress/flate"
 	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -80,10 +81,24 @@ func (d *Decompressor) inflateZLIB(body []byte, limit int) ([]byte, error) {
 	} else {
 		err = z.r.(zlib.Resetter).Reset(&z.src, nil)
 	}
+	if errors.Is(err, zlib.ErrHeader) {
+		if out, ok := inflateBare(body, limit); ok {
+			return out, nil
+		}
+	}
 	if err != nil {
 		return nil, noEOF(err)
 	}
 	return readBounded(z.r, len(body), limit)
+}
+
+// inflateBare reads what some clients write in the place of zlib: the deflated bytes
+// without header and checksum. Nothing vouches for them, so they must be used up to the last.
+func inflateBare(body []byte, limit int) (out []byte, ok bool) {
+	src := bytes.NewReader(body)
+	r := flate.NewReader(src)
+	out, err := readBounded(r, len(body), limit)
+	return out, err == nil && src.Len() == 0 && len(out) > 0
 }
 
 func (d *Decompressor) inflateLZ4(body []byte, limit int) ([]byte, error) {

@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"compress/flate"
 	"crypto/rand"
 	"fmt"
 	"runtime"
@@ -148,5 +149,32 @@ func TestDecompressRecordedBodies(t *testing.T) {
 	}
 	if count == 0 {
 		t.Error("no compressed body among the frames")
+	}
+}
+
+// Some clients deflate without zlib's header and checksum (R157). What is left over
+// behind such a body, or is no deflated body, is not taken for one.
+func TestDecompressBareDeflate(t *testing.T) {
+	want := bytes.Repeat([]byte("bare "), 1000)
+	var b bytes.Buffer
+	w, err := flate.NewWriter(&b, flate.DefaultCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = w.Write(want)
+	_ = w.Close()
+	d := new(Decompressor)
+	if got, err := d.Decompress(SysFlagCompressed, b.Bytes(), len(want)); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+	}
+	for name, body := range map[string][]byte{
+		"cut": b.Bytes()[:b.Len()-2], "something behind it": append(b.Bytes(), 'x'), "text": []byte("hello"), "nothing in it": {3, 0},
+	} {
+		if got, err := d.Decompress(SysFlagCompressed, body, 1<<20); err == nil {
+			t.Errorf("%s: got %d bytes", name, len(got))
+		}
+	}
+	if got, err := d.Decompress(SysFlagCompressed, b.Bytes(), len(want)-1); err == nil {
+		t.Errorf("got %d bytes beyond the limit", len(got))
 	}
 }

@@ -144,6 +144,7 @@ func mustAppendRecord(t testing.TB, dst []byte, r *Record) []byte {
 	return b
 }
 
+// Hosts and batches are told by their own bits (R157).
 func TestRecordRoundTrip(t *testing.T) {
 	v6 := netip.MustParseAddrPort("[2001:db8::1]:10911")
 	tests := map[string]func(*Record){
