@@ -180,7 +180,7 @@ func TestGroupOfAGoneTopic(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // A group is known by a configuration, by offsets or by a retry topic, and paused
-// where its configuration says so.
+// where its configuration says so. That nobody is online hides none (R195).
 func TestGroupsAreFoundByAnyTrace(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -218,6 +218,47 @@ func TestGroupsAreFoundByAnyTrace(t *testing.T) {
 		detail, err := d.Group(t.Context(), paused)
 		if err != nil || detail.Configs[0].Fields["consumeEnable"] != "false" || detail.Configs[0].Fields["retryMaxTimes"] != "16" || detail.Differences != nil {
 			t.Errorf("detail %+v, %v", detail, err)
+		}
+	})
+}
+
+// A group need not have a retry topic, as when it has only just come online: its brokers
+// are found all the same (R191).
+func TestGroupWithoutARetryTopic(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		newStub(t, tg, group, "192.0.2.1@new", 0, d.queues(topic), func(s *stub) { s.still, s.model = true, protocol.Broadcasting })
+		if err := d.client.DeleteTopic(t.Context(), protocol.RetryTopic(group)); err != nil {
+			t.Fatal(err)
+		}
+		m, err := d.Members(t.Context(), group)
+		if err != nil || len(m.Members) != 1 || m.Problems != nil {
+			t.Errorf("members %+v, %v, want one", m, err)
+		}
+		l, err := d.Lag(t.Context(), group)
+		if err != nil || l.Members != inspect.Exact(1) || len(l.Queues) != 2 || l.Problems != nil {
+			t.Errorf("lag %+v, %v, want the two queues of one member", l, err)
+		}
+	})
+}
+
+// Members that get messages by POP say that they are pushed to; what they hold tells (R137).
+func TestPopMembersAreNotPush(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, topic, group := faultySandbox(t, tg)
+		newStub(t, tg, group, "192.0.2.1@pop", 0, d.queues(topic), func(s *stub) { s.still, s.pop = true, true })
+		m, err := d.Members(t.Context(), group)
+		if err != nil || m.Kind != inspect.KindPop || len(m.Members) != 1 {
+			t.Errorf("members %+v, %v, want one by POP", m, err)
+		}
+		detail, err := d.Group(t.Context(), group)
+		if err != nil || detail.Row.Kind != inspect.KindPop {
+			t.Errorf("kind %s, %v, want pop", detail.Row.Kind, err)
+		}
+		l, err := d.Lag(t.Context(), group)
+		if err != nil || !slices.Equal(l.Queues[0].Owners, []string{"192.0.2.1@pop"}) {
+			t.Errorf("owners %v, %v, want the one that holds all queues", l.Queues[0].Owners, err)
 		}
 	})
 }

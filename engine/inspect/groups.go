@@ -125,10 +125,13 @@ func (v *groupView) hasOffsets() bool {
 	return false
 }
 
-// kind of an offline group is told by its retry topics: POP has a retry topic for
-// each topic.
+// kind of a group whose members have not told is told by its retry topics: POP has a
+// retry topic for each topic.
 func (v *groupView) kind() GroupKind {
+	told := slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.Info != nil })
 	switch {
+	case v.members.Kind == KindPush && !told && len(v.round.survey.pop[v.group]) > 0:
+		return KindPop
 	case v.members.Kind != KindUnknown:
 		return v.members.Kind
 	case v.proxied():

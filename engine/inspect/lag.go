@@ -185,7 +185,9 @@ func (v *groupView) own() {
 	}
 	for i := range v.queues {
 		q := &v.queues[i]
-		q.Owners, q.OwnersWhy = owners[q.MessageQueue], silent
+		all := q.MessageQueue
+		all.QueueID = -1 // by POP a member holds all queues of a broker at once
+		q.Owners, q.OwnersWhy = slices.Concat(owners[q.MessageQueue], owners[all]), silent
 	}
 }
 

@@ -200,6 +200,29 @@ func (in *Inspector) askMembers(ctx context.Context, m *Members, answers []said,
 			}
 		}
 	})
+	if m.Kind == KindPush && m.pops() {
+		m.Kind = KindPop
+	}
+}
+
+// pops reports whether members get their messages by POP, as far as they have told.
+// Those whose broker was told to give them messages so (setConsumeMode) still call
+// themselves pushed to.
+func (m *Members) pops() bool {
+	pops := false
+	for i := range m.Members {
+		info := m.Members[i].Info
+		if info == nil {
+			continue
+		}
+		for mq := range info.MQTable {
+			if !isRetry(mq.Topic) {
+				return false
+			}
+		}
+		pops = pops || len(info.MQPopTable) > 0
+	}
+	return pops
 }
 
 // memberReason says why a member has not told about itself.

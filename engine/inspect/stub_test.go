@@ -22,6 +22,7 @@ type stub struct {
 	id     string
 	heeds  bool
 	still  bool // it holds its queues and pulls nothing
+	pop    bool // it says that brokers give it messages
 	model  protocol.MessageModel
 
 	mu       sync.Mutex // guards what follows
@@ -133,6 +134,10 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 	case protocol.GetConsumerRunningInfo:
 		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}}
 		for mq, at := range s.positions() {
+			if s.pop {
+				info.MQPopTable = map[protocol.MessageQueue]protocol.PopProcessQueueInfo{{Topic: mq.Topic, BrokerName: mq.BrokerName, QueueID: -1}: {WaitAckCount: 3}}
+				continue
+			}
 			info.MQTable[mq] = protocol.ProcessQueueInfo{CommitOffset: at, LastPullTimestamp: time.Now().UnixMilli(), LastConsumeTimestamp: s.lastConsumed(mq).UnixMilli()}
 		}
 		_ = c.Respond(&req, &protocol.Command{Body: protocol.EncodeRunningInfo(&info)}) // a test that ends
