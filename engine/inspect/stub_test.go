@@ -135,7 +135,11 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}}
 		for mq, at := range s.positions() {
 			if s.pop {
-				info.MQPopTable = map[protocol.MessageQueue]protocol.PopProcessQueueInfo{{Topic: mq.Topic, BrokerName: mq.BrokerName, QueueID: -1}: {WaitAckCount: 3}}
+				if info.MQPopTable == nil {
+					info.MQPopTable = map[protocol.MessageQueue]protocol.PopProcessQueueInfo{}
+				}
+				mq.QueueID = -1
+				info.MQPopTable[mq] = protocol.PopProcessQueueInfo{WaitAckCount: 3}
 				continue
 			}
 			info.MQTable[mq] = protocol.ProcessQueueInfo{CommitOffset: at, LastPullTimestamp: time.Now().UnixMilli(), LastConsumeTimestamp: s.lastConsumed(mq).UnixMilli()}
