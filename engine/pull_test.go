@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eyeq/engine"
@@ -173,6 +174,7 @@ func TestRefusedPulls(t *testing.T) {
 					return q.CommittedOffset == 6 && q.NextOffset == 6 && q.LastStatus == code.String()
 				})
 				refusing.Store(false)
+				synctest.Wait() // the sandbox's goroutine is done with pulls
 				if n := len(pulls); n < 4 {
 					t.Fatalf("%d pulls were refused in 3 s", n)
 				}

@@ -141,7 +141,8 @@ func TestAuditAppends(t *testing.T) {
 	const n = 8
 	for range n {
 		writers.Go(func() {
-			if err := e.recorded(auditTarget, tui.AuditEntry{Command: "c", Before: large}, func() (any, error) { return large, nil }); err != nil {
+			process := &env{getenv: e.getenv, now: e.now} // each writer stands for one
+			if err := process.recorded(auditTarget, tui.AuditEntry{Command: "c", Before: large}, func() (any, error) { return large, nil }); err != nil {
 				t.Error(err)
 			}
 		})
