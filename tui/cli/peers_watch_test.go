@@ -154,9 +154,10 @@ func TestPeersLiveViewOfJavaMembers(t *testing.T) {
 				})
 			}
 		}
-		if !strings.Contains(s.text(), "2 members agree on allocation") {
-			t.Errorf("the screen does not say that members agree")
-		}
+		// Not judged while they have only just come.
+		sandboxtest.AwaitWithin(t, toolLimit, "the word that members agree", func(context.Context) bool {
+			return strings.Contains(s.text(), "2 members agree on allocation")
+		})
 
 		two.stop()
 		rest := ids[0]
