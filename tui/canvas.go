@@ -201,6 +201,36 @@ func (c *canvas) boxed(l boxLook, frame style, segments ...segment) {
 	c.close(l, frame)
 }
 
+// tableHead writes the header of a table inside thin bars.
+func (c *canvas) tableHead(th *theme, l *table.Layout, columns []table.Column, order table.Order, up, down string) {
+	c.put(th.frame, thinBox.v)
+	c.b = l.AppendHeader(c.b, columns, order, up, down, th.header)
+	c.x += l.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+}
+
+// tableRow writes one row of it.
+func (c *canvas) tableRow(th *theme, l *table.Layout, columns []table.Column, cells []table.Cell, look table.Look) {
+	c.put(th.frame, thinBox.v)
+	c.b = l.AppendRow(c.b, columns, cells, look)
+	c.x += l.Width
+	c.put(th.frame, thinBox.v)
+	c.end()
+}
+
+// tableRest fills n lines below the rows; notes say why there are none, and stand in
+// the first of them.
+func (c *canvas) tableRest(th *theme, n int, notes []string) {
+	for i := range max(n, 0) {
+		text := ""
+		if i < len(notes) {
+			text = "  " + notes[i]
+		}
+		c.boxed(thinBox, th.frame, segment{th.text, text})
+	}
+}
+
 // wrapText breaks a safe text into lines of at most w cells, at blanks where that
 // is possible.
 func wrapText(text string, w int) []string {

@@ -151,11 +151,7 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 	if i == v.list.Cursor() {
 		look.Cursor, look.Row = v.env.g.cursor, th.cursor
 	}
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendRow(c.b, heldColumns, cells[:], look)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableRow(th, layout, heldColumns, cells[:], look)
 }
 
 // heldDetails are all fields of a cached message.

@@ -196,32 +196,21 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		return
 	}
 	layout := table.Fit(l.columns, c.w-2, c.w, l.list.Left)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, l.columns, l.list.Order, g.up, g.down, th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, l.columns, l.list.Order, g.up, g.down)
 	buffer := make([]table.Cell, len(l.columns))
 	for i := first; i < end; i++ {
 		k := l.list.Key(i)
 		clear(buffer)
 		cells(k, buffer)
-		c.put(th.frame, thinBox.v)
-		c.b = layout.AppendRow(c.b, l.columns, buffer, l.look(i == l.list.Cursor(), l.list.IsMarked(k)))
-		c.x += layout.Width
-		c.put(th.frame, thinBox.v)
-		c.end()
+		c.tableRow(th, &layout, l.columns, buffer, l.look(i == l.list.Cursor(), l.list.IsMarked(k)))
 	}
 	if len(notes) > rows && notes[0] == "" { // air is for where there is room
 		notes = notes[1:]
 	}
-	for i := end - first; i < rows; i++ {
-		text := ""
-		if n := i - (end - first); first == end && n < len(notes) {
-			text = "  " + notes[n]
-		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+	if first < end {
+		notes = nil
 	}
+	c.tableRest(th, rows-(end-first), notes)
 	c.bottom(thinBox, th.frame)
 }
 

@@ -69,11 +69,7 @@ func (v *liveView) drawQueues(c *canvas) {
 	}
 	c.top(thinBox, th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, v.columns, v.queues.Order, g.up, g.down, th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, v.columns, v.queues.Order, g.up, g.down)
 
 	var cells [liveColumns]table.Cell
 	drawn := 0
@@ -88,24 +84,14 @@ func (v *liveView) drawQueues(c *canvas) {
 			v.watchCells(cells[:], n, &layout)
 		}
 		look := v.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
-		c.put(th.frame, thinBox.v)
-		c.b = layout.AppendRow(c.b, v.columns, cells[:], look)
-		c.x += layout.Width
-		c.put(th.frame, thinBox.v)
-		c.end()
+		c.tableRow(th, &layout, v.columns, cells[:], look)
 		drawn++
 	}
 	var notes []string
 	if drawn == 0 {
 		notes = v.emptyReason()
 	}
-	for i := drawn; i < v.plan.rows; i++ {
-		text := ""
-		if i < len(notes) {
-			text = "  " + notes[i]
-		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
-	}
+	c.tableRest(th, v.plan.rows-drawn, notes)
 	c.bottom(thinBox, th.frame)
 }
 

@@ -181,11 +181,7 @@ func (v doctorView) view(w, h int) string {
 	}
 	c.top(thinBox, th.frame, th.title, title, details)
 	layout := table.Fit(findingColumns, w-2, w, 0)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, findingColumns, table.Order{}, "", "", th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, findingColumns, table.Order{}, "", "")
 	for i := first; i < end; i++ {
 		f := &v.report.Findings[i]
 		sev := severityOf(f.Severity)
@@ -195,20 +191,13 @@ func (v doctorView) view(w, h int) string {
 			look.Cursor, look.Row = v.env.g.cursor, th.cursor
 		}
 		cells := [...]table.Cell{{Text: string(f.Severity), Style: st}, {Text: f.Summary}, {Text: f.Code, Style: th.dim}}
-		c.put(th.frame, thinBox.v)
-		c.b = layout.AppendRow(c.b, findingColumns, cells[:], look)
-		c.x += layout.Width
-		c.put(th.frame, thinBox.v)
-		c.end()
+		c.tableRow(th, &layout, findingColumns, cells[:], look)
 	}
 	notes := v.notes()
-	for i := end - first; i < v.listHeight()-tableFrame; i++ {
-		text := ""
-		if n := i - (end - first); v.list.Len() == 0 && n < len(notes) {
-			text = "  " + notes[n]
-		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+	if v.list.Len() > 0 {
+		notes = nil
 	}
+	c.tableRest(th, v.listHeight()-tableFrame-(end-first), notes)
 	c.bottom(thinBox, th.frame)
 	v.drawFinding(c, h)
 	c.blank(h)

@@ -163,11 +163,7 @@ func (v *tailView) drawList(c *canvas, h int) {
 	}
 	c.top(thinBox, th.frame, th.title, title, details)
 	layout := table.Fit(tailColumns, c.w-2, c.w, 0)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, tailColumns, table.Order{}, "", "", th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, tailColumns, table.Order{}, "", "")
 	var cells [5]table.Cell
 	for i := first; i < end; i++ {
 		r := v.row(v.list.Key(i))
@@ -182,20 +178,13 @@ func (v *tailView) drawList(c *canvas, h int) {
 		if i == v.list.Cursor() {
 			look.Cursor, look.Row = v.env.g.cursor, th.cursor
 		}
-		c.put(th.frame, thinBox.v)
-		c.b = layout.AppendRow(c.b, tailColumns, cells[:], look)
-		c.x += layout.Width
-		c.put(th.frame, thinBox.v)
-		c.end()
+		c.tableRow(th, &layout, tailColumns, cells[:], look)
 	}
 	notes := v.emptyReason()
-	for i := end - first; i < h-tableFrame; i++ {
-		text := ""
-		if n := i - (end - first); v.list.Len() == 0 && n < len(notes) {
-			text = "  " + notes[n]
-		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+	if v.list.Len() > 0 {
+		notes = nil
 	}
+	c.tableRest(th, h-tableFrame-(end-first), notes)
 	c.bottom(thinBox, th.frame)
 }
 

@@ -167,11 +167,7 @@ func (v eventsView) view(w, h int) string {
 	c.top(thinBox, th.frame, th.title, title, v.details())
 	columns := eventColumns
 	layout := table.Fit(columns, w-2, w, 0)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, columns, table.Order{}, "", "", th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [6]table.Cell
 	for i := first; i < end; i++ {
 		r := v.row(v.list.Key(i))
@@ -191,20 +187,13 @@ func (v eventsView) view(w, h int) string {
 		if i == v.list.Cursor() {
 			look.Cursor, look.Row = v.env.g.cursor, th.cursor
 		}
-		c.put(th.frame, thinBox.v)
-		c.b = layout.AppendRow(c.b, columns, cells[:], look)
-		c.x += layout.Width
-		c.put(th.frame, thinBox.v)
-		c.end()
+		c.tableRow(th, &layout, columns, cells[:], look)
 	}
 	notes := v.emptyReason()
-	for i := end - first; i < h-tableFrame; i++ {
-		text := ""
-		if n := i - (end - first); v.list.Len() == 0 && n < len(notes) {
-			text = "  " + notes[n]
-		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+	if v.list.Len() > 0 {
+		notes = nil
 	}
+	c.tableRest(th, h-tableFrame-(end-first), notes)
 	c.bottom(thinBox, th.frame)
 	return c.String()
 }

@@ -338,11 +338,7 @@ func (v queueView) view(w, h int) string {
 	}
 	c.top(thinBox, th.frame, th.bold, title, details)
 	layout := table.Fit(heldColumns, w-2, w, 0)
-	c.put(th.frame, thinBox.v)
-	c.b = layout.AppendHeader(c.b, heldColumns, table.Order{}, "", "", th.header)
-	c.x += layout.Width
-	c.put(th.frame, thinBox.v)
-	c.end()
+	c.tableHead(th, &layout, heldColumns, table.Order{}, "", "")
 	for i := first; i < end && c.lines < h-1; i++ {
 		v.drawHeld(c, &layout, i)
 	}
