@@ -180,13 +180,13 @@ func (d *resetDialog) riskLines() [][]segment {
 
 // commandLine is the command that shows the same preview.
 func (d *resetDialog) commandLine() string {
-	text := "eyeq group reset " + shellWord(d.group)
+	text := "eyeq group reset " + ShellWord(d.group)
 	s := &d.scopes[d.scope]
 	for _, t := range s.topics {
-		text += " -t " + shellWord(t)
+		text += " -t " + ShellWord(t)
 	}
 	for _, mq := range s.queues {
-		text += " --queue " + shellWord(mq.BrokerName) + ":" + fmt.Sprint(mq.QueueID)
+		text += " --queue " + ShellWord(mq.BrokerName) + ":" + fmt.Sprint(mq.QueueID)
 	}
 	to := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest"}[d.asked.Kind]
 	switch d.asked.Kind {
@@ -200,8 +200,8 @@ func (d *resetDialog) commandLine() string {
 	return text + " --to " + to + " --dry-run"
 }
 
-// shellWord quotes what a shell would take apart; safe to print.
-func shellWord(s string) string {
+// ShellWord makes one word of s for a shell; safe to print.
+func ShellWord(s string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@", r)
 	}

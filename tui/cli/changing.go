@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui"
 )
 
 // groupChange is a command that changes a group of the cluster: what its flags say of
@@ -42,7 +43,7 @@ func (f *groupChange) begin(e *env, what string) (*inspection, error) {
 func (f *groupChange) confirmGroup(ctx context.Context, e *env, t *target, what, group string, system bool) error {
 	if system && f.system != group && (f.yes || !e.canAsk()) {
 		return &refusedError{fmt.Sprintf("%s is one of RocketMQ's own groups, and %s can break the brokers' own work: it needs --yes and --system-group %s; nothing was changed",
-			group, what, shellQuote(group))}
+			group, what, tui.ShellWord(group))}
 	}
 	if err := e.confirm(ctx, t, change{what: what, typed: group, flags: f.changeFlags}); err != nil {
 		return err

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui"
 )
 
 // effectText is what a reset does to a queue: skip and gone are loud, since messages
@@ -96,17 +97,9 @@ func resetResultText(e *env, res *inspect.ResetResult) []byte {
 	out = append(out, headLine("%d of %d queues verified", res.Done, len(res.Rows))...)
 	if res.SavedTo != "" {
 		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s)", safe(res.SavedTo),
-			shellWord(res.Plan.Request.Group), shellWord(res.SavedTo))...)
+			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo))...)
 	}
 	return out
-}
-
-// shellWord quotes what a shell would not take as one word.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:") == "" {
-		return s
-	}
-	return shellQuote(s)
 }
 
 // resetJSON is `group reset`.
