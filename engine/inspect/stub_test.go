@@ -21,8 +21,9 @@ type stub struct {
 	group  string
 	id     string
 	heeds  bool
-	still  bool // it holds its queues and pulls nothing
-	pop    bool // it says that brokers give it messages
+	still  bool          // it holds its queues and pulls nothing
+	begins chan struct{} // it pulls once this is closed; nil: at once
+	pop    bool          // it says that brokers give it messages
 	model  protocol.MessageModel
 
 	mu       sync.Mutex // guards what follows
@@ -69,6 +70,13 @@ func newStub(t *testing.T, tg *sandboxtest.Target, group, id string, offset int6
 func heeding(s *stub) { s.heeds = true }
 
 func (s *stub) run(ctx context.Context) {
+	if s.begins != nil {
+		select {
+		case <-s.begins:
+		case <-ctx.Done():
+			return
+		}
+	}
 	tick := time.NewTicker(stubTick)
 	defer tick.Stop()
 	for {
