@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"strconv"
 	"strings"
@@ -31,7 +30,7 @@ func TestOwnBrokerIsKilledAndMoves(t *testing.T) {
 		m.until("it is missed", func() bool { b := brokerKnown(m, "broker-b", 0); return b.Gone && b.Error != "" && !b.Connected })
 		awaitHeld(m, topic, 4)
 
-		moved := freeBrokerPort(t)
+		moved := sandboxtest.FreeBrokerPort(t)
 		own.Set(t, "b", "listenPort="+strconv.Itoa(moved))
 		own.Restart(t, "b", "broker")
 		began := time.Now()
@@ -51,28 +50,6 @@ func TestOwnBrokerIsKilledAndMoves(t *testing.T) {
 			t.Errorf("duplicates = %d, want 0", d)
 		}
 	})
-}
-
-// freeBrokerPort is a port that is free for a broker, which takes its neighbours too.
-func freeBrokerPort(t *testing.T) int {
-	t.Helper()
-	for range 1000 {
-		port := 28000 + 4*rand.IntN(1000) // others look for one at the same time
-		free := true
-		for _, p := range []int{port - 2, port, port + 1} {
-			ln, err := net.Listen("tcp", ":"+strconv.Itoa(p))
-			if err != nil {
-				free = false
-				break
-			}
-			ln.Close()
-		}
-		if free {
-			return port
-		}
-	}
-	t.Fatal("no free ports for a broker")
-	return 0
 }
 
 // Five restarts of the broker by SIGKILL stop no queue of an orderly group: each

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -159,31 +157,10 @@ func TestFindByOffsetIDAfterAMove(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		look(t, own.Up(t, "b"), func() {
 			own.Kill(t, "b", "broker")
-			own.Set(t, "b", "listenPort="+strconv.Itoa(freePort(t)))
+			own.Set(t, "b", "listenPort="+strconv.Itoa(sandboxtest.FreeBrokerPort(t)))
 			own.Restart(t, "b", "broker")
 		})
 	})
-}
-
-// freePort is a port that is free for a broker, which takes its neighbours too.
-func freePort(t *testing.T) int {
-	t.Helper()
-	for port := 24000 + 4*rand.IntN(900); port < 28000; port += 4 {
-		free := true
-		for _, p := range []int{port - 2, port, port + 1} {
-			ln, err := net.Listen("tcp", ":"+strconv.Itoa(p))
-			if err != nil {
-				free = false
-				break
-			}
-			ln.Close()
-		}
-		if free {
-			return port
-		}
-	}
-	t.Fatal("no free ports for a broker")
-	return 0
 }
 
 // By its unique id a message is found with the copies that retries and dead letters

@@ -4,10 +4,13 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"math/rand/v2"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -137,6 +140,28 @@ func (o *OwnBrokers) start(t *testing.T, name string, args []string) string {
 func (o *OwnBrokers) Kill(t *testing.T, name, role string) {
 	t.Helper()
 	o.Run(t, append([]string{"kill", o.dir(name)}, strings.Fields(role)...)...)
+}
+
+// FreeBrokerPort is a port that is free for a broker, which takes its neighbours too.
+func FreeBrokerPort(t *testing.T) int {
+	t.Helper()
+	for range 1000 {
+		port := 28000 + 4*rand.IntN(1000) // others look for one at the same time
+		free := true
+		for _, p := range []int{port - 2, port, port + 1} {
+			ln, err := net.Listen("tcp", ":"+strconv.Itoa(p))
+			if err != nil {
+				free = false
+				break
+			}
+			ln.Close()
+		}
+		if free {
+			return port
+		}
+	}
+	t.Fatal("no free ports for a broker")
+	return 0
 }
 
 // Restart starts it again with the same data, and the settings as they are in its
