@@ -281,15 +281,17 @@ func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
 	return text
 }
 
-func (v *liveView) drawFourLines(c *canvas, f *figures) {
-	th, s := v.env.th, v.pic.scene
-	// Four fields a line. Two trend lines share what the words leave.
+// drawRates writes the line of rates and the beginning of the one of lag, up to its
+// trend; bound stands before a rate that is one. Two trend lines share what the
+// words leave of a line, and a third has room for tail cells.
+func (v *liveView) drawRates(c *canvas, f *figures, bound string) (tail int) {
+	th := v.env.th
 	cells := min(max(20+(v.w-120)/3, 10), 48)
-	tail := min(max(16+(v.w-120)/3, 6), 40)
+	tail = min(max(16+(v.w-120)/3, 6), 40)
 
-	c.put(th.text, " pull   "+padLeft(rate(f.pull, f.pullOK), 9)+" ")
+	c.put(th.text, " pull   "+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
 	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, "   consume "+padLeft(rate(f.consume, f.consumeOK), 8)+" ")
+	c.put(th.text, "   consume "+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
 	c.put(th.spark, v.spark(cells, consumed))
 	failStyle := th.text
 	if f.fail > 0 {
@@ -304,6 +306,12 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	c.put(th.spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
 	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	return tail
+}
+
+func (v *liveView) drawFourLines(c *canvas, f *figures) {
+	th, s := v.env.th, v.pic.scene
+	tail := v.drawRates(c, f, "")
 	c.put(th.text, " oldest "+pad(f.oldestText(), 7))
 	if v.w >= 112 {
 		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))

@@ -130,26 +130,7 @@ func (v *liveView) asideText(w *watchFacts) string {
 
 func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 	th := v.env.th
-	cells := min(max(20+(v.w-120)/3, 10), 48)
-	tail := min(max(16+(v.w-120)/3, 6), 40)
-
-	c.put(th.text, " pull   "+padLeft(atLeast(w.rates.atLeast)+rate(f.pull, f.pullOK), 9)+" ")
-	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, "   consume "+padLeft(atLeast(w.rates.atLeast)+rate(f.consume, f.consumeOK), 8)+" ")
-	c.put(th.spark, v.spark(cells, consumed))
-	failStyle := th.text
-	if f.fail > 0 {
-		failStyle = th.warn
-	}
-	c.put(failStyle, "   fail "+padLeft(rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
-	c.put(th.spark, v.spark(tail, failed))
-	c.end()
-
-	lag := pad(padLeft(f.lagText(grouped), 7), 10)
-	c.put(f.lagStyle(th), " lag    "+lag)
-	c.put(th.spark, v.lagSpark(cells))
-	text, st := f.trendText(true)
-	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	v.drawRates(c, f, atLeast(w.rates.atLeast))
 	c.put(th.text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
 	if w.rates.worst != "" && w.several {
 		c.put(th.dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
