@@ -43,12 +43,16 @@ type catalog[R any] struct {
 	systems int
 	known   int // entries whose details are read
 	widest  int // cells of the longest name
-	// search is what a filter looks through, value what it compares and rows are
-	// sorted by; compare orders what is no number: 0 when it has nothing to say.
-	search  func(e *catalogEntry[R]) string
-	value   func(e *catalogEntry[R], column string) (float64, bool)
-	compare func(a, b *catalogEntry[R], column string) int
+	// search is what a filter looks through beside the name, value what it compares and
+	// rows are sorted by; compare orders what is no number: 0 when it has nothing to say.
+	search  func(r *R) string
+	value   func(r *R, column string) (float64, bool)
+	compare func(a, b *R, column string) int
 }
+
+func (c catalog[R]) filterText() string { return c.rows.filter.text }
+
+func (c catalog[R]) subject() string { return "" }
 
 // take takes the names. Details that are known already stay.
 func (c *catalog[R]) take(names []catalogName) {
@@ -109,22 +113,42 @@ func (c *catalog[R]) arrange() {
 
 func (c *catalog[R]) passes(k string) bool {
 	e := c.entries[k]
-	return c.rows.filter.matches(func() string { return c.search(e) }, func(column string) (float64, bool) { return c.value(e, column) })
+	return c.rows.filter.matches(func() string {
+		if e.row == nil {
+			return e.safe
+		}
+		return e.safe + "\n" + c.search(e.row)
+	}, func(column string) (float64, bool) { return c.figure(e, column) })
 }
 
 // compareRows orders two rows; what is not known is last in either direction, and
 // rows that are equal are in the order of their names.
 func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o table.Order) int {
 	n := 0
-	if o.Column == nameOrder {
+	switch {
+	case o.Column == nameOrder:
 		return directed(cmp.Compare(a.lower, b.lower), o)
+	case a.row != nil && b.row == nil:
+		return -1
+	case a.row == nil && b.row != nil:
+		return 1
+	case a.row != nil:
+		n = directed(c.compare(a.row, b.row, o.Column), o)
 	}
-	if n = directed(c.compare(a, b, o.Column), o); n == 0 {
-		x, known := c.value(a, o.Column)
-		y, also := c.value(b, o.Column)
+	if n == 0 {
+		x, known := c.figure(a, o.Column)
+		y, also := c.figure(b, o.Column)
 		n = compareKnown(x, known, y, also, o)
 	}
 	return cmp.Or(n, cmp.Compare(a.lower, b.lower))
+}
+
+// figure is the value of a row whose details are read.
+func (c *catalog[R]) figure(e *catalogEntry[R], column string) (float64, bool) {
+	if e.row == nil {
+		return 0, false
+	}
+	return c.value(e.row, column)
 }
 
 // nameOrder is the order that needs no details.
@@ -251,13 +275,11 @@ func (c *catalog[R]) act(a action) request {
 }
 
 func (c *catalog[R]) narrow(text string, columns []string) error {
-	f, err := parseFilter(text, columns)
-	if err != nil {
-		return err
+	err := c.rows.narrow(text, columns)
+	if err == nil {
+		c.arrange()
 	}
-	c.rows.filter = f
-	c.arrange()
-	return nil
+	return err
 }
 
 // copy copies the marked rows, or the one under the cursor.

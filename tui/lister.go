@@ -110,6 +110,15 @@ func compareKnown(x float64, known bool, y float64, also bool, o table.Order) in
 	return directed(cmp.Compare(x, y), o)
 }
 
+// narrow sets the filter, which may compare columns. Rows are to be arranged then.
+func (l *lister[K]) narrow(text string, columns []string) error {
+	f, err := parseFilter(text, columns)
+	if err == nil {
+		l.filter = f
+	}
+	return err
+}
+
 // targets are the rows a key is about: the marked ones, else the one under the cursor.
 func (l *lister[K]) targets() []K {
 	if marked := l.list.Marked(); len(marked) > 0 {

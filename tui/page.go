@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 )
 
 // page is a view of what a cluster answers, about any group, topic or broker. It is
@@ -30,6 +31,16 @@ type pageStatus struct {
 	fine   string    // what is said instead
 	frozen time.Time // zero: it is not
 	hidden int       // changes since
+}
+
+// partial says the first thing that is missing; "" when nothing is.
+func partial(th *theme, problems ...[]inspect.Problem) segment {
+	for _, list := range problems {
+		if len(list) > 0 {
+			return segment{th.warn, " ! partial: " + list[0].String()}
+		}
+	}
+	return segment{}
 }
 
 // The messages for pages only.

@@ -31,21 +31,18 @@ func newBrokersView(e *env) brokersView {
 	return v
 }
 
-func (v brokersView) filterText() string { return v.panes.list[0].filter.text }
+func (v brokersView) filterText() string { return v.panes.filterText() }
 
 func (v brokersView) subject() string { return "" }
 
 var brokerColumns = []string{"in/s", "out/s", "disk", "rtt"}
 
 func (v brokersView) narrow(text string) (page, error) {
-	f, err := parseFilter(text, brokerColumns)
-	if err != nil {
-		return v, err
+	err := v.panes.narrow(text, [][]string{brokerColumns, {"rtt"}}[v.panes.focus])
+	if err == nil {
+		v.arrange()
 	}
-	v.panes.list = slices.Clone(v.panes.list)
-	v.panes.list[0].filter = f
-	v.arrange()
-	return v, nil
+	return v, err
 }
 
 func (v brokersView) status() pageStatus {
@@ -62,9 +59,7 @@ func (v brokersView) status() pageStatus {
 			return s
 		}
 	}
-	if len(v.data.Problems) > 0 {
-		s.health = segment{v.env.th.warn, " ! partial: " + v.data.Problems[0].String()}
-	}
+	s.health = partial(v.env.th, v.data.Problems)
 	return s
 }
 
@@ -168,7 +163,14 @@ func (v *brokersView) arrange() {
 	for i := range names {
 		names[i] = v.data.Namesrv[i].Address
 	}
-	v.panes.list[1].arrange(names, nil, nil)
+	servers := &v.panes.list[1]
+	servers.arrange(names, func(k string) bool {
+		n := v.namesrv(k)
+		return servers.filter.matches(func() string { return n.Address + "\n" + strings.Join(n.Differs, "\n") },
+			func(column string) (float64, bool) {
+				return float64(n.RTT.Milliseconds()), n.Reachable && column == "rtt"
+			})
+	}, nil)
 	v.layout()
 }
 
@@ -329,7 +331,7 @@ func (v brokersView) view(w, h int) string {
 	v.panes.draw(c, h, func(i int) paneText {
 		l := &v.panes.list[i]
 		if i == 1 {
-			return paneText{cells: v.namesrvCells}
+			return paneText{details: l.details(""), cells: v.namesrvCells, notes: l.noMatch("name server")}
 		}
 		notes := v.ask.lines(v.env)
 		if lines := l.noMatch("broker"); lines != nil {

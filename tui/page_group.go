@@ -41,29 +41,23 @@ func newGroupView(e *env, group string) groupView {
 	return v
 }
 
-func (v groupView) filterText() string { return v.panes.list[v.panes.focus].filter.text }
+func (v groupView) filterText() string { return v.panes.filterText() }
 
 func (v groupView) subject() string { return "group " + SafeText(v.name) }
 
 func (v groupView) narrow(text string) (page, error) {
-	f, err := parseFilter(text, nil)
-	if err != nil {
-		return v, err
+	err := v.panes.narrow(text, nil)
+	if err == nil {
+		v.arrange()
 	}
-	v.panes.list[v.panes.focus].filter = f
-	v.arrange()
-	return v, nil
+	return v, err
 }
 
 func (v groupView) status() pageStatus {
 	s := pageStatus{main: &v.detail, fine: plural(len(v.who.Members), "member")}
-	switch {
-	case v.members.tries > 0:
+	s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
+	if v.members.tries > 0 {
 		s.health = segment{v.env.th.bad, " " + failure.sign() + " " + v.members.what + ": " + v.members.err}
-	case len(v.data.Row.Problems) > 0:
-		s.health = segment{v.env.th.warn, " ! partial: " + v.data.Row.Problems[0].String()}
-	case len(v.who.Problems) > 0:
-		s.health = segment{v.env.th.warn, " ! partial: " + v.who.Problems[0].String()}
 	}
 	return s
 }

@@ -13,8 +13,6 @@ import (
 // which the details of all are read.
 const sortByLag = 500
 
-type groupEntry = catalogEntry[inspect.GroupRow]
-
 // groupsView is the list of all groups.
 type groupsView struct {
 	catalog[inspect.GroupRow]
@@ -38,21 +36,13 @@ func newGroupsView(e *env) groupsView {
 	return v
 }
 
-func (v groupsView) filterText() string { return v.rows.filter.text }
-
-func (v groupsView) subject() string { return "" }
-
 func (v groupsView) narrow(text string) (page, error) {
 	err := v.catalog.narrow(text, groupColumns)
 	return v, err
 }
 
 func (v groupsView) status() pageStatus {
-	s := pageStatus{main: &v.names, fine: v.fine("group")}
-	if len(v.list.Problems) > 0 {
-		s.health = segment{v.env.th.warn, " ! partial: " + v.list.Problems[0].String()}
-	}
-	return s
+	return pageStatus{main: &v.names, fine: v.fine("group"), health: partial(v.env.th, v.list.Problems)}
 }
 
 func (v groupsView) update(msg any) (page, request) {
@@ -115,40 +105,34 @@ func (v *groupsView) takeNames(raw, safe inspect.GroupList) {
 }
 
 // groupSearch is what a filter looks through.
-func groupSearch(e *groupEntry) string {
-	if e.row == nil {
-		return e.safe
-	}
-	return e.safe + "\n" + groupState(e.row) + "\n" + groupKind(e.row) + "\n" + strings.Join(e.row.Topics, "\n")
+func groupSearch(r *inspect.GroupRow) string {
+	return groupState(r) + "\n" + groupKind(r) + "\n" + strings.Join(r.Topics, "\n")
 }
 
-func groupValue(e *groupEntry, column string) (float64, bool) {
-	if e.row == nil {
-		return 0, false
-	}
+func groupValue(r *inspect.GroupRow, column string) (float64, bool) {
 	of := func(n inspect.Number) (float64, bool) { return float64(n.Value), n.Known }
 	switch column {
 	case "lag":
-		return of(e.row.Lag)
+		return of(r.Lag)
 	case "retry":
-		return of(e.row.RetryLag)
+		return of(r.RetryLag)
 	case "dlq":
-		return of(e.row.DeadLetters)
+		return of(r.DeadLetters)
 	case "members":
-		return of(e.row.Members)
+		return of(r.Members)
 	case "unknown":
-		return float64(e.row.UnknownQueues), true
+		return float64(r.UnknownQueues), true
 	case "tps":
-		return e.row.ConsumeTPS, true
+		return r.ConsumeTPS, true
 	}
 	return 0, false
 }
 
-func groupCompare(a, b *groupEntry, column string) int {
-	if column != "state" || a.row == nil || b.row == nil {
+func groupCompare(a, b *inspect.GroupRow, column string) int {
+	if column != "state" {
 		return 0
 	}
-	return cmp.Compare(groupState(a.row), groupState(b.row))
+	return cmp.Compare(groupState(a), groupState(b))
 }
 
 // The columns.

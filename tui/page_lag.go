@@ -85,23 +85,19 @@ func membersCount(n inspect.Number) string {
 }
 
 func (v lagView) narrow(text string) (page, error) {
-	f, err := parseFilter(text, lagColumns)
-	if err != nil {
-		return v, err
+	err := v.rows.narrow(text, lagColumns)
+	if err == nil {
+		v.arrange()
 	}
-	v.rows.filter = f
-	v.arrange()
-	return v, nil
+	return v, err
 }
 
 func (v lagView) status() pageStatus {
 	s := pageStatus{main: &v.ask, frozen: v.frozen, hidden: v.hidden}
 	known := len(v.data.Queues) - v.data.UnknownQueues
 	s.fine = fmt.Sprintf("%d of %s read", known, plural(len(v.data.Queues), "queue"))
-	switch {
-	case len(v.data.Problems) > 0:
-		s.health = segment{v.env.th.warn, " ! partial: " + v.data.Problems[0].String()}
-	case v.data.UnknownQueues > 0:
+	s.health = partial(v.env.th, v.data.Problems)
+	if s.health.text == "" && v.data.UnknownQueues > 0 {
 		s.health = segment{v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues)}
 	}
 	return s

@@ -49,26 +49,20 @@ func newTopicView(e *env, topic string) topicView {
 	return v
 }
 
-func (v topicView) filterText() string { return v.panes.list[v.panes.focus].filter.text }
+func (v topicView) filterText() string { return v.panes.filterText() }
 
 func (v topicView) subject() string { return "topic " + SafeText(v.name) }
 
 func (v topicView) narrow(text string) (page, error) {
-	f, err := parseFilter(text, nil)
-	if err != nil {
-		return v, err
+	err := v.panes.narrow(text, nil)
+	if err == nil {
+		v.arrange()
 	}
-	v.panes.list[v.panes.focus].filter = f
-	v.arrange()
-	return v, nil
+	return v, err
 }
 
 func (v topicView) status() pageStatus {
-	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue")}
-	if p := v.data.Row.Problems; len(p) > 0 {
-		s.health = segment{v.env.th.warn, " ! partial: " + p[0].String()}
-	}
-	return s
+	return pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
 }
 
 func (v topicView) update(msg any) (page, request) {

@@ -9,8 +9,6 @@ import (
 	"eyeq/tui/table"
 )
 
-type topicEntry = catalogEntry[inspect.TopicRow]
-
 // topicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
 // are hidden until asked for.
 type topicsView struct {
@@ -33,21 +31,13 @@ func newTopicsView(e *env) topicsView {
 	return v
 }
 
-func (v topicsView) filterText() string { return v.rows.filter.text }
-
-func (v topicsView) subject() string { return "" }
-
 func (v topicsView) narrow(text string) (page, error) {
 	err := v.catalog.narrow(text, topicColumns)
 	return v, err
 }
 
 func (v topicsView) status() pageStatus {
-	s := pageStatus{main: &v.names, fine: v.fine("topic")}
-	if len(v.list.Problems) > 0 {
-		s.health = segment{v.env.th.warn, " ! partial: " + v.list.Problems[0].String()}
-	}
-	return s
+	return pageStatus{main: &v.names, fine: v.fine("topic"), health: partial(v.env.th, v.list.Problems)}
 }
 
 func (v topicsView) update(msg any) (page, request) {
@@ -104,33 +94,27 @@ func (v *topicsView) answer(msg answerMsg) {
 	}
 }
 
-func topicSearch(e *topicEntry) string {
-	if e.row == nil {
-		return e.safe
-	}
-	return e.safe + "\n" + e.row.Type + "\n" + strings.Join(e.row.Brokers, "\n")
+func topicSearch(r *inspect.TopicRow) string {
+	return r.Type + "\n" + strings.Join(r.Brokers, "\n")
 }
 
-func topicValue(e *topicEntry, column string) (float64, bool) {
-	if e.row == nil {
-		return 0, false
-	}
+func topicValue(r *inspect.TopicRow, column string) (float64, bool) {
 	switch column {
 	case "stored":
-		return float64(e.row.Stored.Value), e.row.Stored.Known
+		return float64(r.Stored.Value), r.Stored.Known
 	case "queues":
-		return float64(e.row.Queues), true
+		return float64(r.Queues), true
 	case "last":
-		return float64(e.row.LastStored.UnixMilli()), !e.row.LastStored.IsZero()
+		return float64(r.LastStored.UnixMilli()), !r.LastStored.IsZero()
 	}
 	return 0, false
 }
 
-func topicCompare(a, b *topicEntry, column string) int {
-	if column != "type" || a.row == nil || b.row == nil {
+func topicCompare(a, b *inspect.TopicRow, column string) int {
+	if column != "type" {
 		return 0
 	}
-	return cmp.Compare(a.row.Type, b.row.Type)
+	return cmp.Compare(a.Type, b.Type)
 }
 
 // The columns.

@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/table"
 )
 
 func TestKeysLeadThroughThePages(t *testing.T) {
@@ -284,4 +285,31 @@ func TestAnEmptyClusterSaysSo(t *testing.T) {
 	d := driveCluster(t, 80, 24, defaultOptions(), &fakeCluster{}).see("No consumer group is known")
 	d.keys("5").see("no topics yet").keys("6").see("know no broker").keys(":").typing("lag g").keys("enter").see("No offset of this group is known")
 	d.keys(":").typing("group g").keys("enter").see("the group is offline").keys(":").typing("topic t").keys("enter").see("no queue can be read")
+}
+
+// A page with several tables filters the one that the cursor is in, and esc takes that
+// filter back.
+func TestAFilterIsOfThePaneWithTheFocus(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("6").see("Name servers  2")
+	d.keys("tab", "/").typing("nothing").keys("enter").see("No name server matches  /nothing").miss("No broker matches")
+	d.keys("esc").miss("/nothing").see("Name servers  2").see("[6 Brokers]")
+	d.keys("tab", "/").typing("nothing").keys("enter").see("No broker matches  /nothing").see("Name servers  2").keys("esc").miss("/nothing")
+}
+
+// Rows whose details are not read yet stand behind the others, whatever they are
+// sorted by: the order must not depend on which two are compared first.
+func TestUnreadRowsAreLast(t *testing.T) {
+	v := newGroupsView(&env{})
+	entry := func(name string, row *inspect.GroupRow) *catalogEntry[inspect.GroupRow] {
+		return &catalogEntry[inspect.GroupRow]{catalogName: catalogName{name: name, safe: name}, lower: name, row: row}
+	}
+	read, unread := entry("z", &inspect.GroupRow{State: "online"}), entry("a", nil)
+	for _, column := range groupOrders {
+		for _, falling := range []bool{false, true} {
+			o := table.Order{Column: column, Descending: falling}
+			if n := v.compareRows(read, unread, o); column != nameOrder && (n >= 0 || v.compareRows(unread, read, o) <= 0) {
+				t.Errorf("%+v puts a row that is not read first", o)
+			}
+		}
+	}
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"eyeq/tui/table"
 )
@@ -38,6 +39,15 @@ func (s *stack) act(a action) bool {
 func (s *stack) current() (pane int, key string, ok bool) {
 	key, ok = s.list[s.focus].list.Current()
 	return s.focus, key, ok
+}
+
+// filterText is the filter of the pane with the focus.
+func (s stack) filterText() string { return s.list[s.focus].filter.text }
+
+// narrow gives that pane a filter; an older stack of the same panes keeps its own.
+func (s *stack) narrow(text string, columns []string) error {
+	s.list = slices.Clone(s.list)
+	return s.list[s.focus].narrow(text, columns)
 }
 
 // escape takes back one step; false when there is none.
