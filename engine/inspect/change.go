@@ -130,22 +130,6 @@ func (st *standing) at(name string) (*said, *brokerOffsets) {
 	return nil, nil
 }
 
-// owners gives who says to hold each queue; several are joined.
-func (m *Members) owners() map[protocol.MessageQueue]string {
-	owners := map[protocol.MessageQueue]string{}
-	for i := range m.Members {
-		if m.Members[i].Info == nil {
-			continue
-		}
-		for mq, q := range m.Members[i].Info.MQTable {
-			if !q.Dropped {
-				owners[mq] = strings.TrimPrefix(owners[mq]+", "+m.Members[i].ClientID, ", ")
-			}
-		}
-	}
-	return owners
-}
-
 // storedFrom tells when the first message at or after an offset was stored. It pulls
 // one message and commits nothing. Unlike storeTime it remembers nothing: a topic may
 // have been deleted and made anew, and what is changed here is not to depend on that.

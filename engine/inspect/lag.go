@@ -165,48 +165,6 @@ func (r *round) stored(ctx context.Context, topic string) (n Number, problems []
 	return n, problems
 }
 
-// own says who holds each queue: those members that list it, and have not given it
-// away already.
-func (v *groupView) own() {
-	owners := map[protocol.MessageQueue][]string{}
-	var silent Reason
-	for i := range v.members.Members {
-		m := &v.members.Members[i]
-		if m.Info == nil {
-			silent = Reason{m.Why.Kind, m.ClientID + " has not said what it holds"}
-			continue
-		}
-		for mq := range holds(m.Info) {
-			owners[mq] = append(owners[mq], m.ClientID)
-		}
-	}
-	if len(v.members.Members) == 0 {
-		silent = Reason{Kind: ReasonOffline}
-	}
-	for i := range v.queues {
-		q := &v.queues[i]
-		all := q.MessageQueue
-		all.QueueID = -1 // by POP a member holds all queues of a broker at once
-		q.Owners, q.OwnersWhy = slices.Concat(owners[q.MessageQueue], owners[all]), silent
-	}
-}
-
-// holds are the queues that a member consumes, by pull or by POP.
-func holds(info *protocol.ConsumerRunningInfo) map[protocol.MessageQueue]struct{} {
-	held := make(map[protocol.MessageQueue]struct{}, len(info.MQTable)+len(info.MQPopTable))
-	for mq, q := range info.MQTable {
-		if !q.Dropped {
-			held[mq] = struct{}{}
-		}
-	}
-	for mq, q := range info.MQPopTable {
-		if !q.Dropped {
-			held[mq] = struct{}{}
-		}
-	}
-	return held
-}
-
 // waits reports whether a queue has a next message whose age is worth a question.
 func (q *QueueLag) waits() bool { return q.Lag.Known && q.Lag.Value > 0 }
 

@@ -40,9 +40,9 @@ type ResetRow struct {
 	Effect      core.ResetEffect
 	Count       int64     // messages replayed, skipped or gone
 	FirstStored time.Time // when the first message at After was stored; zero: end of the queue
-	Owner       string
-	Why         string // it cannot be read, or cannot be reset, or not quite as asked for, because
-	Unknown     bool   // blocks the plan until it is excluded
+	Owner       string    // client id; several, of a queue that more than one holds, are joined by ", "
+	Why         string    // it cannot be read, or cannot be reset, or not quite as asked for, because
+	Unknown     bool      // blocks the plan until it is excluded
 	Method      ResetMethod
 
 	// The result.
@@ -67,6 +67,7 @@ type ResetPlan struct {
 	System        bool // RocketMQ's own group: a second confirmation is wanted
 
 	places []resetPlace // how it is carried out
+	owners owners
 }
 
 // MemberEffect is what a change means for one member.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"eyeq/engine/core"
@@ -388,7 +389,7 @@ func (in *Inspector) planPush(ctx context.Context, r *ResetRequest, pl *resetPla
 
 // conclude decides about the whole: the method, what members do, and the lag.
 func (p *ResetPlan) conclude(st *standing, places []*resetPlace) {
-	owners := st.members.owners()
+	p.owners = st.members.owners()
 	p.Before, p.After = Exact(0), Exact(0)
 	var reason string
 	for _, pl := range places {
@@ -397,7 +398,7 @@ func (p *ResetPlan) conclude(st *standing, places []*resetPlace) {
 	}
 	for i := range p.Rows {
 		row := &p.Rows[i]
-		row.Owner = owners[row.MessageQueue]
+		row.Owner = strings.Join(p.owners.of(row.MessageQueue), ", ")
 		if row.Method == MethodNone && !row.Unknown {
 			reason = cmp.Or(reason, row.Why)
 		}

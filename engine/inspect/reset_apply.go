@@ -1,11 +1,13 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -283,7 +285,7 @@ func (a *resetApply) watch(ctx context.Context) {
 		}
 		o := &obedience{
 			method: row.Method, from: max(row.Before, row.Min), to: row.After, began: a.began, last: sight{committed: -1},
-			obeys: a.obeys(row.Owner),
+			obeys: a.obeys(a.res.Plan.owners.of(row.MessageQueue)),
 		}
 		o.see(sight{at: a.began, committed: row.ReadBack, memory: -1})
 		watched[row] = o
@@ -328,10 +330,11 @@ func unsettled(watched map[*ResetRow]*obedience) bool {
 	return false
 }
 
-// obeys reports whether the members that may hold a queue are known to heed the reset.
-func (a *resetApply) obeys(owner string) bool {
+// obeys reports whether the members that may hold a queue, all where nobody is known
+// to, heed the reset for sure.
+func (a *resetApply) obeys(owners []string) bool {
 	for _, m := range a.res.Plan.Members {
-		if (owner == "" || owner == m.ClientID) && !m.Obeys {
+		if !m.Obeys && (len(owners) == 0 || slices.Contains(owners, m.ClientID)) {
 			return false
 		}
 	}
@@ -391,9 +394,7 @@ func (a *resetApply) look(ctx context.Context, watched map[*ResetRow]*obedience,
 		if s.consumed.IsZero() {
 			s.consumed = o.last.consumed // what was said last
 		}
-		if owners[row.MessageQueue] != "" {
-			row.Owner = owners[row.MessageQueue]
-		}
+		row.Owner = cmp.Or(strings.Join(owners.of(row.MessageQueue), ", "), row.Owner)
 		o.see(s)
 	}
 }

@@ -88,3 +88,22 @@ func TestObedience(t *testing.T) {
 		})
 	}
 }
+
+// Of a queue that two members hold, both have to heed a reset.
+func TestObeys(t *testing.T) {
+	a := &resetApply{res: &ResetResult{Plan: ResetPlan{Members: []MemberEffect{{ClientID: "a", Obeys: true}, {ClientID: "b", Obeys: true}, {ClientID: "deaf"}}}}}
+	for name, tt := range map[string]struct {
+		owners []string
+		want   bool
+	}{
+		"one that does":       {[]string{"a"}, true},
+		"two that do":         {[]string{"a", "b"}, true},
+		"one of two does not": {[]string{"a", "deaf"}, false},
+		"the one does not":    {[]string{"deaf"}, false},
+		"nobody is known to":  {nil, false},
+	} {
+		if got := a.obeys(tt.owners); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,66 @@
+package inspect
+
+import (
+	"slices"
+
+	"eyeq/remoting/protocol"
+)
+
+// owners are the client ids of those that say to hold a queue, in the order of the
+// members.
+type owners map[protocol.MessageQueue][]string
+
+// owners gives who says to hold which queue, and has not given it away already.
+func (m *Members) owners() owners {
+	o := owners{}
+	for i := range m.Members {
+		if info := m.Members[i].Info; info != nil {
+			for mq := range holds(info) {
+				o[mq] = append(o[mq], m.Members[i].ClientID)
+			}
+		}
+	}
+	return o
+}
+
+// of are the owners of a queue. By POP a member holds all queues of a broker at once,
+// which it names by the number -1.
+func (o owners) of(mq protocol.MessageQueue) []string {
+	all := mq
+	all.QueueID = -1
+	return slices.Concat(o[mq], o[all])
+}
+
+// holds are the queues that a member consumes, by pull or by POP.
+func holds(info *protocol.ConsumerRunningInfo) map[protocol.MessageQueue]struct{} {
+	held := make(map[protocol.MessageQueue]struct{}, len(info.MQTable)+len(info.MQPopTable))
+	for mq, q := range info.MQTable {
+		if !q.Dropped {
+			held[mq] = struct{}{}
+		}
+	}
+	for mq, q := range info.MQPopTable {
+		if !q.Dropped {
+			held[mq] = struct{}{}
+		}
+	}
+	return held
+}
+
+// own says who holds each queue, and why that is not known for sure.
+func (v *groupView) own() {
+	var silent Reason
+	for i := range v.members.Members {
+		if m := &v.members.Members[i]; m.Info == nil {
+			silent = Reason{m.Why.Kind, m.ClientID + " has not said what it holds"}
+		}
+	}
+	if len(v.members.Members) == 0 {
+		silent = Reason{Kind: ReasonOffline}
+	}
+	o := v.members.owners()
+	for i := range v.queues {
+		q := &v.queues[i]
+		q.Owners, q.OwnersWhy = o.of(q.MessageQueue), silent
+	}
+}
