@@ -201,12 +201,4 @@ func (d *resetDialog) commandLine() string {
 }
 
 // ShellWord makes one word of s for a shell; safe to print.
-func ShellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return SafeText("'" + strings.ReplaceAll(s, "'", `'\''`) + "'")
-}
+func ShellWord(s string) string { return SafeText(inspect.ShellWord(s)) }

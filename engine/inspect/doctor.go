@@ -219,11 +219,6 @@ func (v *visit) unchecked(what, where string, why Reason) {
 	}
 }
 
-// eyeq writes a command about the group for Next.
-func (v *visit) eyeq(format string, args ...any) string {
-	return "eyeq " + fmt.Sprintf(format, args...)
-}
-
 // soleOwner is the member that holds a queue, with what it says of it, when exactly one
 // says so.
 func soleOwner(m Members, mq protocol.MessageQueue) (*Member, *protocol.ProcessQueueInfo) {

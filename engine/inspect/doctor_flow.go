@@ -61,8 +61,11 @@ func judgeThrottling(v *visit) {
 				q, was := m.Info.MQTable[mq], before.Info.MQTable[mq]
 				value, hit := t.hits(&q, limit, batch)
 				_, hitBefore := t.hits(&was, limit, batch)
+				if !hit || !hitBefore || limit <= 0 {
+					continue
+				}
 				row := v.lagRow(mq)
-				if !hit || !hitBefore || limit <= 0 || row == nil || v.waits(row) < throttledFor && v.moved < throttledFor {
+				if row == nil || v.waits(row) < throttledFor && v.moved < throttledFor {
 					continue
 				}
 				waited = max(waited, v.waits(row))
@@ -125,7 +128,7 @@ func judgeRates(v *visit) {
 	}
 	if len(failing) > 0 {
 		v.find(CodeConsumptionFailing, SeverityWarning, "listeners fail: messages are tried again, and end in the dead letters",
-			"Read the members' logs for the exception. The messages: "+v.eyeq("tail %s%s --from -10m", protocol.RetryTopicPrefix, v.f.Group), append(capped(failing), "rates are the members' own, of about a minute")...)
+			"Read the members' logs for the exception. The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
 	}
 	if len(slow) > 0 {
 		v.find(CodeConsumerSlow, SeverityWarning, fmt.Sprintf("the listeners of %s are the bottleneck", plural(int64(len(slow)), "member")),
@@ -197,7 +200,7 @@ func judgeRetries(v *visit) {
 			lines = append(lines, fmt.Sprintf("%s came back within %s (%.1f/s), while %.1f/s succeed", plural(retried, "message"), ageText(v.moved), rate, ok))
 		}
 		v.find(CodeRetryStorm, SeverityWarning, "many messages fail and come back", "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
-			"The messages: "+v.eyeq("tail %s%s --from -10m", protocol.RetryTopicPrefix, v.f.Group), lines...)
+			"The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
 	}
 	v.judgeDead()
 }
@@ -221,6 +224,6 @@ func (v *visit) judgeDead() {
 		lines = append(lines, fmt.Sprintf("the last one was stored %s ago", ageText(max(since, 0))))
 	}
 	v.find(CodeDeadLettersGrowing, SeverityWarning, "messages end in the dead letters",
-		fmt.Sprintf("Look at them: %s. When the cause is gone, send them back: %s", v.eyeq("tail %s%s --from -10m", protocol.DLQTopicPrefix, v.f.Group),
-			v.eyeq("message resend -t %s%s --all --dry-run", protocol.DLQTopicPrefix, v.f.Group)), lines...)
+		fmt.Sprintf("Look at them: %s. When the cause is gone, send them back: %s", eyeq("tail %s --from -10m", protocol.DLQTopic(v.f.Group)),
+			eyeq("message resend -t %s --all --dry-run", protocol.DLQTopic(v.f.Group))), lines...)
 }

@@ -13,6 +13,28 @@ import (
 // maxEvidence is how many lines of evidence of one kind a finding has.
 const maxEvidence = 10
 
+// eyeq writes a command for Next, to be pasted: names are foreign text, and a name may
+// hold what a shell would act upon.
+func eyeq(format string, args ...any) string {
+	for i, arg := range args {
+		if name, ok := arg.(string); ok {
+			args[i] = ShellWord(name)
+		}
+	}
+	return "eyeq " + fmt.Sprintf(format, args...)
+}
+
+// ShellWord makes one word of s for a shell.
+func ShellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // capped cuts a list of lines and says how many are left out.
 func capped(lines []string) []string {
 	if len(lines) <= maxEvidence {
