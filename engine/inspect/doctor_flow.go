@@ -23,21 +23,22 @@ type throttle struct {
 	otherwise            int64 // Java's default
 	// hits reports whether the limit stops the queue about now, and the figure to
 	// show. A throttled queue is pulled again as soon as it is one below its limit, so
-	// what is found between two pulls lies within a batch of it.
+	// what is found between two pulls lies within a batch of it. An empty one is not
+	// throttled, however small the limit is.
 	hits func(q *protocol.ProcessQueueInfo, limit, batch int64) (value int64, hit bool)
 	next string
 }
 
 var throttles = []throttle{
 	{CodeThrottledByCount, "pullThresholdForQueue", "count", 1000, func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
-		return cached(q), cached(q) > limit-batch
+		return cached(q), cached(q) > max(limit-batch, 0)
 	}, "The backlog sits in the members: their listeners are slower than what comes in. More members (while there are queues), more threads, or a faster listener; a larger limit only costs memory."},
 	{CodeThrottledBySize, "pullThresholdSizeForQueue", "size", 100, func(q *protocol.ProcessQueueInfo, limit, _ int64) (int64, bool) {
 		return int64(q.CachedMsgSizeInMiB), int64(q.CachedMsgSizeInMiB) >= limit
 	}, "Large messages fill the members' caches: listeners are slower than what comes in. Make them faster, or put the bodies elsewhere."},
 	{CodeThrottledBySpan, "consumeConcurrentlyMaxSpan", "span", 2000, func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
 		span := q.CachedMsgMaxOffset - q.CachedMsgMinOffset
-		return span, q.CachedMsgCount > 0 && span > limit-batch
+		return span, q.CachedMsgCount > 0 && span > max(limit-batch, 0)
 	}, "One message at the beginning takes long, and all behind it wait for its commit: find out what its listener does, eyeq message get shows the message."},
 }
 

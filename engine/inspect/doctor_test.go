@@ -692,6 +692,11 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"warning throttled_by_count"}, says: []string{"count 990 of 1,000", "next message stored 10m0s ago"},
 	},
+	"an empty queue under a limit below a batch": {edit: func(f *Facts) {
+		backlog(f, 0, 10*time.Minute)
+		member(f, "a", func(_ int, m *Member) { m.Info.Properties["pullThresholdForQueue"] = "10" })
+		member(f, "b", func(_ int, m *Member) { m.Info.Properties["pullThresholdForQueue"] = "10" })
+	}},
 	"throttled by size": {
 		edit: func(f *Facts) {
 			backlog(f, 0, 10*time.Minute)
