@@ -463,10 +463,8 @@ func TestOffsetBeyondTheEnd(t *testing.T) {
 // The messages of an inner batch (5.x, queue.type=BatchCQ) are delivered one by
 // one, and an offset within a batch begins there.
 func TestInnerBatches(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox != nil || tg.Line == "4" {
-			return // only 5.x brokers have such topics
-		}
+	// Only 5.x brokers have such topics.
+	sandboxtest.RunIn(t, sandboxtest.Real&sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1)+"-b", tg.Group(t)
 		c := tg.Client(t, nil)
 		h := protocol.CreateTopicRequestHeader{Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}

@@ -276,12 +276,12 @@ func TestTopicAppearsLater(t *testing.T) {
 // bubble runs body over the sandbox only, in a bubble.
 func bubble(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target)) {
 	t.Helper()
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox != nil {
-			body(t, tg)
-		}
-	})
+	sandboxtest.RunSandbox(t, body)
 }
+
+// only5 is the sandbox as a 5.x broker, for what begins with a group that has no offset
+// yet: a 4.9 broker answers 0 to it while the topic is young.
+const only5 = sandboxtest.Sandboxes & sandboxtest.Line5
 
 // A broker that is away for a minute costs nothing: it is told when it goes and
 // when it comes back, and consumption goes on by itself.

@@ -272,14 +272,11 @@ func TestSlaveDies(t *testing.T) {
 
 // A slave that was out of reach for a moment makes later commits no dearer.
 func TestCommitsAfterASlaveWasAway(t *testing.T) {
-	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
-		if tg.Sandbox == nil {
-			return
-		}
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		m := join(t, tg, group, topic, nil)
 		awaitHeld(m, topic, 4)
-		pair.KillSlave(t)
+		tg.Sandbox.StopSlave("broker-a")
 		untilEvent[engine.BrokerOffline](m, "the slave is missed", nil)
 		tg.Sandbox.StartSlave("broker-a")
 		untilEvent(m, "it is back", func(e engine.BrokerOnline) bool { return e.DurationMS > 0 })
@@ -298,7 +295,7 @@ func TestCommitsAfterASlaveWasAway(t *testing.T) {
 		if n := reads.Load(); n > 0 {
 			t.Errorf("%d offsets were read", n)
 		}
-	})
+	}, sandboxtest.Slaves(1))
 }
 
 // A slave that is behind its master does not take the group back, is not asked in

@@ -77,10 +77,8 @@ func TestClone(t *testing.T) {
 // At the first doubt a clone stops, and says of each queue whether it is confirmed,
 // unknown or not tried (R064).
 func TestCloneDoubt(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox == nil {
-			t.Skip("a real broker answers every commit")
-		}
+	// A real broker answers every commit.
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		topic, source, target := tg.Topic(t, 3), tg.Group(t), tg.Group(t)
 		mqs := d.queues(topic)

@@ -281,10 +281,8 @@ func isType[E error](err error) bool {
 }
 
 func TestFindSaysWhatHasExpired(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox == nil {
-			return // real brokers delete whole files only
-		}
+	// Real brokers delete whole files only.
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		topic := tg.Topic(t, 1)
 		tg.Produce(t, topic, 6)
@@ -370,10 +368,8 @@ func TestFindBesideASilentBroker(t *testing.T) {
 // What waits for its time is found by its unique id, with the time; when that has
 // come, it is found where it went.
 func TestFindDelayed(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox != nil {
-			return // keeps what waits in no topic
-		}
+	// The sandbox keeps what waits in no topic.
+	sandboxtest.RunIn(t, sandboxtest.Real, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		topic := tg.Topic(t, 1)
 		mq := d.queues(topic)[0]

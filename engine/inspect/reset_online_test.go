@@ -199,10 +199,8 @@ func TestResetOnlineTime(t *testing.T) {
 
 // Who has seen enough ends the watch: what was written stays, and is told.
 func TestResetWatchEnds(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Line == "4" {
-			return // there a member that does not move leaves nothing to be read back
-		}
+	// On 4.9 a member that does not move leaves nothing to be read back.
+	sandboxtest.RunIn(t, sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		topic, group := tg.Topic(t, 1), tg.Group(t)
 		mqs := d.queues(topic)

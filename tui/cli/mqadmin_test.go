@@ -522,12 +522,9 @@ func messageAt(t *testing.T, admin *remoting.Client, group string, mq protocol.M
 }
 
 // A broker's POP mode is for clients that leave the rebalance to it: a member of
-// ours goes on pulling, as a Java one with clientRebalance does.
+// ours goes on pulling, as a Java one with clientRebalance does. 4.9 has no such mode.
 func TestMqadminSetConsumeModePop(t *testing.T) {
-	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
-		if tg.Line == "4" {
-			return // has no such mode
-		}
+	besideStockProgramsIn(t, sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 2), tg.Group(t)
 		p.admin(t, "setConsumeMode", namesrv, "-c", "DefaultCluster", "-t", topic, "-g", group, "-m", "POP", "-q", "2")

@@ -37,7 +37,7 @@ const toolLimit = 90 * time.Second
 // it waits for the programs.
 func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
 	t.Helper()
-	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockProgramsIn(t, sandboxtest.Real, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		t.Parallel()
 		body(t, tg, p)
 	})
@@ -46,6 +46,13 @@ func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.T
 // besideStockProgramsInTurn runs body beside one real cluster after the other, for
 // those that change the environment.
 func besideStockProgramsInTurn(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
+	t.Helper()
+	besideStockProgramsIn(t, sandboxtest.Real, body)
+}
+
+// besideStockProgramsIn is that for some of the clusters; no other program reaches the
+// sandbox's network in memory.
+func besideStockProgramsIn(t *testing.T, in sandboxtest.Worlds, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
 	t.Helper()
 	for _, name := range []string{"EYEQ_TEST_CLUSTER", "EYEQ_TEST_NAMESRV"} {
 		if os.Getenv(name) != "" {
@@ -57,10 +64,7 @@ func besideStockProgramsInTurn(t *testing.T, body func(t *testing.T, tg *sandbox
 		}
 		t.Skip(reason)
 	}
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox != nil {
-			t.Skip("no other program reaches the sandbox's network in memory")
-		}
+	sandboxtest.RunIn(t, in&sandboxtest.Real, func(t *testing.T, tg *sandboxtest.Target) {
 		script, err := filepath.Abs(os.Getenv("EYEQ_TEST_CLUSTER"))
 		if err != nil {
 			t.Fatal(err)
