@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 )
 
 // commandName is a command of the bar, with what follows it.
@@ -38,7 +39,7 @@ var commandNames = []commandName{
 	{"resume", "[BROKER/ID|GROUP]", "resume it (asks first)", false},
 	{"reset", "", "open the reset dialog", false},
 	{"sort", "COLUMN", "sort the rows", false},
-	{"set", "refresh 2s", "how often the screen is refreshed", false},
+	{"set", "refresh 2s | charset gb18030", "how often the screen is refreshed; in which charset bodies are read", false},
 	{"save", "", "save the rows of this view as CSV or JSON", false},
 	{"shot", "[FILE]", "write the screen as text and with its colours", false},
 	{"log", "", "the log of eyeq itself", false},
@@ -203,8 +204,17 @@ func (a *app) commandPause(arg string, resume bool) tea.Cmd {
 }
 
 func (a *app) commandSet(fields []string) tea.Cmd {
-	if len(fields) != 2 || fields[0] != "refresh" {
-		return a.refuse("set: there is `set refresh 2s`")
+	if len(fields) != 2 || fields[0] != "refresh" && fields[0] != "charset" {
+		return a.refuse("set: there are `set refresh 2s` and `set charset gb18030`")
+	}
+	if fields[0] == "charset" {
+		c, err := inspect.ParseCharset(fields[1])
+		if err != nil {
+			return a.refuse("set charset: " + SafeText(err.Error()))
+		}
+		a.env.charset = c
+		a.note = note{"bodies are read in " + c.String(), notice, a.env.now}
+		return nil
 	}
 	d, err := time.ParseDuration(fields[1])
 	if err != nil || d < minRefresh || d > maxRefresh {

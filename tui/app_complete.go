@@ -102,7 +102,11 @@ func (a *app) arguments(command string) []string {
 	case "sort":
 		return sortable
 	case "set":
-		return []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
+		list = []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
+		for _, name := range inspect.Charsets() {
+			list = append(list, "charset "+name)
+		}
+		return list
 	case "topic":
 		list = append(list, "all")
 		for i := 0; s != nil && i < len(s.Topics); i++ {

@@ -1,6 +1,10 @@
 package tui
 
-import "time"
+import (
+	"time"
+
+	"eyeq/engine/inspect"
+)
 
 // env is what views and dialogs share. bubbletea's loop owns it, as all view state;
 // views read it.
@@ -17,6 +21,7 @@ type env struct {
 	tickets int
 	width   int // of the screen
 	known   knownNames
+	charset inspect.Charset // in which bodies are read
 }
 
 // loadingAfter keeps "loading" from flashing up when the answer is there at once.

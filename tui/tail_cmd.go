@@ -109,6 +109,7 @@ func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
 type bodyKey struct {
 	seq     uint64
 	decoder string
+	charset inspect.Charset
 	width   int
 	wrap    bool
 }
@@ -117,9 +118,18 @@ type bodyKey struct {
 type tailBody struct {
 	lines   []string
 	decoder string
+	charset inspect.Charset
 	failed  string
 	size    int
 	cut     bool
+}
+
+// reader says how the body was read.
+func (b *tailBody) reader() string {
+	if b.charset == "" {
+		return b.decoder
+	}
+	return b.decoder + " in " + b.charset.String()
 }
 
 // decode makes a body readable, off the screen's loop: it may be megabytes.
@@ -128,8 +138,8 @@ func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
 }
 
 func readBody(r *tailRow, k bodyKey) tailBody {
-	d := inspect.Decode(r.message, k.decoder)
-	b := tailBody{decoder: d.Decoder, failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
+	d := inspect.Decode(r.message, k.decoder, k.charset)
+	b := tailBody{decoder: d.Decoder, charset: d.Charset, failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
 	for l := range strings.SplitSeq(text, "\n") {
 		l = SafeText(l)

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,6 +33,7 @@ type tailRow struct {
 	key     string
 	tags    string
 	line    string // the beginning of the body
+	head    []byte // its first bytes, for another charset
 	bad     string // why the body, or the record, cannot be read; "" it can
 	size    int    // of the body
 	bytes   int    // that keeping it takes
@@ -64,6 +66,9 @@ func newTailRow(m *engine.Message) *tailRow {
 	body, why := inspect.Body(&own)
 	r.size = len(body)
 	head := body[:min(len(body), 4*rowCells)]
+	if why == "" {
+		r.head = slices.Clone(head) // else all of an inflated body would be kept with it
+	}
 	switch {
 	case why != "":
 		r.bad = SafeText(why)
@@ -75,6 +80,16 @@ func newTailRow(m *engine.Message) *tailRow {
 		r.decoder = inspect.DecoderText
 	}
 	return r
+}
+
+// lineIn is the beginning of the body, read in a charset.
+func (r *tailRow) lineIn(c inspect.Charset) string {
+	if c == "" || r.head == nil {
+		return r.line
+	}
+	text, _ := c.Text(r.head)
+	line, _ := safeHead(text, rowCells)
+	return line
 }
 
 // validHead reports whether the beginning of a body is text; a character that is cut

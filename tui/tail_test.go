@@ -246,6 +246,27 @@ func TestTailFilters(t *testing.T) {
 	}
 }
 
+// A charset is for all that is shown of bodies, also of those that are there already,
+// and for the filter.
+func TestTailReadsInACharset(t *testing.T) {
+	b := &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Body = []byte("\xcd\xcb\xbf\xee") })}}
+	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
+	d.see("‹hex 4 B›")
+	d.keys(":").typing("set charset GB2312").keys("enter").see("bodies are read in gbk").later(time.Second).see("text in gbk").see("退款").miss("‹hex")
+	d.keys("/").typing("款").keys("enter").later(time.Second)
+	if n := d.tail().list.Len(); n != 1 {
+		t.Errorf("%d messages pass, want 1", n)
+	}
+	d.keys(":").typing("set charset utf-8").keys("enter").later(time.Second)
+	if n := d.tail().list.Len(); n != 0 {
+		t.Errorf("%d messages pass in UTF-8, want none", n)
+	}
+	if n := len(tail.filters); n != 2 || tail.filters[0].Charset != "gbk" || tail.filters[1].Charset != "" {
+		t.Errorf("the tail filters by %+v", tail.filters)
+	}
+	d.keys(":").typing("set charset klingon").keys("enter").see("is no charset that is known")
+}
+
 func TestTailFilterWords(t *testing.T) {
 	f, err := parseTailFilter(`tag:paid||refund key:o-1 prop:region=eu .amount > 1000 and .cur == "CNY"`)
 	if err != nil {

@@ -44,16 +44,39 @@ func Body(m *protocol.MessageExt) (body []byte, whyRaw string) {
 
 // Decode makes a body readable by the decoder of that name; "" is DecoderAuto. What
 // the decoder cannot read comes out by another one, and Failed says why: no byte is
-// lost but by Cut. Text holds what the message holds: it must be made safe before it
-// is shown.
-func Decode(m *protocol.MessageExt, decoder string) Decoded {
+// lost but by Cut. A charset other than UTF-8 is believed: DecoderAuto takes no body for
+// bytes because of its characters, and what cannot be one is replaced, which Failed
+// says. Text holds what the message holds: it must be made safe before it is shown.
+func Decode(m *protocol.MessageExt, decoder string, charset Charset) Decoded {
 	body, whyRaw := Body(m)
-	d := decodeBytes(body, decoder)
+	d := decodeBody(body, decoder, charset)
 	if whyRaw != "" {
 		if d.Failed != "" {
 			d.Failed = "; " + d.Failed
 		}
 		d.Failed = "shown as it is stored: " + whyRaw + d.Failed
+	}
+	return d
+}
+
+// decodeBody decodes what a charset makes of body. A dump shows the body's own bytes.
+func decodeBody(body []byte, decoder string, charset Charset) Decoded {
+	if charset == "" || decoder == DecoderHex {
+		return decodeBytes(body, decoder)
+	}
+	text, bad := charset.Text(body)
+	d := decodeBytes(text, decoder)
+	if d.Decoder == DecoderHex { // too many controls for a text
+		d = decodeBytes(body, DecoderHex)
+		d.Failed = fmt.Sprintf("no text in %v: mostly control characters", charset)
+		return d
+	}
+	d.Size, d.Charset = len(body), charset
+	if failed := charset.failure(bad); failed != "" {
+		if d.Failed != "" {
+			failed += "; "
+		}
+		d.Failed = failed + d.Failed
 	}
 	return d
 }

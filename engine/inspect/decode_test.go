@@ -40,7 +40,7 @@ func TestDecode(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tt.want.Size = len(tt.body)
-			if got := Decode(bodyOf(t, tt.body), tt.decoder); got != tt.want {
+			if got := Decode(bodyOf(t, tt.body), tt.decoder, ""); got != tt.want {
 				t.Errorf("Decode = %+v\nwant     %+v", got, tt.want)
 			}
 		})
@@ -56,18 +56,18 @@ func TestDecodeCompressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Decode(compressedOf(t, kind, stored), "")
+		d := Decode(compressedOf(t, kind, stored), "", "")
 		if d.Decoder != DecoderJSON || d.Size != len(plain) || d.Failed != "" || !strings.Contains(d.Text, "xxx") {
 			t.Errorf("%s: %.80v", name, d)
 		}
-		if d := Decode(compressedOf(t, kind, plain), ""); d.Decoder != DecoderJSON || d.Size != len(plain) || !strings.HasPrefix(d.Failed, "shown as it is stored: inflate 10008 bytes of ") {
+		if d := Decode(compressedOf(t, kind, plain), "", ""); d.Decoder != DecoderJSON || d.Size != len(plain) || !strings.HasPrefix(d.Failed, "shown as it is stored: inflate 10008 bytes of ") {
 			t.Errorf("%s that is plain: %.120v", name, d)
 		}
-		if d := Decode(compressedOf(t, kind, stored[:20]), ""); d.Size != 20 || !strings.HasPrefix(d.Failed, "shown as it is stored: inflate 20 bytes of ") {
+		if d := Decode(compressedOf(t, kind, stored[:20]), "", ""); d.Size != 20 || !strings.HasPrefix(d.Failed, "shown as it is stored: inflate 20 bytes of ") {
 			t.Errorf("%s cut off: %+v", name, d)
 		}
 	}
-	if d := Decode(compressedOf(t, 0x400, []byte("x")), "json"); d.Text != "x" || d.Failed != "shown as it is stored: unknown compression type 0x400; no JSON: invalid character 'x' looking for beginning of value at byte 0" {
+	if d := Decode(compressedOf(t, 0x400, []byte("x")), "json", ""); d.Text != "x" || d.Failed != "shown as it is stored: unknown compression type 0x400; no JSON: invalid character 'x' looking for beginning of value at byte 0" {
 		t.Errorf("unknown type: %+v", d)
 	}
 }
@@ -92,7 +92,7 @@ func TestDecodeHugeBodies(t *testing.T) {
 	for name, body := range bodies {
 		for _, decoder := range Decoders() {
 			began := time.Now()
-			d := Decode(bodyOf(t, body), decoder)
+			d := Decode(bodyOf(t, body), decoder, "")
 			if len(d.Text) > maxShown || d.Size != len(body) {
 				t.Errorf("%s, %s: %d characters of %d bytes", name, decoder, len(d.Text), d.Size)
 			}

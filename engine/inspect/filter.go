@@ -142,6 +142,7 @@ func (m *Matcher) match(ctx context.Context, msg *protocol.MessageExt) (bool, er
 	if bodyErr != nil {
 		body = msg.StoredBody()
 	}
+	body, _ = m.filter.Charset.Text(body)
 	if m.grep != nil && !m.grep.Match(body) {
 		return false, nil
 	}

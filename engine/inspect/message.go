@@ -102,13 +102,15 @@ type Filter struct {
 	Tags       string // TAG1||TAG2, exactly
 	Key        string
 	Properties map[string]string
-	Grep       string // a regular expression over the body
-	JQ         string // a jq program over the body as JSON: true, or any value but false and null
+	Grep       string  // a regular expression over the body
+	JQ         string  // a jq program over the body as JSON: true, or any value but false and null
+	Charset    Charset // of the bodies, for Grep and JQ
 }
 
 // Decoded is a body made readable.
 type Decoded struct {
 	Decoder string // text, json, hex
+	Charset Charset
 	Text    string // foreign text
 	Failed  string // why Decoder is hex although another was asked for, or the bytes are raw
 	Size    int    // of the whole body

@@ -96,6 +96,7 @@ func original(messages []protocol.MessageExt, topic string) *engine.Message {
 type messageWriter struct {
 	env     *env
 	x       *inspection
+	charset inspect.Charset // of the bodies in text
 	encoder messageEncoder
 }
 
@@ -158,7 +159,7 @@ func (w *messageWriter) many(ctx context.Context, messages []engine.Message, for
 		case "hex":
 			b = append(b, w.one(ctx, m, format)...)
 		default:
-			b = appendMessageText(b, m, w.env.location)
+			b = appendMessageText(b, m, w.env.location, w.charset)
 		}
 	}
 	if format == "json" {
@@ -205,8 +206,12 @@ func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 	if left := shown - maxPropertiesShown; left > 0 {
 		line("", "… and %d more properties: -o json has them all", left)
 	}
-	d := inspect.Decode(m, inspect.DecoderAuto)
-	line("body", "%s, %d bytes", d.Decoder, d.Size)
+	d := inspect.Decode(m, inspect.DecoderAuto, w.charset)
+	decoder := d.Decoder
+	if d.Charset != "" {
+		decoder += " in " + d.Charset.String()
+	}
+	line("body", "%s, %d bytes", decoder, d.Size)
 	if d.Failed != "" {
 		line("", "%s", d.Failed)
 	}

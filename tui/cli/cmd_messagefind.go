@@ -15,6 +15,7 @@ type messageFindFlags struct {
 	topic, key, unique string
 	from, until        string
 	number             int
+	charset            inspect.Charset
 }
 
 func newMessageFind(e *env) *cobra.Command {
@@ -32,7 +33,8 @@ a broker keeps is searched. A message is in a broker's index about a second afte
 A broker gives at most 64 messages of a key, the newest. TIME is RFC 3339, 2006-01-02 15:04[:05] in --tz, or
 -10m, ten minutes ago.
 
--o is text (a line a message), json (an array), raw (the bytes of each body, a newline behind it) or hex.`,
+-o is text (a line a message), json (an array), raw (the bytes of each body, a newline behind it) or hex.
+--charset is for text; json, raw and hex give the true bytes.`,
 		Example: `  eyeq message find -t orders --key order-77
   eyeq message find -t orders --unique-key 7F0000010DFC1EB2C6F6000000000001 -o json
   eyeq message find -t '%DLQ%billing' --from -1d -n 20`,
@@ -40,6 +42,7 @@ A broker gives at most 64 messages of a key, the newest. TIME is RFC 3339, 2006-
 	}
 	e.topicFlag(cmd, &f.topic, "the topic to look in")
 	fl := cmd.Flags()
+	e.charsetFlag(cmd, &f.charset)
 	fl.StringVar(&f.key, "key", "", "a key of the message")
 	fl.StringVar(&f.unique, "unique-key", "", "the message's unique id")
 	fl.StringVar(&f.from, "from", "", "TIME, stored then or later")
@@ -115,7 +118,7 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 		return explainMessage(err)
 	}
 	e.warn(found.Problems)
-	w := &messageWriter{env: e, x: x}
+	w := &messageWriter{env: e, x: x, charset: f.charset}
 	if _, err := e.stdout.Write(w.many(ctx, found.Messages, format)); err != nil {
 		return &outputError{Err: err}
 	}

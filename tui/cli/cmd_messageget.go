@@ -13,6 +13,7 @@ import (
 type messageGetFlags struct {
 	topic, queue string
 	offset       int64
+	charset      inspect.Charset
 }
 
 func newMessageGet(e *env) *cobra.Command {
@@ -28,13 +29,15 @@ among the delayed messages that are not yet due; the message itself is shown, an
 said. An offset id holds the address of a broker: where no broker has that address any more, all
 are asked for a message of that id.
 
--o is text (everything, the body decoded), json, raw (the bytes of the body, nothing else) or hex.`,
+-o is text (everything, the body decoded), json, raw (the bytes of the body, nothing else) or hex.
+--charset is for text; json, raw and hex give the true bytes.`,
 		Example: `  eyeq message get 7F00000100002A9F0000000000000E44
   eyeq message get 7F0000010DFC1EB2C6F6000000000001 -t orders -o json
   eyeq message get -t orders --queue broker-a:3 --offset 4711 -o raw > body`,
 	}
 	e.topicFlag(cmd, &f.topic, "the message's topic")
 	fl := cmd.Flags()
+	e.charsetFlag(cmd, &f.charset)
 	fl.StringVar(&f.queue, "queue", "", "BROKER:ID, with --offset the place instead of an id")
 	fl.Int64Var(&f.offset, "offset", 0, "the offset in --queue")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
@@ -89,7 +92,7 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 	if f.topic != "" && m.Topic() != f.topic {
 		e.say("it lies in %s, not in %s", m.Topic(), f.topic)
 	}
-	w := &messageWriter{env: e, x: x}
+	w := &messageWriter{env: e, x: x, charset: f.charset}
 	if _, err := e.stdout.Write(w.one(ctx, m, format)); err != nil {
 		return &outputError{Err: err}
 	}

@@ -25,6 +25,7 @@ type tailFlags struct {
 	tag, key    string
 	properties  []string
 	grep, jq    string
+	charset     inspect.Charset
 }
 
 func newTail(e *env) *cobra.Command {
@@ -45,7 +46,8 @@ standard error says how many messages were seen, matched, kept (printed) and dro
 beyond -n).
 
 -o is text (a line a message), json (one object a line, for a file too), raw (the bytes of each body,
-a newline behind it) or hex.`,
+a newline behind it) or hex. --charset is for text, --grep and --jq; json, raw and hex give the
+true bytes.`,
 		Example: `  eyeq tail orders
   eyeq tail orders --from -10m --until now --grep 'refund' -o json
   eyeq tail orders --from -1h --until now --jq '.amount > 1000 and .cur == "CNY"' -o json > orders.jsonl
@@ -54,6 +56,7 @@ a newline behind it) or hex.`,
 		ValidArgsFunction: e.completion(true, topicNames),
 	}
 	fl := cmd.Flags()
+	e.charsetFlag(cmd, &f.charset)
 	fl.StringArrayVar(&f.queues, "queue", nil, "BROKER:ID, only this queue; repeatable")
 	fl.StringVar(&f.from, "from", "latest", "POSITION to start at")
 	fl.StringVar(&f.until, "until", "", "POSITION to end at")
@@ -112,7 +115,7 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	}
 	t.client, t.timeout, t.topic = client, e.flags.timeout, topic
 	t.grows = len(wanted) == 0 && (t.until == nil || t.until.kind == posTime && t.until.time.After(e.now()))
-	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, left: f.count}
+	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, charset: f.charset, left: f.count}
 	t.emit, t.pause, t.unread = out.emit, out.flush, out.unread
 	switch {
 	case t.until == nil:
@@ -204,7 +207,7 @@ func (f *tailFlags) untilWord() string {
 
 // filter makes the filter of the flags; a message must pass each of them.
 func (f *tailFlags) filter() (*inspect.Matcher, error) {
-	all := inspect.Filter{Tags: f.tag, Key: f.key, Properties: map[string]string{}, Grep: f.grep, JQ: f.jq}
+	all := inspect.Filter{Tags: f.tag, Key: f.key, Properties: map[string]string{}, Grep: f.grep, JQ: f.jq, Charset: f.charset}
 	for _, p := range f.properties {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {

@@ -285,7 +285,7 @@ func TestMessageResend(t *testing.T) {
 
 // Words that are the same everywhere are completed without a cluster.
 func TestFlagCompletion(t *testing.T) {
-	for flags, want := range map[string]string{"consume --strategy": "consistent-hash\n", "allocate --strategy": "circle\n", "consume --from": "first\n"} {
+	for flags, want := range map[string]string{"consume --strategy": "consistent-hash\n", "allocate --strategy": "circle\n", "consume --from": "first\n", "tail --charset": "shift_jis\n"} {
 		p := runs(t, append(append([]string{"__complete"}, strings.Fields(flags)...), "")).want(t, statusDone, "")
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("%s completes to %q", flags, p.out)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -130,6 +132,14 @@ func TestPeersMessages(t *testing.T) {
 		}
 		if body := fmt.Sprint(big["body"]); !strings.HasPrefix(body, "100 ") || len(body) != 10000 || integer(t, big["sys_flag"])&1 == 0 {
 			t.Errorf("the compressed one: %.20s…, %d bytes, sys_flag %v", body, len(body), big["sys_flag"])
+		}
+		gbk := filepath.Join(t.TempDir(), "body")
+		if err := os.WriteFile(gbk, []byte("\xcd\xcb\xbf\xee"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		runs(t, []string{"send", topic, "@" + gbk, "--tag", "gbk", "--namesrv", namesrv}).want(t, statusDone, "")
+		if read := runs(t, []string{"tail", topic, "--namesrv", namesrv, "--from", "earliest", "--until", "now", "--charset", "gb2312", "--grep", "退款"}).want(t, statusDone, ""); !strings.HasSuffix(read.out.String(), "  退款\n") {
+			t.Errorf("in GBK: %q", read.out)
 		}
 		for _, m := range []map[string]any{big, single, batch} {
 			id, offsetID := fmt.Sprint(m["message_id"]), fmt.Sprint(m["offset_message_id"])

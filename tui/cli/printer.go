@@ -23,7 +23,7 @@ type printer struct {
 // message adds a message's line to s.
 func (p *printer) message(s *scratch, m *engine.Message) {
 	if p.format == "text" {
-		s.buf = appendMessageText(s.buf, m, p.env.location)
+		s.buf = appendMessageText(s.buf, m, p.env.location, "")
 		return
 	}
 	s.buf = s.append(s.buf, m)

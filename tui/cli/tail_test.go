@@ -172,6 +172,31 @@ func TestTailFormats(t *testing.T) {
 	}
 }
 
+// --charset is for what is read: the bytes themselves are not touched.
+func TestTailCharset(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	putOne(sb, "orders", "\xcd\xcb\xbf\xee")
+	args := []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "--charset", "GBK", "--grep", "退", "-o"}
+	for format, want := range map[string]string{
+		"text": "orders broker-a/0  0  退款\n",
+		"raw":  "\xcd\xcb\xbf\xee\n",
+		"hex":  "4 B\n00000000  cd cb bf ee                                       |....|\n",
+		"json": `"body_base64":"zcu/7g==","body_size":4}` + "\n",
+	} {
+		if p := runs(t, append(args, format)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), want) {
+			t.Errorf("%s = %q, want it to end with %q", format, p.out, want)
+		}
+	}
+	place := []string{"-t", "orders", "--namesrv", namesrv, "--charset", "gbk"}
+	if p := runs(t, append([]string{"message", "get", "--queue", "broker-a:0", "--offset", "0"}, place...)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), "text in gbk, 4 bytes\n退款\n") {
+		t.Errorf("message get: %q", p.out)
+	}
+	if p := runs(t, append([]string{"message", "find"}, place...)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), "  退款\n") {
+		t.Errorf("message find: %q", p.out)
+	}
+	runs(t, []string{"tail", "orders", "--namesrv", namesrv, "--charset", "klingon"}).want(t, statusUsage, `"klingon" is no charset that is known`)
+}
+
 func TestTailNotFound(t *testing.T) {
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 3), sandboxtest.Brokers("broker-a", "broker-b"))
 	runs(t, []string{"tail", "nope", "--namesrv", namesrv}).want(t, statusNotFound, "topic nope does not exist")

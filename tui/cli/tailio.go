@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 )
 
@@ -56,6 +57,7 @@ type tailOutput struct {
 	format   string
 	w        *bufio.Writer
 	location *time.Location
+	charset  inspect.Charset
 	left     int64 // 0: without limit
 	printed  int64
 	scratch  scratch
@@ -76,7 +78,7 @@ func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
 	case "hex":
 		b = appendMessageHex(b, m, o.location)
 	default:
-		b = appendMessageText(b, m, o.location)
+		b = appendMessageText(b, m, o.location, o.charset)
 	}
 	o.scratch.buf = b
 	if _, err := o.w.Write(b); err != nil {

@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
@@ -17,8 +18,9 @@ import (
 const textTime = "2006-01-02 15:04:05.000"
 
 // appendMessageText adds m as one line: when it was stored, where it lies, tag
-// and keys, how often it was tried, and its body. Foreign text is made safe.
-func appendMessageText(dst []byte, m *engine.Message, loc *time.Location) []byte {
+// and keys, how often it was tried, and its body, which is read in charset. Foreign
+// text is made safe.
+func appendMessageText(dst []byte, m *engine.Message, loc *time.Location, charset inspect.Charset) []byte {
 	dst = m.Stored().In(loc).AppendFormat(dst, textTime)
 	mq := m.MessageQueue()
 	dst = append(dst, "  "...)
@@ -43,7 +45,7 @@ func appendMessageText(dst []byte, m *engine.Message, loc *time.Location) []byte
 		dst = strconv.AppendInt(dst, int64(n), 10)
 	}
 	dst = append(dst, "  "...)
-	dst = append(dst, bodyText(m)...)
+	dst = append(dst, bodyText(m, charset)...)
 	return append(dst, '\n')
 }
 
@@ -54,12 +56,14 @@ const maxLineBody = 16 << 10
 // maxHexText is how much of a body that is no text one line shows.
 const maxHexText = 32
 
-func bodyText(m *engine.Message) string {
+func bodyText(m *engine.Message, charset inspect.Charset) string {
 	body, err := m.Body()
 	if err != nil {
 		body = m.StoredBody()
 		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(err.Error()), hexStart(body))
 	}
+	size := len(body)
+	body, _ = charset.Text(body)
 	if !utf8.Valid(body) {
 		return fmt.Sprintf("‹%d B: %s›", len(body), hexStart(body))
 	}
@@ -68,7 +72,7 @@ func bodyText(m *engine.Message) string {
 		for !utf8.RuneStart(body[cut]) {
 			cut--
 		}
-		return fmt.Sprintf("%s… ‹%d B›", tui.SafeText(string(body[:cut])), len(body))
+		return fmt.Sprintf("%s… ‹%d B›", tui.SafeText(string(body[:cut])), size)
 	}
 	return tui.SafeText(string(body))
 }
@@ -86,7 +90,7 @@ func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte 
 	if err != nil {
 		body = m.StoredBody()
 	}
-	head := appendMessageText(nil, m, loc)
+	head := appendMessageText(nil, m, loc, "")
 	if at := strings.LastIndex(string(head), "  "); at >= 0 { // all but the body
 		head = head[:at]
 	}

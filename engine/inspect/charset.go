@@ -1,0 +1,76 @@
+package inspect
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/text/encoding/htmlindex"
+)
+
+// Charset is in what bodies were written that are no UTF-8, by its name in the WHATWG
+// Encoding Standard. The zero value is UTF-8.
+type Charset string
+
+// Charsets are the names worth offering; ParseCharset knows more.
+func Charsets() []string {
+	return []string{"utf-8", "gb18030", "gbk", "big5", "shift_jis", "euc-jp", "euc-kr", "windows-1252", "windows-1251", "utf-16be", "utf-16le"}
+}
+
+// ParseCharset takes a name or alias of the Encoding Standard, such as GB2312, latin1
+// or sjis, in any case.
+func ParseCharset(name string) (Charset, error) {
+	e, err := htmlindex.Get(strings.TrimSpace(name))
+	if err != nil {
+		return "", fmt.Errorf("%q is no charset that is known: %s or another of the Encoding Standard", name, strings.Join(Charsets(), ", "))
+	}
+	canonical, err := htmlindex.Name(e)
+	switch {
+	case err != nil || canonical == "replacement" || canonical == "x-user-defined":
+		return "", fmt.Errorf("%q does not say what bytes mean: %s or another of the Encoding Standard", name, strings.Join(Charsets(), ", "))
+	case canonical == "utf-8":
+		return "", nil
+	}
+	return Charset(canonical), nil
+}
+
+// String is the charset's name.
+func (c Charset) String() string {
+	if c == "" {
+		return "utf-8"
+	}
+	return string(c)
+}
+
+// byteOrderMark is no part of a text that begins with it.
+var byteOrderMark = []byte("\ufeff")
+
+// Text gives a body as UTF-8, and how many places of it are none of the charset's
+// characters: in each stands U+FFFD. A body that is UTF-8 is given as it is, whatever
+// is in it.
+func (c Charset) Text(body []byte) (text []byte, bad int) {
+	if c == "" {
+		return body, 0
+	}
+	e, err := htmlindex.Get(string(c))
+	if err != nil { // not made by ParseCharset
+		return body, 0
+	}
+	text, err = e.NewDecoder().Bytes(body)
+	if err != nil { // decoders put U+FFFD instead
+		return body, 0
+	}
+	return bytes.TrimPrefix(text, byteOrderMark), bytes.Count(text, []byte(string(utf8.RuneError)))
+}
+
+// failure says what Text has replaced; "" nothing.
+func (c Charset) failure(bad int) string {
+	switch bad {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("one place is no %v, shown as %c", c, utf8.RuneError)
+	}
+	return fmt.Sprintf("%d places are no %v, shown as %c", bad, c, utf8.RuneError)
+}
