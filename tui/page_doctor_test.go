@@ -65,17 +65,20 @@ func TestFindingsAreReachedByAKeyFromTheGroup(t *testing.T) {
 	d.keys("f").see("Findings").keys("q").see("Allocation")
 }
 
+// savedTo saves what is shown to path and gives what was written.
+func savedTo(t *testing.T, d *driver, path string) string {
+	t.Helper()
+	d.keys("o", "ctrl+u").typing(path).keys("enter")
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%s: %v, %s", path, err, d.a.note.text)
+	}
+	return string(b)
+}
+
 func TestViewsAreSavedAsCSVAndJSON(t *testing.T) {
 	dir := t.TempDir()
-	saveTo := func(d *driver, name string) string {
-		path := filepath.Join(dir, name)
-		d.keys("o", "ctrl+u").typing(path).keys("enter")
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatalf("%s: %v, %s", name, err, d.a.note.text)
-		}
-		return string(b)
-	}
+	saveTo := func(d *driver, name string) string { return savedTo(t, d, filepath.Join(dir, name)) }
 	d := watching(t, 120, 36, defaultOptions(), inTrouble()...)
 	csv := saveTo(d, "live.csv")
 	if !strings.HasPrefix(csv, "topic,broker,queue,client_id,state,") || strings.Count(csv, "\n") != 17 || !strings.Contains(csv, "TWO OWNERS") {

@@ -1,0 +1,121 @@
+package tui
+
+import (
+	"strings"
+
+	"eyeq/engine/inspect"
+)
+
+// The rows of pages as they are sorted and filtered, by the fields that the commands
+// print as JSON: names of groups, topics and queues are true ones, what is not known is null.
+
+func exportNumber(n inspect.Number) any {
+	if !n.Known {
+		return nil
+	}
+	return n.Value
+}
+
+// exportReason says why a number is not known, or is a lower bound.
+func exportReason(r inspect.Reason) any {
+	if r.Kind == inspect.ReasonNone {
+		return nil
+	}
+	return r.String()
+}
+
+// export are the groups; details that were not read yet are null.
+func (v groupsView) export() export {
+	x := export{name: "groups", columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
+	for _, k := range v.rows.list.Keys() {
+		cells := make([]any, len(x.columns))
+		cells[0] = k
+		if r := v.entries[k].row; r != nil {
+			cells = []any{k, r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
+				r.ConsumeTPS, strings.Join(r.Topics, " ")}
+		}
+		x.rows = append(x.rows, cells)
+	}
+	return x
+}
+
+// export are the topics; details that were not read yet are null.
+func (v topicsView) export() export {
+	x := export{name: "topics", columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
+	for _, k := range v.rows.list.Keys() {
+		cells := make([]any, len(x.columns))
+		cells[0] = k
+		if r := v.entries[k].row; r != nil {
+			cells = []any{k, r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
+		}
+		x.rows = append(x.rows, cells)
+	}
+	return x
+}
+
+// export are the queues, those of closed topics too: a topic's own row is their sum.
+func (v lagView) export() export {
+	x := export{name: "lag-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
+		"next_stored", "last_consumed", "client_id"}}
+	add := func(i int) {
+		q := &v.raw.Queues[i]
+		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Committed), exportNumber(q.Max), exportNumber(q.Lag), exportReason(q.Lag.Why),
+			q.NextStored, q.LastConsumed, strings.Join(q.Owners, " ")})
+	}
+	for _, k := range v.rows.list.Keys() {
+		switch t := v.topic(k.topic); {
+		case k.queue:
+			add(v.index[k])
+		case !v.open[k.topic] && !v.rows.filter.active():
+			for _, i := range t.queues {
+				add(i)
+			}
+		}
+	}
+	return x
+}
+
+// export are the brokers; of one that does not answer only its place is known.
+func (v brokersView) export() export {
+	x := export{name: "brokers", columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
+	for _, k := range v.panes.list[0].list.Keys() {
+		b := v.broker(k)
+		cells := []any{b.Cluster, b.Broker, b.ID, b.Address, b.Role, b.Version, b.Reachable, nil, nil, nil}
+		if b.Reachable {
+			cells[7], cells[8] = b.InTPS, b.OutTPS
+			if b.Disk >= 0 {
+				cells[9] = b.Disk
+			}
+		}
+		x.rows = append(x.rows, cells)
+	}
+	return x
+}
+
+// export are the queues of the topic.
+func (v topicView) export() export {
+	x := export{name: "topic-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
+	for _, k := range v.panes.list[topicQueues].list.Keys() {
+		q := &v.raw.Queues[v.queues[k]]
+		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
+	}
+	return x
+}
+
+// export are the members of the group; what one that does not answer has is null.
+func (v groupView) export() export {
+	x := export{name: "group-" + v.name, columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
+	for _, k := range v.panes.list[groupMembers].list.Keys() {
+		m := v.member(k)
+		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
+		if m.Info != nil {
+			cached := int64(0)
+			for _, q := range m.Info.MQTable {
+				cached += int64(q.CachedMsgCount)
+			}
+			cells[4], cells[5] = len(m.Info.MQTable)+len(m.Info.MQPopTable), cached
+		}
+		x.rows = append(x.rows, cells)
+	}
+	return x
+}

@@ -1,0 +1,48 @@
+package tui
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestPagesAreSaved(t *testing.T) {
+	tests := []struct {
+		keys, file string
+		lines      int // 0: not counted
+		want       []string
+	}{
+		{"", "groups.csv", 10, []string{"group,state,members,total_lag,total_lag_error,", "secrets,denied,,,", "order-settle,offline,0,409310,unreachable: broker-c: i/o timeout"}},
+		{"", "groups.json", 0, []string{`"group": "audit-copy"`, `"total_lag": 312`, `"total_lag": null`, `"group": "订单结算-消费组"`}},
+		{"2", "lag.csv", 8, []string{"topic,broker,queue,min_offset,", "orders-paid,broker-a,3,11020000,18204551,18263880,59329,",
+			"orders-paid,broker-c,0,,,,,", "%RETRY%order-settle,broker-a,0,0,40112,40322,210,"}}, // of a closed topic
+		{"5", "topics.csv", 4, []string{"topic,type,perm,queues,stored,last_stored,brokers", "orders-paid,NORMAL,RW-,16,14474481,"}},
+		{"5 enter", "topic.csv", 4, []string{"topic,broker,queue,min_offset,", "orders-paid,broker-a,0,11018002,18252110,", "orders-paid,broker-a,2,,,,"}},
+		{"d", "group.csv", 4, []string{"client_id,addresses,", memberB + ",10.0.4.22:50113 10.0.4.29:40001,GO,V4_9_7,,,"}},
+		{"6", "brokers.csv", 5, []string{"cluster,broker,broker_id,address,", "DefaultCluster,broker-c,0,10.0.4.3:10911,,,false,,,"}},
+	}
+	for _, test := range tests {
+		t.Run(test.file, func(t *testing.T) {
+			d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys(strings.Fields(test.keys)...)
+			got := savedTo(t, d, filepath.Join(t.TempDir(), test.file))
+			if n := strings.Count(got, "\n"); test.lines != 0 && n != test.lines {
+				t.Errorf("%d lines, want %d", n, test.lines)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("%q is missing", want)
+				}
+			}
+			if t.Failed() {
+				t.Log(got)
+			}
+		})
+	}
+}
+
+func TestAFilterNarrowsWhatIsSaved(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("/").typing("audit").keys("enter")
+	if got := savedTo(t, d, filepath.Join(t.TempDir(), "some.csv")); strings.Count(got, "\n") != 2 || !strings.Contains(got, "audit-copy") {
+		t.Errorf("got:\n%s", got)
+	}
+}
