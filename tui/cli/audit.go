@@ -137,6 +137,10 @@ func (e *env) appendAudit(line auditLine) error {
 	return errors.Join(err, f.Close())
 }
 
+// auditLockLimit is how long another process may keep the audit file: a line takes it
+// milliseconds.
+const auditLockLimit = 5 * time.Second
+
 // appendLine adds a line and syncs. What a crash left of a line before is ended first.
 func appendLine(f *os.File, text []byte) error {
 	s, err := f.Stat()
@@ -146,7 +150,9 @@ func appendLine(f *os.File, text []byte) error {
 	if !s.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
-	lockFile(f)
+	if err := lockFile(f, auditLockLimit); err != nil {
+		return err
+	}
 	if s, err = f.Stat(); err != nil { // what it is now that nobody else writes
 		return err
 	}

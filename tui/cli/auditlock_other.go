@@ -2,7 +2,10 @@
 
 package cli
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // lockFile: a line is written at once, which has to do here.
-func lockFile(*os.File) {}
+func lockFile(*os.File, time.Duration) error { return nil }
