@@ -265,6 +265,15 @@ func memberRow(m *inspect.Member) []string {
 		number(ok), number(failed), number(rt), strings.Join(notes, "; "))
 }
 
+// lockedText is "yes" for a queue's lock that counts: members that do not consume in
+// order need none, whatever they say of it.
+func lockedText(info *protocol.ConsumerRunningInfo, locked bool) string {
+	if !locked || info.Properties["PROP_CONSUMEORDERLY"] == "false" {
+		return ""
+	}
+	return "yes"
+}
+
 // details are one member's queues, and what else was asked for.
 func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 	out := headLine("\n%s", safe(m.ClientID))
@@ -284,13 +293,9 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 		if q.Dropped {
 			topic += " (given away)"
 		}
-		locked := ""
-		if q.Locked {
-			locked = "yes"
-		}
 		rows = append(rows, []string{
 			topic, q.Broker, strconv.Itoa(int(q.Queue)), number(q.CommittedOffset), number(q.CachedCount), number(q.CachedMin), number(q.CachedMax),
-			number(q.Span), number(q.CachedMiB), locked, agoText(q.LastPull, now), agoText(q.LastConsume, now),
+			number(q.Span), number(q.CachedMiB), lockedText(m.Info, q.Locked), agoText(q.LastPull, now), agoText(q.LastConsume, now),
 		})
 	}
 	out = append(out, appendTable(nil, "llrrrrrrrlrr", rows)...)

@@ -46,6 +46,18 @@ func fieldNames(t *testing.T, text string) []string {
 }
 
 // The fields that scripts rely on are there, whatever else is.
+func TestLockedIsOnlySaidOfOrderlyMembers(t *testing.T) {
+	for orderly, want := range map[string]string{"true": "yes", "false": "", "": "yes"} {
+		info := &protocol.ConsumerRunningInfo{Properties: map[string]string{"PROP_CONSUMEORDERLY": orderly}}
+		if got := lockedText(info, true); got != want {
+			t.Errorf("orderly %q: %q, want %q", orderly, got, want)
+		}
+		if got := lockedText(info, false); got != "" {
+			t.Errorf("orderly %q without a lock: %q", orderly, got)
+		}
+	}
+}
+
 func TestInspectFields(t *testing.T) {
 	_, namesrv := groupOn(t)
 	tests := map[string]struct {
