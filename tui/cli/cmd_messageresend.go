@@ -216,7 +216,7 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 			return err
 		}
 		if plan.Why != "" {
-			return errors.New(plan.Why)
+			return r.refusal(plan.Why)
 		}
 		r.out.Note = namedOrNull(plan.Note)
 		if !r.flags.dryRun {
@@ -234,6 +234,14 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 		page = next
 	}
 	return nil
+}
+
+// refusal is why nothing more is sent: refused when nothing was before.
+func (r *resender) refusal(why string) error {
+	if len(r.out.Messages) == 0 {
+		return &refusedError{why}
+	}
+	return errors.New(why)
 }
 
 // failure says how many were not sent back.

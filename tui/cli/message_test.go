@@ -283,6 +283,17 @@ func TestMessageResend(t *testing.T) {
 	}
 }
 
+// A resend that the plan refuses sends nothing and ends as refused, also as a dry run.
+func TestMessageResendThatIsRefused(t *testing.T) {
+	sb, namesrv := serveSandbox(t)
+	sb.CreateTopic(protocol.DLQTopic("gone"), 1)
+	sb.Put(sandbox.Message{Topic: protocol.DLQTopic("gone"), Body: []byte("dead"), Properties: []protocol.Property{named("RETRY_TOPIC", "orders")}})
+	for _, how := range []string{"--yes", "--dry-run"} {
+		runs(t, []string{"message", "resend", "-t", "%DLQ%gone", "--all", how, "--namesrv", namesrv}, withEnv("XDG_STATE_HOME", t.TempDir())).
+			want(t, statusRefused, "group gone has no retry topic")
+	}
+}
+
 // Words that are the same everywhere are completed without a cluster.
 func TestFlagCompletion(t *testing.T) {
 	for flags, want := range map[string]string{"consume --strategy": "consistent-hash\n", "allocate --strategy": "circle\n", "consume --from": "first\n", "tail --charset": "shift_jis\n"} {
