@@ -123,7 +123,11 @@ func judgeRates(v *visit) {
 		for _, topic := range slices.Sorted(maps.Keys(m.Info.StatusTable)) {
 			s := m.Info.StatusTable[topic]
 			if all := s.ConsumeOKTPS + s.ConsumeFailedTPS; s.ConsumeFailedTPS >= failingTPS && s.ConsumeFailedTPS >= failingShare*all {
-				failing = append(failing, fmt.Sprintf("%s at %s: %.1f of %.1f messages/s fail, %s in the last hour", topic, m.ClientID, s.ConsumeFailedTPS, all, grouped(s.ConsumeFailedMsgs)))
+				line := fmt.Sprintf("%s at %s: %.1f of %.1f messages/s fail", topic, m.ClientID, s.ConsumeFailedTPS, all)
+				if s.ConsumeFailedMsgs > 0 { // the hour's count comes later than the minute's rate
+					line += fmt.Sprintf(", %s in the last hour", grouped(s.ConsumeFailedMsgs))
+				}
+				failing = append(failing, line)
 			}
 		}
 	}

@@ -764,6 +764,14 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"warning consumption_failing"}, says: []string{"orders at b: 1.0 of 10.0 messages/s fail, 1,234 in the last hour"},
 	},
+	"listeners fail before the hour has a count": {
+		edit: func(f *Facts) {
+			member(f, "b", func(_ int, m *Member) {
+				m.Info.StatusTable["orders"] = protocol.ConsumeStatus{ConsumeFailedTPS: 0.5}
+			})
+		},
+		want: []string{"warning consumption_failing"}, says: []string{"orders at b: 0.5 of 0.5 messages/s fail\n"},
+	},
 	"one in a hundred fails": {edit: func(f *Facts) {
 		member(f, "b", func(_ int, m *Member) {
 			m.Info.StatusTable["orders"] = protocol.ConsumeStatus{ConsumeOKTPS: 99, ConsumeFailedTPS: 1, ConsumeFailedMsgs: 60}
