@@ -45,7 +45,6 @@ func fieldNames(t *testing.T, text string) []string {
 	return sortedKeys(o)
 }
 
-// The fields that scripts rely on are there, whatever else is.
 func TestLockedIsOnlySaidOfOrderlyMembers(t *testing.T) {
 	for orderly, want := range map[string]string{"true": "yes", "false": "", "": "yes"} {
 		info := &protocol.ConsumerRunningInfo{Properties: map[string]string{"PROP_CONSUMEORDERLY": orderly}}
@@ -58,6 +57,7 @@ func TestLockedIsOnlySaidOfOrderlyMembers(t *testing.T) {
 	}
 }
 
+// The fields that scripts rely on are there, whatever else is.
 func TestInspectFields(t *testing.T) {
 	_, namesrv := groupOn(t)
 	tests := map[string]struct {
