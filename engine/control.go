@@ -193,6 +193,7 @@ func nameQueues(mqs []MessageQueue) string {
 type ResetRequest struct {
 	Queues     []MessageQueue
 	Target     core.ResetTarget
+	Exact      map[MessageQueue]int64 // when not nil: where each queue goes, instead of Target
 	By, Reason string
 	// Expect holds each queue's committed offset from the preview; a queue whose
 	// offset has moved back or been reset by somebody else since is not touched.
@@ -227,11 +228,22 @@ func (e *Engine) PreviewReset(ctx context.Context, r ResetRequest) ([]ResetRow, 
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			rows[i] = e.previewOne(ctx, mq, r.Target)
+			rows[i] = e.previewOne(ctx, mq, r.target(mq))
 		})
 	}
 	wg.Wait()
 	return rows, nil
+}
+
+// target is where a queue goes; no target leaves it where it is.
+func (r *ResetRequest) target(mq MessageQueue) core.ResetTarget {
+	if r.Exact == nil {
+		return r.Target
+	}
+	if offset, ok := r.Exact[mq]; ok {
+		return core.ResetTarget{Kind: core.ResetOffset, Offset: offset}
+	}
+	return core.ResetTarget{}
 }
 
 // resetParallel is how many queues are asked about, or reset, at once.

@@ -63,7 +63,7 @@ func (a *app) serveChange(r request) tea.Cmd {
 	case resetAnyRequest:
 		return a.openResetAny(r)
 	case planResetRequest:
-		return a.cmds.planReset(o.Inspect, r.ResetRequest, r.ticket, o.Now)
+		return a.cmds.planReset(o.Inspect, r, o.Now)
 	case applyResetRequest:
 		a.writing = "a reset of " + plural(len(r.plan.Rows), "queue")
 		return a.cmds.applyReset(o.Inspect, o.Audit, r)
@@ -111,10 +111,19 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (c commands) planReset(cl Cluster, r inspect.ResetRequest, ticket int, now func() time.Time) tea.Cmd {
+func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
 	return c.within(planLimit, func(ctx context.Context) tea.Msg {
-		p, err := cl.PlanReset(ctx, r)
-		return resetPlanMsg{ticket, p, cleanCopy(p), now(), errorText(err)}
+		m := resetPlanMsg{ticket: r.ticket}
+		var err error
+		if r.file != "" {
+			m.saved, err = readSavedFile(r.file)
+			r.Exact = m.saved.exact
+		}
+		if err == nil {
+			m.raw, err = cl.PlanReset(ctx, r.ResetRequest)
+		}
+		m.safe, m.at, m.err = cleanCopy(m.raw), now(), errorText(err)
+		return m
 	})
 }
 

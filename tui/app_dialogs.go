@@ -257,7 +257,7 @@ func (a *app) serve(r request) tea.Cmd {
 		a.pop()
 		return a.cmds.resume(e, r.ResumeRequest, "resumed "+a.what(r.Queues))
 	case previewRequest:
-		return a.cmds.previewReset(e, r.ResetRequest, r.ticket, a.env.o.Now)
+		return a.cmds.previewReset(e, r, a.env.o.Now)
 	case settleRequest:
 		a.writing = "a decision about " + plural(r.count, "held message")
 		return a.cmds.settle(e, r.SettleRequest, r.ticket)

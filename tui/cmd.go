@@ -128,10 +128,21 @@ func (c commands) resume(e Engine, r engine.ResumeRequest, what string) tea.Cmd 
 	})
 }
 
-func (c commands) previewReset(e Engine, r engine.ResetRequest, ticket int, now func() time.Time) tea.Cmd {
+func (c commands) previewReset(e Engine, r previewRequest, now func() time.Time) tea.Cmd {
 	return c.within(previewLimit, func(ctx context.Context) tea.Msg {
-		rows, err := e.PreviewReset(ctx, r)
-		return resetPreviewMsg{ticket, rows, now(), errorText(err)}
+		m := resetPreviewMsg{ticket: r.ticket}
+		var err error
+		if r.file != "" {
+			if m.saved, err = readSavedFile(r.file); err == nil {
+				r.Exact = m.saved.exact
+				r.Queues, err = m.saved.of(r.Queues)
+			}
+		}
+		if err == nil {
+			m.rows, err = e.PreviewReset(ctx, r.ResetRequest)
+		}
+		m.at, m.err = now(), errorText(err)
+		return m
 	})
 }
 

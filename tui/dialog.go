@@ -40,12 +40,14 @@ type (
 	// previewRequest and applyRequest of the reset dialog.
 	previewRequest struct {
 		ticket int
+		file   string // path of the offsets to go to, instead of a target
 		engine.ResetRequest
 	}
 	applyRequest struct{ engine.ResetRequest }
 	// planResetRequest and applyResetRequest are theirs for any group.
 	planResetRequest struct {
 		ticket int
+		file   string // likewise
 		inspect.ResetRequest
 	}
 	applyResetRequest struct {

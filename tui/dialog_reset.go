@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -41,7 +42,7 @@ const (
 	resetFoci
 )
 
-var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift}
+var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift, toFile}
 
 // resetDialog resets offsets of our own queues, or of any group on its brokers:
 // preview, typed group name, apply, read back. Opening it and everything in it but
@@ -64,6 +65,8 @@ type resetDialog struct {
 
 	ticket   int // of the last preview asked for
 	asked    core.ResetTarget
+	from     string    // likewise, the path of toFile
+	saved    savedFile // and what was there
 	rows     []engine.ResetRow
 	at       time.Time
 	err      string // why there is no preview
@@ -73,12 +76,12 @@ type resetDialog struct {
 	done     bool
 	result   []engine.ResetRow
 
-	any   bool              // of the cluster: plans instead of our own member's previews
-	plan  inspect.ResetPlan // as it came, to be carried out
-	safe  inspect.ResetPlan // safe to print
-	saved string            // where the offsets before are kept
-	notes map[engine.MessageQueue]string
-	gone  map[engine.MessageQueue]engine.ResetRow // rows left out, as they were read last
+	any     bool              // of the cluster: plans instead of our own member's previews
+	plan    inspect.ResetPlan // as it came, to be carried out
+	safe    inspect.ResetPlan // safe to print
+	savedTo string            // where the offsets before are kept
+	notes   map[engine.MessageQueue]string
+	gone    map[engine.MessageQueue]engine.ResetRow // rows left out, as they were read last
 }
 
 func newResetDialog(e *env, group, topic string, scopes []resetScope, rate float64) (resetDialog, request) {
@@ -106,6 +109,10 @@ func (d *resetDialog) target() (core.ResetTarget, error) {
 			return t, fmt.Errorf("an offset is not negative")
 		}
 		t.Offset = n
+	case toFile:
+		if text == "" {
+			return t, errors.New("type the path of a file that a reset has saved")
+		}
 	}
 	return t, nil
 }
@@ -145,11 +152,14 @@ func (d *resetDialog) preview() request {
 	}
 	d.env.tickets++
 	d.ticket = d.env.tickets
-	d.asked, d.loading, d.err, d.stale = target, true, "", false
-	if d.any {
-		return planResetRequest{d.ticket, d.planRequest(target)}
+	d.asked, d.loading, d.err, d.stale, d.from = target, true, "", false, ""
+	if d.kind == toFile {
+		d.from = strings.TrimSpace(d.value.value())
 	}
-	return previewRequest{d.ticket, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.o.Operator}}
+	if d.any {
+		return planResetRequest{d.ticket, d.from, d.planRequest(target)}
+	}
+	return previewRequest{d.ticket, d.from, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.o.Operator}}
 }
 
 func (d *resetDialog) setRows() {
@@ -164,7 +174,7 @@ func (d resetDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case resetPreviewMsg:
 		if msg.ticket == d.ticket {
-			d.rows, d.at, d.err, d.loading = msg.rows, msg.at, msg.err, false
+			d.rows, d.at, d.err, d.loading, d.saved = msg.rows, msg.at, msg.err, false, msg.saved
 			d.setRows()
 		}
 	case resetPlanMsg:
@@ -235,7 +245,7 @@ func (d resetDialog) moveFocus(step resetFocus) (dialog, request) {
 }
 
 func (d *resetDialog) hasValue() bool {
-	return d.kind == core.ResetTime || d.kind == core.ResetOffset || d.kind == core.ResetShift
+	return d.kind != core.ResetEarliest && d.kind != core.ResetLatest
 }
 
 // enter presses the button with the focus. In a field it never applies: it previews
@@ -264,7 +274,7 @@ func (d resetDialog) enter() (dialog, request) {
 
 // request is what Apply sends: the included queues with what the preview saw.
 func (d *resetDialog) request() request {
-	r := engine.ResetRequest{Target: d.asked, By: d.env.o.Operator, Reason: strings.TrimSpace(d.reason.value()),
+	r := engine.ResetRequest{Target: d.asked, Exact: d.saved.exact, By: d.env.o.Operator, Reason: strings.TrimSpace(d.reason.value()),
 		Expect: make(map[engine.MessageQueue]int64)}
 	for i := range d.rows {
 		row := &d.rows[i]
@@ -303,6 +313,9 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 		i := slices.Index(resetKinds, d.kind)
 		d.kind = resetKinds[(i+step+len(resetKinds))%len(resetKinds)]
 		d.value.set(map[core.ResetKind]string{core.ResetTime: "-15m", core.ResetShift: "-100"}[d.kind])
+		if d.kind == toFile {
+			d.takeFile()
+		}
 		if d.hasValue() {
 			d.stale, d.err = true, ""
 			return d, nil

@@ -47,7 +47,11 @@ func (d *resetDialog) small(w int, head, tail [][]segment) (h, t [][]segment) {
 	if d.focus == onScope && len(head) > 0 {
 		head = head[:1]
 	} else if i := 1 + min(len(d.left), 1); len(head) > i {
-		head = head[i : i+1]
+		end := i + 1
+		if d.focus == onValue && len(head) > end {
+			end++
+		}
+		head = head[i:end]
 	}
 	if buttons := d.buttonLines(w, false); len(buttons) > 0 {
 		tail = buttons
@@ -64,30 +68,45 @@ func (d *resetDialog) label(text string, f resetFocus) segment {
 	return segment{st, mark + pad(text, 7)}
 }
 
-func (d *resetDialog) radio(on bool, text string) string {
-	if on {
-		return "(" + "•" + ")" + text
+// radios are choices in width cells. The chosen one is always seen: where not all have
+// room it stands alone, with its place among them.
+func radios(names []string, chosen, width int) string {
+	for _, open := range []string{"( )", ""} {
+		text := ""
+		for i, name := range names {
+			mark := open
+			if i == chosen {
+				mark = "(•)"
+			}
+			text += mark + name + "  "
+		}
+		if text = strings.TrimRight(text, " "); table.Width(text) <= width {
+			return text
+		}
 	}
-	return "( )" + text
+	place := fmt.Sprintf("  ‹%d of %d›", chosen+1, len(names))
+	return "(•)" + table.Cut(names[chosen], max(width-3-table.Width(place), 1)) + place
 }
 
 func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	e := d.env
-	var scopes []string
-	for i, s := range d.scopes {
-		scopes = append(scopes, d.radio(i == d.scope, s.label))
+	var scopes, kinds []string
+	for _, s := range d.scopes {
+		scopes = append(scopes, s.label)
 	}
-	kinds := ""
 	for _, k := range resetKinds {
-		name := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest", core.ResetTime: "time",
-			core.ResetOffset: "offset", core.ResetShift: "shift ±N"}[k]
-		kinds += d.radio(k == d.kind, name) + " "
+		kinds = append(kinds, map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest", core.ResetTime: "time",
+			core.ResetOffset: "offset", core.ResetShift: "shift ±N", toFile: "file"}[k])
 	}
+	room := w - 11
 	lines := [][]segment{
-		line(d.label("Scope", onScope), e.plain(strings.Join(scopes, "  "))),
-		line(d.label("To", onKind), e.plain(kinds)),
+		line(d.label("Scope", onScope), e.plain(radios(scopes, d.scope, room))),
+		line(d.label("To", onKind), e.plain(radios(kinds, slices.Index(resetKinds, d.kind), room))),
 	}
-	if d.hasValue() {
+	switch {
+	case d.kind == toFile:
+		lines = append(lines, d.fileLines(w)...)
+	case d.hasValue():
 		value := line(d.label("", onValue), e.plain("["+d.value.text(&e.g, 24, d.focus == onValue)+"]"))
 		if t, err := d.target(); err != nil {
 			value = append(value, segment{e.th.bad, " " + err.Error()})
@@ -371,8 +390,8 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 		}
 	}
 	sum := fmt.Sprintf(" %d of %d verified: written and read back", verified, len(d.result))
-	if d.saved != "" {
-		sum += " · the offsets before: " + d.saved
+	if d.savedTo != "" {
+		sum += " · the offsets before: " + d.savedTo
 	}
 	st := e.th.good
 	if verified < len(d.result) || d.err != "" {

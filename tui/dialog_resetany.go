@@ -63,7 +63,7 @@ func (d *resetDialog) takePlan(msg resetPlanMsg) {
 			d.gone[r.MessageQueue] = r
 		}
 	}
-	d.plan, d.safe, d.at, d.err, d.loading = msg.raw, msg.safe, msg.at, msg.err, false
+	d.plan, d.safe, d.at, d.err, d.loading, d.saved = msg.raw, msg.safe, msg.at, msg.err, false, msg.saved
 	d.rows = planRows(msg.raw.Rows, msg.safe.Rows)
 	left := slices.SortedFunc(maps.Keys(d.gone), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
 	for _, mq := range left {
@@ -92,7 +92,10 @@ func planRows(raw, safe []inspect.ResetRow) []engine.ResetRow {
 }
 
 func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
-	d.applying, d.done, d.focus, d.err, d.saved = false, true, onCancel, msg.err, msg.result.SavedTo
+	d.applying, d.done, d.focus, d.err, d.savedTo = false, true, onCancel, msg.err, msg.result.SavedTo
+	if d.savedTo != "" {
+		d.env.savedTo[d.group] = d.savedTo
+	}
 	d.notes = make(map[engine.MessageQueue]string)
 	d.result = planRows(d.plan.Rows, d.safe.Rows)
 	for i := range msg.result.Rows {
@@ -156,7 +159,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	}
 	switch {
 	case len(d.safe.Members) == 0:
-		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("nobody is connected; do not start members until all queues are verified")))
+		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("start no member until all queues are verified")))
 	case deaf > 0:
 		lines = append(lines, line(segment{e.th.warn, fmt.Sprintf("        ! %d of %s: %s %s", deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)}))
 	default:
@@ -196,6 +199,9 @@ func (d *resetDialog) commandLine() string {
 		to = fmt.Sprintf("offset:%d", d.asked.Offset)
 	case core.ResetShift:
 		to = fmt.Sprintf("shift:%+d", d.asked.Offset)
+	}
+	if d.from != "" { // no shell replaces a ~ within a word
+		to = ShellWord("file:" + home(d.from))
 	}
 	return text + " --to " + to + " --dry-run"
 }

@@ -160,7 +160,7 @@ func TestAnOldPreviewIsNotShownForANewTarget(t *testing.T) {
 	}
 	d.send(resetPreviewMsg{ticket: 1, err: "too slow"})
 	d.miss("too slow")
-	d.keys("left").see("(•)earliest").keys("left", "tab").see("shift").typing("0").see("the form changed").keys("enter")
+	d.keys("left").see("(•)earliest").keys("left").see("(•)file").keys("left", "tab").see("(•)shift").typing("0").see("the form changed").keys("enter")
 	if got := tickets[len(tickets)-1].Target; got != (core.ResetTarget{Kind: core.ResetShift, Offset: -1000}) {
 		t.Errorf("the target is %+v", got)
 	}

@@ -22,6 +22,8 @@ type env struct {
 	width   int // of the screen
 	known   knownNames
 	charset inspect.Charset // in which bodies are read
+	// savedTo are the offsets that resets on this screen have saved, by group (true name).
+	savedTo map[string]string
 }
 
 // loadingAfter keeps "loading" from flashing up when the answer is there at once.

@@ -41,6 +41,7 @@ type (
 		ticket int
 		rows   []engine.ResetRow
 		at     time.Time
+		saved  savedFile
 		err    string
 	}
 	// resetDoneMsg is what each queue's reset came to.
@@ -53,6 +54,7 @@ type (
 		ticket    int
 		raw, safe inspect.ResetPlan
 		at        time.Time
+		saved     savedFile
 		err       string
 	}
 	// resetAnyDoneMsg is what it came to; safe to print.

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -109,13 +110,22 @@ func TestGoldenPages(t *testing.T) {
 			}
 			return driveCluster(t, w, h, defaultOptions(), f).keys("d")
 		},
-		"group-member":  func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("d", "j", "enter") },
-		"topics":        func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5") },
-		"topics-all":    func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5", "a", "s") },
-		"topic":         func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5", "enter") },
-		"brokers":       func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6") },
-		"brokers-info":  func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6", "enter") },
-		"resetany":      func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("2", "R") },
+		"group-member": func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("d", "j", "enter") },
+		"topics":       func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5") },
+		"topics-all":   func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5", "a", "s") },
+		"topic":        func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5", "enter") },
+		"brokers":      func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6") },
+		"brokers-info": func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6", "enter") },
+		"resetany":     func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("2", "R") },
+		"resetany-file": func(t *testing.T, w, h int) *driver {
+			dir, err := os.Getwd()
+			if err != nil {
+				t.Fatal(err)
+			}
+			path := savedOffsets(t, "order-settle", 100, 200, -1)
+			defer t.Chdir(dir) // of the golden files
+			return toFileTarget(full(t, w, h)).typing(path).keys("enter")
+		},
 		"resetany-done": func(t *testing.T, w, h int) *driver { return resetGroup(full(t, w, h)) },
 		"pausegroup": func(t *testing.T, w, h int) *driver {
 			return full(t, w, h).keys(":").typing("pause").keys("enter", "tab").typing("bad batch 7781").keys("tab").typing("order-settle").keys("tab")
