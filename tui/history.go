@@ -26,6 +26,9 @@ const (
 	trendWindow = 10 * time.Second
 	// minWindow is the least distance of two samples that give a rate.
 	minWindow = 900 * time.Millisecond
+	// commitWindow is the least distance of two samples that tell how fast commits
+	// move: members send them every 5 s, so in less they seem to stand still.
+	commitWindow = 5 * time.Second
 )
 
 // history keeps samples a second apart, and the newest one whenever it was taken.
@@ -141,10 +144,10 @@ func (h *history) lags(cells []float64) []float64 {
 }
 
 // lagSlope is the lag's change a second; not known while the set of known queues
-// changes within the window.
+// changes within the window, nor before every member had to commit.
 func (h *history) lagSlope() (float64, bool) {
 	s, ok := h.before(trendWindow)
-	if !ok || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
+	if !ok || h.latest.at.Sub(s.at) < commitWindow || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
 		return 0, false
 	}
 	return float64(h.latest.lag-s.lag) / h.latest.at.Sub(s.at).Seconds(), true

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 )
 
 func TestRatesComeFromDifferences(t *testing.T) {
@@ -21,6 +22,12 @@ func TestRatesComeFromDifferences(t *testing.T) {
 	if _, ok := h.rate(pulled, rateWindow); ok {
 		t.Error("a quarter of a second is too short for a rate")
 	}
+	give(2*time.Second, 1000, 500)
+	give(4*time.Second, 1000, 500)
+	if got, ok := h.lagSlope(); ok {
+		t.Errorf("slope = %v within 4 s, in which no member had to commit", got)
+	}
+	h = history{}
 	for i := 1; i <= 20; i++ {
 		give(time.Duration(i)*time.Second, 1000+uint64(i)*400, 500-int64(i)*10)
 	}
@@ -51,11 +58,11 @@ func TestAnEngineThatStartsAnewGivesNoNegativeRate(t *testing.T) {
 
 func TestTheSlopeIsUnknownWhileQueuesAreBecomingKnown(t *testing.T) {
 	var h history
-	for i := range 5 {
+	for i := range 8 {
 		s := &engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Queues: make([]engine.QueueSnapshot, 2)}
 		s.Queues[0].MaxOffset = 100
 		s.Queues[1].MaxOffset = engine.Unknown
-		if i == 4 {
+		if i == 7 {
 			s.Queues[1].MaxOffset = 5000
 		}
 		h.add(s)
@@ -173,5 +180,25 @@ func TestNumbers(t *testing.T) {
 		if got := newShortener(names).name("broker-a"); got != "broker-a" {
 			t.Errorf("among %v broker-a is called %q", names, got)
 		}
+	}
+}
+
+// A page that has looked on for less than the 5 s between two commits of a member
+// does not say that nobody consumes.
+func TestLagPageWaitsForCommits(t *testing.T) {
+	var h lagHistory
+	give := func(at time.Duration, committed int64) {
+		h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(100), Queues: []inspect.QueueLag{
+			{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
+	}
+	give(0, 500)
+	give(2*time.Second, 500)
+	give(4*time.Second, 500)
+	if got, ok := h.consumed(); ok {
+		t.Errorf("consumed = %v after 4 s, want not known", got)
+	}
+	give(6*time.Second, 620)
+	if got, ok := h.consumed(); !ok || got != 20 {
+		t.Errorf("consumed = %v, %v after 6 s, want 20", got, ok)
 	}
 }

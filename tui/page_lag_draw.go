@@ -48,7 +48,7 @@ func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) 
 	now = &h.marks[len(h.marks)-1]
 	for i := range h.marks[:len(h.marks)-1] {
 		m := &h.marks[i]
-		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= minWindow {
+		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= commitWindow {
 			return m, now, true
 		}
 	}
