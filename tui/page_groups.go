@@ -152,7 +152,7 @@ func (v *groupsView) columns() []table.Column {
 	return []table.Column{
 		colGroup:        v.nameColumn("group", v.w),
 		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 14, Gap: 2},
-		colGroupKind:    {ID: "kind", Title: "consumes", Width: 12, Rank: 4, Flex: 1, Max: 18},
+		colGroupKind:    {ID: "kind", Title: "consumes", Width: 14, Rank: 4, Flex: 1, Max: 18},
 		colGroupMembers: {ID: "members", Title: "members", Width: 8, Right: true, Rank: 2},
 		colGroupLag:     {ID: "lag", Title: "lag", Width: 11, Right: true},
 		colGroupRetry:   {ID: "retry", Title: "retry", Width: 7, Right: true, Rank: 3},
