@@ -97,7 +97,11 @@ func (v lagView) status() pageStatus {
 	known := len(v.data.Queues) - v.data.UnknownQueues
 	s.fine = fmt.Sprintf("%d of %s read", known, plural(len(v.data.Queues), "queue"))
 	s.health = partial(v.env.th, v.data.Problems)
-	if s.health.text == "" && v.data.UnknownQueues > 0 {
+	switch {
+	case s.health.text != "":
+	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
+		s.fine = "broadcasting: the members keep the offsets"
+	case v.data.UnknownQueues > 0:
 		s.health = segment{v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues)}
 	}
 	return s

@@ -99,7 +99,7 @@ func (f *watchFacts) title(s *scene, expression string) string {
 	if !f.members.Known {
 		text = model + "·" + kind + "·members " + unknown
 	}
-	if f.state != "" && f.state != "online" {
+	if f.state != "" && f.state != "online" && f.state != model+"ing" {
 		text += "·" + f.state
 	}
 	if expression != "" && expression != "*" {
