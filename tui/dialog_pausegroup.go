@@ -209,7 +209,15 @@ func (d *pauseGroupDialog) planLines(w int) [][]segment {
 				break
 			}
 			m := &d.plan.Members[i]
-			lines = append(lines, line(e.plain("    "+table.Cut(m.ClientID, 36)+"  "), segment{e.th.dim, m.Effect}))
+			id := "    " + table.Cut(m.ClientID, max(w-8, 10))
+			if table.Width(id)+2+table.Width(m.Effect) <= w-4 {
+				lines = append(lines, line(e.plain(id+"  "), segment{e.th.dim, m.Effect}))
+				continue
+			}
+			lines = append(lines, line(e.plain(id)))
+			for _, part := range wrapText(m.Effect, max(w-10, 10)) {
+				lines = append(lines, line(segment{e.th.dim, "      " + part}))
+			}
 		}
 	}
 	return lines

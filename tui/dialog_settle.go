@@ -221,8 +221,8 @@ func (d settleDialog) view(w, h int) string {
 	if d.working {
 		tail = append(tail, line(segment{th.warn, " being carried out …"}))
 	} else {
-		tail = append(tail, line(d.env.plain(" "), d.env.button("Cancel", d.focus == settleCancel, true), d.env.plain("  "),
-			d.env.button(button, d.focus == settleApply, true)))
+		tail = append(tail, line(d.env.plain(" "), d.env.button(button, d.focus == settleApply, true), d.env.plain(" "),
+			d.env.button("Cancel", d.focus == settleCancel, true)))
 	}
 	lines = append(lines, d.samples(w, h-2-len(lines)-len(tail))...)
 	lines = append(lines, tail...)

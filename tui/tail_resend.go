@@ -201,8 +201,10 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 
 func (d resendDialog) view(w, h int) string {
 	e := d.env
-	lines := [][]segment{
-		line(e.plain(" " + plural(len(d.rows), "dead letter") + " of " + SafeText(d.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id")),
+	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	var lines [][]segment
+	for _, part := range wrapText(about, max(w-4, 10)) {
+		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.why != "" {
 		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.why}))
@@ -240,7 +242,7 @@ func (d resendDialog) view(w, h int) string {
 		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
 	lines = append(lines, line(e.plain(" Type the group name to apply: ["), segment{e.th.text, d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)}, e.plain("]")),
-		line(e.plain("  "), e.button("Cancel", d.focus == resendCancel, true), e.plain("  "), e.button("Send back", d.focus == resendApply, d.off() == "")))
+		line(e.plain(" "), e.button("Send back", d.focus == resendApply, d.off() == ""), e.plain(" "), e.button("Cancel", d.focus == resendCancel, true)))
 	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
