@@ -35,10 +35,15 @@ func (s *watchedScreen) Write(p []byte) (int, error) {
 func (s *watchedScreen) text() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return cellsOf(s.vt)
+}
+
+// cellsOf is what a terminal shows, line by line.
+func cellsOf(vt *vt.Emulator) string {
 	var b strings.Builder
-	for y := range s.vt.Height() {
-		for x := 0; x < s.vt.Width(); {
-			c := s.vt.CellAt(x, y)
+	for y := range vt.Height() {
+		for x := 0; x < vt.Width(); {
+			c := vt.CellAt(x, y)
 			if c == nil || c.Width == 0 {
 				b.WriteByte(' ')
 				x++
