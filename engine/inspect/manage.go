@@ -247,7 +247,7 @@ func (in *Inspector) planGroup(ctx context.Context, s *survey, p *ManagePlan) er
 	}
 	v := in.round(s).view(ctx, name)
 	if !s.knows(name) && len(v.members.Members) == 0 && len(v.queues) == 0 && len(v.errs) == 0 {
-		return &NotFoundError{"group", name}
+		return in.planOffsets(ctx, s, p)
 	}
 	if n := len(v.members.Members); n > 0 {
 		p.refuse("group %s has %s online, which would make it again at once: stop them first", name, memberCountText(n))
@@ -274,6 +274,37 @@ func (in *Inspector) planGroup(ctx context.Context, s *survey, p *ManagePlan) er
 		} else {
 			p.note("its dead-letter topic stays, with %s messages", howMany(l.DeadLetters))
 		}
+	}
+	return nil
+}
+
+// offsetsOnly is what a broker has of a group without a configuration: offsets in
+// topics that are gone.
+const offsetsOnly = "offsets only"
+
+// planOffsets plans to delete what brokers have kept of a group that is gone.
+func (in *Inspector) planOffsets(ctx context.Context, s *survey, p *ManagePlan) error {
+	name, round := p.Request.Name, in.round(s)
+	plain, broadcast := false, false
+	for i := range p.Rows {
+		row := &p.Rows[i]
+		c, err := round.committed(ctx, row.Addr)
+		if err != nil {
+			p.refuse("%s does not say what offsets it keeps (%v)", row.Broker, ReasonOf(err))
+			return nil
+		}
+		if len(c.all[name]) > 0 {
+			row.Before, plain = offsetsOnly, true
+		}
+		broadcast = broadcast || len(c.all[name+broadcastMark]) > 0
+	}
+	switch {
+	case plain:
+		p.note("it has no configuration and no topic any more: its offsets are deleted")
+	case broadcast:
+		p.refuse("all that is left of group %s is how far broadcasting members were: the broker has no request that takes it away, and it does no harm", name)
+	default:
+		return &NotFoundError{"group", name}
 	}
 	return nil
 }
@@ -361,6 +392,10 @@ func (in *Inspector) verifyManaged(ctx context.Context, p *ManagePlan) error {
 			row := &p.Rows[i]
 			there := known != nil && slices.Contains(known.brokers, row.Broker)
 			row.Verified = there == (p.Request.Action == CreateGroup) && slices.Contains(s.asked, row.Broker)
+			if row.Before == offsetsOnly {
+				c, err := in.round(s).committed(ctx, row.Addr)
+				row.Verified = row.Verified && err == nil && len(c.all[p.Request.Name]) == 0
+			}
 		}
 	}
 	return p.Failed()

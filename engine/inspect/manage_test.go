@@ -83,6 +83,38 @@ func TestCreateAndDelete(t *testing.T) {
 	})
 }
 
+// A group of which offsets alone are left is in the list, so it can be deleted.
+func TestDeleteWhatIsLeftOfAGroup(t *testing.T) {
+	// A 5.x broker forgets a topic's offsets with the topic.
+	sandboxtest.RunIn(t, sandboxtest.Line4, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		d.makeGroup(tg, group)
+		d.commit(group, 0, d.queues(topic)...)
+		client := tg.Client(t, nil)
+		for _, addr := range tg.Masters(t) {
+			request := &protocol.Command{Code: int32(protocol.DeleteSubscriptionGroup), ExtFields: protocol.ExtFields{{Key: "groupName", Value: group}}}
+			if _, err := client.Invoke(t.Context(), addr, request); err != nil { // by a tool that leaves offsets alone
+				t.Fatal(err)
+			}
+		}
+		if err := client.DeleteTopic(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.Group(t.Context(), group); err != nil {
+			t.Fatalf("the offsets went with the topic: %v", err)
+		}
+		request := inspect.ManageRequest{Action: inspect.DeleteGroup, Name: group}
+		if p, err := d.PlanManage(t.Context(), request); err != nil || p.Rows[0].Before != "offsets only" {
+			t.Errorf("the plan: %+v, %v", p, err)
+		}
+		d.manage(request)
+		if _, err := d.PlanManage(t.Context(), request); !isNotFound(err) {
+			t.Errorf("the group after its offsets were deleted: %v", err)
+		}
+	})
+}
+
 func isNotFound(err error) bool {
 	_, ok := err.(*inspect.NotFoundError)
 	return ok

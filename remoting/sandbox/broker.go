@@ -89,15 +89,18 @@ func (b *broker) makeTopic(name string, queues, perm int32) *topic {
 	return t
 }
 
-// deleteTopic drops a topic with its messages' index and all groups' offsets.
+// deleteTopic drops a topic with its messages' index and, as 5.x does, all groups'
+// offsets; 4.9.7 keeps them.
 func (b *broker) deleteTopic(name string) {
 	t := b.topics[name]
 	if t == nil || name == scheduleTopic {
 		return
 	}
 	delete(b.topics, name)
-	for _, g := range b.groups {
-		g.forgetTopic(name)
+	if !b.loop.four {
+		for _, g := range b.groups {
+			g.forgetTopic(name)
+		}
 	}
 	for _, q := range t.queues {
 		for _, h := range slices.Clone(q.holds) {
