@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding/htmlindex"
+	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/transform"
 )
 
 // Charset is in what bodies were written that are no UTF-8, by its name in the WHATWG
@@ -57,7 +59,11 @@ func (c Charset) Text(body []byte) (text []byte, bad int) {
 	if err != nil { // not made by ParseCharset
 		return body, 0
 	}
-	text, err = e.NewDecoder().Bytes(body)
+	var decoder transform.Transformer = e.NewDecoder()
+	if strings.HasPrefix(string(c), "utf-16") { // a byte order mark knows better than a name
+		decoder = unicode.BOMOverride(decoder)
+	}
+	text, _, err = transform.Bytes(decoder, body)
 	if err != nil { // decoders put U+FFFD instead
 		return body, 0
 	}

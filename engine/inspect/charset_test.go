@@ -21,6 +21,7 @@ func TestCharsets(t *testing.T) {
 		"windows-1251":       {"windows-1251", "\xcc\xe8\xf0", "Мир"},
 		"utf-16be with mark": {"utf-16be", "\xfe\xff\x00H\x00i", "Hi"},
 		"utf-16le":           {"utf-16", "H\x00i\x00", "Hi"},
+		"utf-16, other mark": {"utf-16", "\xfe\xff\x4e\x2d", "中"},
 		"utf-8":              {"UTF8", "退款", "退款"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -26,7 +26,7 @@ var arrows = map[string][]string{
 	"store":                        {"remoting", "remoting/protocol"},
 	"engine/core":                  {"remoting/protocol"},
 	"engine":                       {"engine/core", "remoting", "remoting/protocol"},
-	"engine/inspect":               {"engine/core", "remoting", "remoting/protocol", "github.com/itchyny/gojq", "golang.org/x/text/encoding/htmlindex"},
+	"engine/inspect":               {"engine/core", "remoting", "remoting/protocol", "github.com/itchyny/gojq", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},
 	"engine/chaos":                 {"remoting", "remoting/protocol"},
 	"engine/benchmember":           {"engine", "remoting", "remoting/protocol", "store"},
 	"tui/table":                    {"github.com/charmbracelet/x/ansi"},

@@ -158,13 +158,13 @@ func TestTailJQAndCounts(t *testing.T) {
 
 func TestTailFormats(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
-	putOne(sb, "orders", "a\nb\x1b")
+	putOne(sb, "orders", "a\nb  \x1b")
 	args := []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "-o"}
 	for format, want := range map[string]string{
-		"text": "orders broker-a/0  0  a⏎b␛\n",
-		"raw":  "a\nb\x1b\n",
-		"hex":  "4 B\n00000000  61 0a 62 1b                                       |a.b.|\n",
-		"json": `"body":"a\nb\u001b","body_size":4}` + "\n",
+		"text": "orders broker-a/0  0  a⏎b  ␛\n",
+		"raw":  "a\nb  \x1b\n",
+		"hex":  "  orders broker-a/0  0  6 B\n00000000  61 0a 62 20 20 1b                                 |a.b  .|\n",
+		"json": `"body":"a\nb  \u001b","body_size":6}` + "\n",
 	} {
 		if p := runs(t, append(args, format)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), want) {
 			t.Errorf("%s = %q, want it to end with %q", format, p.out, want)

@@ -4,7 +4,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -21,6 +20,14 @@ const textTime = "2006-01-02 15:04:05.000"
 // and keys, how often it was tried, and its body, which is read in charset. Foreign
 // text is made safe.
 func appendMessageText(dst []byte, m *engine.Message, loc *time.Location, charset inspect.Charset) []byte {
+	dst = appendMessageHead(dst, m, loc)
+	dst = append(dst, "  "...)
+	dst = append(dst, bodyText(m, charset)...)
+	return append(dst, '\n')
+}
+
+// appendMessageHead adds all of that line but the body.
+func appendMessageHead(dst []byte, m *engine.Message, loc *time.Location) []byte {
 	dst = m.Stored().In(loc).AppendFormat(dst, textTime)
 	mq := m.MessageQueue()
 	dst = append(dst, "  "...)
@@ -44,9 +51,7 @@ func appendMessageText(dst []byte, m *engine.Message, loc *time.Location, charse
 		dst = append(dst, "  retry "...)
 		dst = strconv.AppendInt(dst, int64(n), 10)
 	}
-	dst = append(dst, "  "...)
-	dst = append(dst, bodyText(m, charset)...)
-	return append(dst, '\n')
+	return dst
 }
 
 // maxLineBody is how much of a body one line shows: who wants all of a larger one
@@ -90,11 +95,7 @@ func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte 
 	if err != nil {
 		body = m.StoredBody()
 	}
-	head := appendMessageText(nil, m, loc, "")
-	if at := strings.LastIndex(string(head), "  "); at >= 0 { // all but the body
-		head = head[:at]
-	}
-	dst = append(dst, head...)
+	dst = appendMessageHead(dst, m, loc)
 	dst = fmt.Appendf(dst, "  %d B\n", len(body))
 	return append(dst, hex.Dump(body)...)
 }
