@@ -141,6 +141,9 @@ func (a app) Init() tea.Cmd {
 
 // Update routes a message to its handler.
 func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	if msg = alive(msg); msg == nil {
+		return a, nil
+	}
 	a.env.now = a.env.o.Now()
 	var cmd tea.Cmd
 	changed := true
@@ -177,6 +180,8 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = a.onSettleDone(msg)
 	case copiedMsg:
 		a.onCopied(msg)
+	case switchedMsg:
+		cmd = a.onSwitched(msg)
 	case leftMsg:
 		cmd = a.onLeft(msg)
 	case endedMsg:

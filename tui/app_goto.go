@@ -3,7 +3,6 @@ package tui
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -134,23 +133,4 @@ func parseQueue(topic, text string) (engine.MessageQueue, error) {
 		}
 	}
 	return engine.MessageQueue{}, fmt.Errorf("%q is no queue: BROKER/ID", SafeText(text))
-}
-
-// switchCluster ends this screen so that one on another cluster can begin.
-func (a *app) switchCluster(name string) tea.Cmd {
-	known := a.env.o.Clusters
-	switch {
-	case a.env.o.Member:
-		return a.refuse("cluster: this process is a member of a group here; leave first")
-	case len(known) == 0:
-		return a.refuse("cluster: no other cluster is configured")
-	case !slices.Contains(known, name):
-		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", SafeText(name), SafeText(strings.Join(known, ", "))))
-	case name == a.env.o.Cluster:
-		return a.refuse("this is cluster " + SafeText(name))
-	case a.writing != "":
-		return a.refuse("cluster: " + a.writing + " is still being written")
-	}
-	a.exit = &SwitchCluster{name}
-	return tea.Quit
 }

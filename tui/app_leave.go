@@ -15,11 +15,6 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrLeaveTimeout is what Run returns when the engines did not end in time.
 var ErrLeaveTimeout = errors.New("leaving in order took too long")
 
-// SwitchCluster is what Run returns when the operator asked for another cluster.
-type SwitchCluster struct{ Name string }
-
-func (s *SwitchCluster) Error() string { return "go to cluster " + s.Name }
-
 // askLeave leaves, after one question as a member of a real group.
 func (a *app) askLeave() tea.Cmd {
 	if !a.env.o.Member || a.ended {

@@ -32,22 +32,45 @@ type eventStream interface {
 
 // commands makes the commands: the only callers of an Engine. They change no model,
 // each returns a message. within bounds a call by a time limit (0: none) and by the
-// life of the screen.
+// life of the screen on its cluster; renew ends that life and begins another.
 type commands struct {
 	within func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd
+	renew  func() commands
 }
 
-func newCommands(life context.Context) commands {
-	return commands{within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
+// livingMsg is a message of a life that may be over when it comes.
+type livingMsg struct {
+	life context.Context
+	msg  tea.Msg
+}
+
+// newCommands makes commands that end with screen.
+func newCommands(screen context.Context) commands {
+	life, end := context.WithCancel(screen)
+	within := func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
 		return func() tea.Msg {
 			ctx, cancel := life, context.CancelFunc(func() {})
 			if limit > 0 {
 				ctx, cancel = context.WithTimeout(life, limit)
 			}
 			defer cancel()
-			return call(ctx)
+			return livingMsg{life, call(ctx)}
 		}
-	}}
+	}
+	return commands{within, func() commands { end(); return newCommands(screen) }}
+}
+
+// alive gives what a message says; nil when nobody waits for it any more. That the
+// engines have ended is told once only.
+func alive(msg tea.Msg) tea.Msg {
+	m, ok := msg.(livingMsg)
+	if !ok {
+		return msg
+	}
+	if _, left := m.msg.(leftMsg); m.life.Err() != nil && !left {
+		return nil
+	}
+	return m.msg
 }
 
 // after waits, then calls: a timer that ends with the screen.

@@ -123,12 +123,14 @@ func driveOn(t testing.TB, w, h int, o Options, e Engine, r *lipgloss.Renderer) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.a = newApp(o, env, commands{within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
+	cmds := commands{within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
 		if limit == 0 {
 			return nil // it waits
 		}
 		return func() tea.Msg { return call(context.Background()) }
-	}})
+	}}
+	cmds.renew = func() commands { return cmds }
+	d.a = newApp(o, env, cmds)
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return d
 }

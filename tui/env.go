@@ -3,18 +3,21 @@ package tui
 import (
 	"time"
 
+	"github.com/charmbracelet/lipgloss"
+
 	"eyeq/engine/inspect"
 )
 
 // env is what views and dialogs share. bubbletea's loop owns it, as all view state;
 // views read it.
 type env struct {
-	o    Options
-	th   *theme
-	g    glyphs
-	keys *keymap
-	mode timeMode
-	now  time.Time // of the message that is handled
+	o        Options
+	th       *theme
+	g        glyphs
+	keys     *keymap
+	renderer *lipgloss.Renderer // of the styles
+	mode     timeMode
+	now      time.Time // of the message that is handled
 	// began is when the screen did.
 	began time.Time
 	// tickets counts the questions to the cluster: an answer belongs to one.

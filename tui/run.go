@@ -87,7 +87,7 @@ func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &env{o: o, th: newTheme(r, o.Color), g: newGlyphs(o.ASCII), keys: keys, now: o.Now(), savedTo: map[string]string{}}
+	e := &env{o: o, renderer: r, th: newTheme(r, o.Color), g: newGlyphs(o.ASCII), keys: keys, now: o.Now(), savedTo: map[string]string{}}
 	e.began = e.now
 	return e, nil
 }

@@ -25,8 +25,9 @@ type session struct {
 	t       *testing.T
 	ptmx    *os.File
 	tty     *os.File
-	mu      sync.Mutex   // guards vt
+	mu      sync.Mutex   // guards vt and raw
 	vt      *vt.Emulator // its Safe form hands cells out unguarded
+	raw     []byte       // all of the output
 	changed chan struct{}
 	done    chan error
 	over    bool
@@ -76,6 +77,7 @@ func (s *session) read() {
 		if n > 0 {
 			s.mu.Lock()
 			s.vt.Write(buf[:n])
+			s.raw = append(s.raw, buf[:n]...)
 			s.mu.Unlock()
 			select {
 			case s.changed <- struct{}{}:

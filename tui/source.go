@@ -45,8 +45,15 @@ type Options struct {
 	Namesrv []string
 
 	Cluster string // the cluster's name
-	// Clusters are the names that :cluster takes; Run ends with a SwitchCluster then.
+	// Clusters are the names that :cluster takes. Switch gives the options of a screen on
+	// one of them, of which those about the cluster are used; a command calls it. Asks
+	// reports whether it may ask something on the terminal, which it has to itself then.
 	Clusters []string
+	Switch   func(ctx context.Context, name string) (Options, error)
+	Asks     func(name string) bool
+	// Close ends what Inspect and OpenTail ask through. It is called by a command when the
+	// screen has gone to another cluster, or has not come to this one.
+	Close func()
 	// Color is the cluster's colour: red, green, yellow, blue, magenta, cyan or "".
 	Color string
 	// Mode is "read-only", "confirm", "open" or "sandbox".

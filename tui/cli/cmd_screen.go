@@ -15,42 +15,31 @@ func runScreen(ctx context.Context, e *env, _ []string) error {
 	if err != nil {
 		return err
 	}
-	for {
-		t, err := e.target(c)
-		switch {
-		case errors.Is(err, errNoCluster) && e.flags == (commonFlags{timeout: e.flags.timeout}):
-			return e.command.Help() // somebody's first call
-		case err != nil:
-			return err
-		}
-		if e.flags.plain || !e.onTerminal() {
-			return &usageError{
-				Err:  errors.New("the screen needs a terminal"),
-				Hint: "'eyeq group list' and 'eyeq group lag GROUP' print the same, also with -o json.",
-			}
-		}
-		e.cluster = t.name
-		err = e.screenOn(ctx, c, t)
-		other, ok := errors.AsType[*tui.SwitchCluster](err)
-		if !ok {
-			return err
-		}
-		e.flags.cluster, e.flags.namesrv = other.Name, ""
+	t, err := e.target(c)
+	switch {
+	case errors.Is(err, errNoCluster) && e.flags == (commonFlags{timeout: e.flags.timeout}):
+		return e.command.Help() // somebody's first call
+	case err != nil:
+		return err
 	}
-}
-
-// screenOn shows the screen on one cluster.
-func (e *env) screenOn(ctx context.Context, c *config, t *target) error {
+	if e.flags.plain || !e.onTerminal() {
+		return &usageError{
+			Err:  errors.New("the screen needs a terminal"),
+			Hint: "'eyeq group list' and 'eyeq group lag GROUP' print the same, also with -o json.",
+		}
+	}
+	e.cluster = t.name
 	client, err := e.newClient(t, nil)
 	if err != nil {
 		return err
 	}
-	defer client.Close()
+	s := &screenClusters{e: e, c: c, clients: map[*remoting.Client]bool{client: true}}
+	defer s.close()
 	if err := e.checkKeys(ctx, client); err != nil {
 		return err
 	}
-	o := e.targetOptions(c, t)
-	e.inspectOn(&o, c, t, client)
+	o := s.options(t, client)
+	o.Switch, o.Asks = s.open, s.asks
 	return e.screenRun(ctx, o, func(ctx context.Context) error { <-ctx.Done(); return nil })
 }
 

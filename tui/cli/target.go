@@ -26,9 +26,13 @@ type target struct {
 
 // target applies flag, then environment, then file.
 func (e *env) target(c *config) (*target, error) {
+	return e.targetNamed(c, e.flags.cluster, e.flags.namesrv)
+}
+
+// targetNamed is target with the values of --cluster and --namesrv.
+func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
 	t := &target{cluster: &clusterConfig{}}
-	addrs, from := e.flags.namesrv, origin("flag --namesrv")
-	name, nameFrom := e.flags.cluster, origin("flag --cluster")
+	from, nameFrom := origin("flag --namesrv"), origin("flag --cluster")
 	if name == "" && addrs == "" {
 		addrs, from = e.getenv("EYEQ_NAMESRV"), "env EYEQ_NAMESRV"
 		if name, nameFrom = e.getenv("EYEQ_CLUSTER"), "env EYEQ_CLUSTER"; name == "" && addrs == "" {
@@ -148,6 +152,15 @@ func (t *target) allowChange(what string) error {
 // newClient makes a client of the target: with TLS and signed where that is asked for.
 // It may run the command that gives the secret key.
 func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, error) {
+	c, err := e.quietClient(t, handler)
+	if tls := &t.cluster.tls; err == nil && tls.enable && tls.insecureSkipVerify {
+		e.say("TLS of %s is not verified (tls.insecure_skip_verify): anybody could be at the other end", t.name)
+	}
+	return c, err
+}
+
+// quietClient is newClient beside a screen, which says itself that TLS is not verified.
+func (e *env) quietClient(t *target, handler remoting.Handler) (*remoting.Client, error) {
 	secure, err := t.tlsOf()
 	if err != nil {
 		return nil, err
@@ -155,9 +168,6 @@ func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, 
 	signer, err := e.signer(e.command.Context(), t)
 	if err != nil {
 		return nil, err
-	}
-	if secure != nil && secure.InsecureSkipVerify {
-		e.say("TLS of %s is not verified (tls.insecure_skip_verify): anybody could be at the other end", t.name)
 	}
 	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
 	if err != nil {

@@ -1,0 +1,164 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// switchLimit bounds a look at another cluster: its secret key may be asked for.
+const switchLimit = 90 * time.Second
+
+// switchedMsg: another cluster can be shown, or not.
+type switchedMsg struct {
+	ticket int
+	o      Options
+	err    error
+}
+
+// switchCluster goes to another cluster: what is shown stays until that one can be.
+func (a *app) switchCluster(name string) tea.Cmd {
+	o := &a.env.o
+	switch {
+	case o.Member:
+		return a.refuse("cluster: this process is a member of a group here; leave first")
+	case len(o.Clusters) == 0 || o.Switch == nil:
+		return a.refuse("cluster: no other cluster is configured")
+	case !slices.Contains(o.Clusters, name):
+		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", SafeText(name), SafeText(strings.Join(o.Clusters, ", "))))
+	case name == o.Cluster:
+		return a.refuse("this is cluster " + SafeText(name))
+	case a.writing != "":
+		return a.refuse("cluster: " + a.writing + " is still being written")
+	}
+	a.env.tickets++
+	d := clusterDialog{env: a.env, name: SafeText(name), ticket: a.env.tickets}
+	a.push(d)
+	open := a.cmds.openCluster(o.Switch, name, d.ticket)
+	if o.Asks == nil || !o.Asks(name) {
+		return open
+	}
+	x := &onTerminal{open: open}
+	return tea.Exec(x, func(error) tea.Msg { return x.msg })
+}
+
+func (c commands) openCluster(open func(context.Context, string) (Options, error), name string, ticket int) tea.Cmd {
+	return c.within(switchLimit, func(ctx context.Context) tea.Msg {
+		o, err := open(ctx, name)
+		return switchedMsg{ticket, o, err}
+	})
+}
+
+// onTerminal runs a command while the terminal is as the shell left it, for programs
+// that ask there.
+type onTerminal struct {
+	open tea.Cmd
+	msg  tea.Msg
+}
+
+func (x *onTerminal) Run() error          { x.msg = x.open(); return nil }
+func (x *onTerminal) SetStdin(io.Reader)  {}
+func (x *onTerminal) SetStdout(io.Writer) {}
+func (x *onTerminal) SetStderr(io.Writer) {}
+
+// onSwitched begins anew on the other cluster. Who has turned back meanwhile stays.
+func (a *app) onSwitched(msg switchedMsg) tea.Cmd {
+	asked := slices.ContainsFunc(a.dialogs, func(d dialog) bool {
+		c, ok := d.(clusterDialog)
+		return ok && c.ticket == msg.ticket
+	})
+	switch {
+	case !asked || a.leave.on || a.leave.after:
+		return closing(msg.o.Close)
+	case msg.err != nil:
+		return a.toDialogs(msg)
+	}
+	return a.begin(a.env.o.onCluster(&msg.o))
+}
+
+// begin begins anew with other options. Answers that the old cluster still owes are
+// dropped; what the operator has set and typed stays.
+func (a *app) begin(o Options) tea.Cmd {
+	e, err := newEnv(o, a.env.renderer)
+	if err != nil {
+		return a.refuse(err.Error()) // not reached: the keys are the same
+	}
+	e.mode, e.charset = a.env.mode, a.env.charset
+	a.leavePage()
+	old := *a
+	*a = newApp(o, e, a.cmds.renew())
+	a.ctxDone, a.cause = old.ctxDone, old.cause
+	a.w, a.h, a.mouse, a.refresh = old.w, old.h, old.mouse, old.refresh
+	a.commands, a.filters = old.commands, old.filters
+	a.resize()
+	return tea.Batch(a.Init(), closing(old.env.o.Close))
+}
+
+// closing ends what options asked through.
+func closing(end func()) tea.Cmd {
+	if end == nil {
+		return nil
+	}
+	return func() tea.Msg { end(); return nil }
+}
+
+// onCluster are the screen's options with what another's say of a cluster.
+func (o Options) onCluster(other *Options) Options {
+	o.Inspect, o.OpenTail, o.Group, o.Namesrv = other.Inspect, other.OpenTail, "", other.Namesrv
+	o.Cluster, o.Clusters, o.Color, o.Title = other.Cluster, other.Clusters, other.Color, other.Title
+	o.Mode, o.ModeWhy, o.Audit, o.AuditPath = other.Mode, other.ModeWhy, other.Audit, other.AuditPath
+	o.Close = other.Close
+	return o
+}
+
+// clusterDialog waits for another cluster: no key may be meant for the one and reach
+// the other. It covers nothing until there is something to read.
+type clusterDialog struct {
+	env    *env
+	name   string // safe to print
+	ticket int
+	err    string
+}
+
+func (d clusterDialog) update(msg tea.Msg) (dialog, request) {
+	switch msg := msg.(type) {
+	case switchedMsg:
+		if msg.ticket == d.ticket && msg.err != nil {
+			d.err = errorText(msg.err)
+		}
+	case tea.KeyMsg:
+		if k := msg.String(); k == "esc" || d.err != "" && (k == "enter" || k == "q") {
+			return d, closeRequest{}
+		}
+	}
+	return d, nil
+}
+
+func (d clusterDialog) view(w, h int) string {
+	if d.err == "" {
+		return ""
+	}
+	var lines [][]segment
+	before := " " + failure.sign() + " "
+	for _, l := range wrapText(d.err, max(w-6, 10)) {
+		lines = append(lines, line(segment{d.env.th.bad, before}, d.env.plain(l)))
+		before = "   "
+	}
+	lines = append(lines, line(), line(d.env.plain("   "), d.env.button("Stay on "+SafeText(d.env.o.Cluster), true, true)))
+	return drawBox(d.env, w, h, "CANNOT GO to cluster "+d.name, "", lines, len(lines)-1)
+}
+
+func (d clusterDialog) hint(c *canvas) string {
+	if d.err != "" {
+		d.env.hints(c, d.env.enter(), "press", "esc", "stay")
+		return "DIALOG"
+	}
+	c.put(d.env.th.text, " going to cluster "+d.name+" …  ")
+	d.env.hints(c, "esc", "stay")
+	return "WAIT"
+}
