@@ -75,6 +75,7 @@ type resetDialog struct {
 	applying bool
 	done     bool
 	result   []engine.ResetRow
+	failed   []string // of any group: what was not done, a broker and reason a line
 
 	any     bool              // of the cluster: plans instead of our own member's previews
 	plan    inspect.ResetPlan // as it came, to be carried out

@@ -403,5 +403,15 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 			lines = append(lines, line(segment{e.th.bad, " " + l}))
 		}
 	}
+	for i, text := range d.failed {
+		if i == failedLines {
+			lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("   … and %d more", len(d.failed)-i)}))
+			break
+		}
+		lines = append(lines, line(segment{e.th.bad, " " + map[bool]string{true: failure.sign(), false: " "}[i == 0] + " " + text}))
+	}
 	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
 }
+
+// failedLines bounds how many lines of a result say what was not done: its rows say the rest.
+const failedLines = 5

@@ -107,6 +107,8 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 		switch {
 		case r.Error != "":
 			row.Err = errors.New(r.Error)
+		case r.Lost != "":
+			row.Err = errors.New(r.Obeyed)
 		case !r.Tried && !r.Verified: // one that was there already is verified
 			row.Err = errors.New("not written")
 		case !r.Verified && r.ReadBack >= 0:
@@ -116,6 +118,9 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 	}
 	d.rows = d.result
 	d.setRows()
+	if err := msg.result.Failed(); err != nil && msg.err == "" {
+		d.failed = strings.Split(err.Error(), "\n")
+	}
 }
 
 // typedName is what is typed to apply: RocketMQ's own groups want their name twice, so

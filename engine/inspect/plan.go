@@ -49,6 +49,7 @@ type ResetRow struct {
 	Tried    bool
 	ReadBack int64 // -1: not read
 	Verified bool
+	Lost     string // why its broker could not be asked any more while members were watched
 	Obeyed   string // what its member does with it: "goes on from there", "overwrote it at …", "cannot be told"
 	Error    string
 }

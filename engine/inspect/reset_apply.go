@@ -1,11 +1,14 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
+
+	"eyeq/remoting/protocol"
 )
 
 // ApplyReset carries out a plan: it compares what is there now with the plan and stops
@@ -128,23 +131,48 @@ func (in *Inspector) saveOffsets(group string, rows []ResetRow) (path string, er
 	return s.Save(in.saveDir)
 }
 
-// Failed sums up what was not done, nil when all queues are where they were to go.
+// Failed sums up what was not done, nil when all queues are where they were to go. What
+// is the same for several queues of a broker is said once, so that no broker is left out.
 func (r *ResetResult) Failed() error {
-	var errs []error
+	type cause struct{ broker, why string }
+	var causes []cause
+	queues := map[cause][]protocol.MessageQueue{}
+	failed := 0
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		if row.Verified {
 			continue
 		}
-		why := row.Error
-		if why == "" {
-			why = row.Obeyed
+		failed++
+		c := cause{row.BrokerName, cmp.Or(row.Error, row.Lost, row.Obeyed)}
+		if queues[c] == nil {
+			causes = append(causes, c)
 		}
-		errs = append(errs, fmt.Errorf("%v: %s", row.MessageQueue, why))
+		queues[c] = append(queues[c], row.MessageQueue)
 	}
-	if len(errs) == 0 {
+	if failed == 0 {
 		return nil
 	}
-	head := fmt.Errorf("%d of %d queues are not where they were to go", len(errs), len(r.Rows))
-	return errors.Join(append([]error{head}, errs[:min(len(errs), maxDrifts)]...)...)
+	errs := []error{fmt.Errorf("%d of %d queues are not where they were to go", failed, len(r.Rows))}
+	if r.lostAny() {
+		errs[0] = fmt.Errorf("%d of %d queues are not known to be where they were to go", failed, len(r.Rows))
+	}
+	named := map[string]bool{}
+	for _, c := range causes {
+		if named[c.broker] && len(errs) > maxDrifts { // each broker is named
+			continue
+		}
+		named[c.broker] = true
+		if mqs := queues[c]; len(mqs) > 1 {
+			errs = append(errs, fmt.Errorf("%s: %d queues: %s", c.broker, len(mqs), c.why))
+		} else {
+			errs = append(errs, fmt.Errorf("%v: %s", mqs[0], c.why))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// lostAny reports whether a broker was lost on the way.
+func (r *ResetResult) lostAny() bool {
+	return slices.ContainsFunc(r.Rows, func(row ResetRow) bool { return row.Lost != "" })
 }

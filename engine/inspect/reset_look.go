@@ -62,6 +62,9 @@ func (a *resetApply) watch(ctx context.Context) {
 	}
 	for row, o := range watched {
 		row.Verified, row.Obeyed = o.judge(row.Owner)
+		if o.lost != "" {
+			row.Lost = "the broker was lost after the reset was sent: " + o.lost
+		}
 		if o.last.committed >= 0 {
 			row.ReadBack = o.last.committed
 		}
@@ -110,14 +113,18 @@ func (a *resetApply) look(ctx context.Context, watched map[*ResetRow]*obedience,
 			keys = append(keys, k)
 		}
 	}
-	stats := make([]protocol.ConsumeStats, len(keys))
+	stats, lost := make([]protocol.ConsumeStats, len(keys)), make([]string, len(keys))
 	var m Members
 	each(len(keys)+1, 0, func(i int) {
 		if i < len(keys) {
 			k := keys[i]
-			stats[i], _ = ask(ctx, a.in, k.addr, func(ctx context.Context) (protocol.ConsumeStats, error) {
+			var err error
+			stats[i], err = ask(ctx, a.in, k.addr, func(ctx context.Context) (protocol.ConsumeStats, error) {
 				return a.in.client.ConsumeStats(ctx, k.addr, a.st.group, k.topic)
 			})
+			if err != nil {
+				lost[i] = ReasonOf(err).String()
+			}
 		} else if members {
 			m = a.in.merge(a.st.group, a.st.said)
 			a.in.askMembers(ctx, &m, a.st.said, false)
@@ -125,7 +132,8 @@ func (a *resetApply) look(ctx context.Context, watched map[*ResetRow]*obedience,
 	})
 	now, owners := a.in.now(), m.owners()
 	for row, o := range watched {
-		s := sight{at: now, committed: -1, memory: -1}
+		broker, _ := a.st.at(row.BrokerName)
+		s := sight{at: now, committed: -1, memory: -1, lost: lost[slices.Index(keys, key{broker.broker.addr, row.Topic})]}
 		for i := range stats {
 			if w, ok := stats[i].OffsetTable[row.MessageQueue]; ok {
 				s.committed = w.ConsumerOffset

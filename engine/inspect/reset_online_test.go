@@ -218,3 +218,33 @@ func TestResetWatchEnds(t *testing.T) {
 		d.wantCommitted(group, all(mqs, 0))
 	})
 }
+
+// A broker that is lost while members are watched is named, with what was seen last:
+// nothing is said about its members, nor called done.
+func TestResetBrokerLost(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 4), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 20*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 20, mqs...)
+		newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		lose := time.AfterFunc(3*time.Second, func() { tg.Sandbox.StopBroker("broker-b") })
+		defer lose.Stop()
+		res, err := d.ApplyReset(t.Context(), p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range res.Rows {
+			lost := row.BrokerName == "broker-b"
+			if lost != (row.Lost != "") || lost && (row.Verified || !strings.HasPrefix(row.Obeyed, "not known: ") || row.ReadBack < 0) {
+				t.Errorf("row %s, lost %q, obeyed %q", rowText(row), row.Lost, row.Obeyed)
+			}
+		}
+		if text := res.Failed().Error(); !strings.Contains(text, "are not known to be where they were to go") || !strings.Contains(text, "broker-b: 4 queues: the broker was lost after the reset was sent: ") {
+			t.Errorf("it ends with %q", text)
+		}
+	}, sandboxtest.Brokers("broker-a", "broker-b"))
+}

@@ -11,6 +11,7 @@ type sight struct {
 	committed int64     // -1: not seen
 	memory    int64     // what its owner says it would commit; -1: not said
 	consumed  time.Time // when its owner last handed out messages of it, or took it; zero: not said
+	lost      string    // why its broker does not say what is committed; "": it does
 }
 
 // obedience follows one queue after its reset until it is clear what its member does.
@@ -24,6 +25,7 @@ type obedience struct {
 	moved bool      // a member goes on from the target: nothing is in doubt any more
 	away  time.Time // since when something else than the target is committed
 	last  sight
+	lost  string // why the last look saw nothing; "": it saw
 }
 
 // replayed is the most messages a second that a member is believed to have consumed
@@ -35,6 +37,7 @@ const replayed = 20_000
 // moved. A commit past the target in the wrong direction is either a member that was
 // quick or one that went on as if nothing had happened: judge decides.
 func (o *obedience) see(s sight) {
+	o.lost = s.lost
 	if s.committed < 0 {
 		return
 	}
@@ -74,6 +77,10 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		owner = "a member"
 	}
 	switch {
+	case o.lost != "" && o.last.committed >= 0: // a killed broker forgets the offsets of its last seconds
+		return false, fmt.Sprintf("not known: %d was committed at %s, then its broker was lost: %s", o.last.committed, o.last.at.Format("15:04:05"), o.lost)
+	case o.lost != "":
+		return false, "its offset could not be read back: " + o.lost
 	case o.there.IsZero() && o.last.committed < 0:
 		return false, "its offset could not be read back"
 	case o.there.IsZero() && o.method == MethodPush:

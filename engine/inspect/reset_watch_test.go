@@ -53,6 +53,18 @@ func TestObedience(t *testing.T) {
 		"server, forward, overwritten": {
 			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
 			[]sight{look(0, 100), look(5, 12)}, false, false, "overwritten by c1"},
+		"server, the broker is lost before the member has moved": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}}, false, false, "not known: 0 was committed at "},
+		"server, the broker is lost after it": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(3, 40), {at: began.Add(5 * time.Second), committed: -1, memory: -1, lost: "refused"}}, true, false, "not known: 40 was committed at "},
+		"server, the broker comes back": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}, look(3, 40)}, true, true, "goes on from there"},
+		"push, the broker is lost": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}}, false, false, "then its broker was lost: refused"},
 		"push, obeyed": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 100), look(5, 101), look(10, 0)}, true, true, "goes on from there"},
