@@ -8,7 +8,6 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 	"time"
@@ -209,34 +208,27 @@ func (d *door) pass(l net.Listener, c net.Conn) {
 	back.Wait()
 }
 
-// knock waits for the gate, and gives what came through a closed one. A connection
-// that its member has given up meanwhile never was one: a network that carries
-// nothing makes none, so the broker must not hear what was said on it.
+// knock waits for the gate, and gives what has come meanwhile. A connection that its
+// member has given up by then never was one: a network that carries nothing makes none,
+// so the broker must not hear what was said on it. One that was made during a stall
+// may be accepted behind it, so each is looked at.
 func (d *door) knock(c net.Conn) (first []byte, ok bool) {
-	if d.gate.isOpen() {
-		return nil, true
-	}
 	if !d.gate.wait(d.ended) {
 		return nil, false
 	}
 	buf := make([]byte, 64<<10)
 	for len(first) < maxFrame {
-		c.SetReadDeadline(time.Now().Add(knockLimit))
-		n, err := c.Read(buf)
-		first = append(first, buf[:n]...)
-		if errors.Is(err, os.ErrDeadlineExceeded) {
-			c.SetReadDeadline(time.Time{})
-			return first, true
-		}
+		n, err := readNow(c.(*net.TCPConn), buf)
 		if err != nil {
 			return nil, false
 		}
+		if n == 0 {
+			return first, true
+		}
+		first = append(first, buf[:n]...)
 	}
 	return nil, false
 }
-
-// knockLimit is how long nothing must come from a member that is not gone.
-const knockLimit = 5 * time.Millisecond
 
 func (d *door) carry(to io.Writer, from io.Reader) {
 	buf := make([]byte, 64<<10)
@@ -305,12 +297,6 @@ func (g *gate) open() {
 		close(g.closed)
 		g.closed = nil
 	}
-}
-
-func (g *gate) isOpen() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.closed == nil
 }
 
 // wait returns true when the gate is open, false when ended was closed first.
