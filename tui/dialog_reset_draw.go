@@ -408,7 +408,7 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 			lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("   … and %d more", len(d.failed)-i)}))
 			break
 		}
-		lines = append(lines, line(segment{e.th.bad, " " + map[bool]string{true: failure.sign(), false: " "}[i == 0] + " " + text}))
+		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + text}))
 	}
 	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
 }

@@ -119,7 +119,7 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 	d.rows = d.result
 	d.setRows()
 	if err := msg.result.Failed(); err != nil && msg.err == "" {
-		d.failed = strings.Split(err.Error(), "\n")
+		d.failed = strings.Split(err.Error(), "\n")[1:] // how many it are is said already
 	}
 }
 
