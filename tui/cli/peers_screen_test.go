@@ -333,7 +333,7 @@ func (x *operated) resetStopped(t *testing.T) {
 	s := x.screen
 	x.lag(t, s)
 	s.press(t, "R")
-	s.see(t, "RESET OFFSETS — preview", "nobody is connected")
+	s.see(t, "RESET OFFSETS — preview", "no member that reads the topic is connected")
 	s.press(t, "\t\tl\t\x1510\t") // To: an offset
 	s.see(t, "(•)offset", fmt.Sprintf("replay %d", x.n-screenQueues*10))
 	s.press(t, "\tfrom the screen\t"+x.group)
