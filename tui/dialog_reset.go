@@ -72,6 +72,7 @@ type resetDialog struct {
 	err      string // why there is no preview
 	loading  bool
 	stale    bool // scope or target changed since
+	old      bool // the rows are those of another scope or target
 	applying bool
 	done     bool
 	result   []engine.ResetRow
@@ -175,7 +176,7 @@ func (d resetDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case resetPreviewMsg:
 		if msg.ticket == d.ticket {
-			d.rows, d.at, d.err, d.loading, d.saved = msg.rows, msg.at, msg.err, false, msg.saved
+			d.rows, d.at, d.err, d.loading, d.old, d.saved = msg.rows, msg.at, msg.err, false, false, msg.saved
 			d.setRows()
 		}
 	case resetPlanMsg:
@@ -303,7 +304,7 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 	switch d.focus {
 	case onScope:
 		if n := len(d.scopes); step != 0 && n > 1 {
-			d.scope = (d.scope + step + n) % n
+			d.scope, d.old = (d.scope+step+n)%n, true
 			r := d.preview()
 			return d, r
 		}
@@ -311,6 +312,7 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 		if step == 0 {
 			return d, nil
 		}
+		d.old = true
 		i := slices.Index(resetKinds, d.kind)
 		d.kind = resetKinds[(i+step+len(resetKinds))%len(resetKinds)]
 		d.value.set(map[core.ResetKind]string{core.ResetTime: "-15m", core.ResetShift: "-100"}[d.kind])
@@ -325,7 +327,7 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 		return d, r
 	case onValue:
 		d.value.key(k)
-		d.stale, d.err = true, ""
+		d.stale, d.old, d.err = true, true, ""
 	case onRows:
 		mq, ok := d.list.Current()
 		switch {

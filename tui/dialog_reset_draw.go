@@ -233,14 +233,17 @@ func (d *resetDialog) nameWidth() int {
 
 func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
 	move, target, effect, first := unknown, unknown, unknown, none
-	if r.Err == nil || d.done {
+	switch {
+	case d.old:
+		move, target, effect, first = "…", "…", "…", "…"
+	case r.Err == nil || d.done:
 		target = offset(r.After)
 		if r.Before != engine.Unknown {
 			move = signed(r.After - r.Before)
 		}
 		effect = effectText(r)
 	}
-	if !r.FirstStored.IsZero() {
+	if !r.FirstStored.IsZero() && !d.old {
 		first = r.FirstStored.In(d.env.o.Location).Format(string(clockMillis))
 		if d.env.now.Sub(r.FirstStored) > 20*time.Hour {
 			first = r.FirstStored.In(d.env.o.Location).Format("01-02 15:04")
@@ -287,6 +290,8 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 		return failure.sign() + " NOT VERIFIED"
 	case d.exclude[r.MessageQueue]:
 		return "left out"
+	case d.old:
+		return "…"
 	case r.Err != nil:
 		return failure.sign() + " " + errorText(r.Err)
 	case r.Effect == core.EffectSkip:
@@ -299,8 +304,11 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 
 func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
 	e, s := d.env, d.sum()
-	if len(d.rows) == 0 {
+	switch {
+	case len(d.rows) == 0:
 		return [][]segment{line()}
+	case d.old: // figures of another target are none
+		return [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain("…")), line(segment{e.th.dim, " Lag    "}, e.plain("…"))}
 	}
 	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {

@@ -64,6 +64,7 @@ func (d *resetDialog) takePlan(msg resetPlanMsg) {
 		}
 	}
 	d.plan, d.safe, d.at, d.err, d.loading, d.saved = msg.raw, msg.safe, msg.at, msg.err, false, msg.saved
+	d.old = false
 	d.rows = planRows(msg.raw.Rows, msg.safe.Rows)
 	left := slices.SortedFunc(maps.Keys(d.gone), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
 	for _, mq := range left {
@@ -166,9 +167,21 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	case len(d.safe.Members) == 0:
 		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("start no member until all queues are verified")))
 	case deaf > 0:
-		lines = append(lines, line(segment{e.th.warn, fmt.Sprintf("        ! %d of %s: %s %s", deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)}))
+		text := fmt.Sprintf("%s %d of %s: %s %s", warning.sign(), deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
+		lines = append(lines, indented(w, e.th.warn, text)...)
+	case len(d.safe.Members) == 1:
+		lines = append(lines, indented(w, e.th.text, "1 member online: it "+sample.Effect)...)
 	default:
-		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain(plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)))
+		lines = append(lines, indented(w, e.th.text, plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
+	}
+	return lines
+}
+
+// indented is a text beside the labels, in two lines at most.
+func indented(w int, st style, text string) (lines [][]segment) {
+	parts := wrapText(text, max(w-12, 20))
+	for _, part := range parts[:min(len(parts), 2)] {
+		lines = append(lines, line(segment{st, pad("", 8) + part}))
 	}
 	return lines
 }

@@ -160,7 +160,8 @@ func TestAnOldPreviewIsNotShownForANewTarget(t *testing.T) {
 	}
 	d.send(resetPreviewMsg{ticket: 1, err: "too slow"})
 	d.miss("too slow")
-	d.keys("left").see("(•)earliest").keys("left").see("(•)file").keys("left", "tab").see("(•)shift").typing("0").see("the form changed").keys("enter")
+	d.keys("left").see("(•)earliest").see("replay 11,537").keys("left").see("(•)file").miss("replay 11,537").miss("18,190,440")
+	d.keys("left", "tab").see("(•)shift").typing("0").see("the form changed").miss("replay 11,537").keys("enter").see("replay 11,537")
 	if got := tickets[len(tickets)-1].Target; got != (core.ResetTarget{Kind: core.ResetShift, Offset: -1000}) {
 		t.Errorf("the target is %+v", got)
 	}
