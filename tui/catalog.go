@@ -265,8 +265,8 @@ func (c *catalog[R]) act(a action) request {
 		c.system = !c.system
 		c.arrange()
 		return nil
-	case "copy", "copy-json":
-		return c.copy(a == "copy-json")
+	case "copy":
+		return c.copy()
 	}
 	if arrange, _ := c.rows.act(a); arrange {
 		c.arrange()
@@ -282,8 +282,8 @@ func (c *catalog[R]) narrow(text string, columns []string) error {
 	return err
 }
 
-// copy copies the marked rows, or the one under the cursor.
-func (c *catalog[R]) copy(asJSON bool) request {
+// copy copies the names of the marked rows, or the one under the cursor.
+func (c *catalog[R]) copy() request {
 	keys := c.rows.targets()
 	if len(keys) == 0 {
 		return refuseRequest{"there is nothing under the cursor to copy"}
@@ -292,18 +292,7 @@ func (c *catalog[R]) copy(asJSON bool) request {
 	if len(keys) > 1 {
 		what = plural(len(keys), "row")
 	}
-	if !asJSON {
-		return copyRequest{literal(what, strings.Join(keys, "\n"))}
-	}
-	rows := make([]any, len(keys))
-	for i, k := range keys {
-		if e := c.entries[k]; e.row != nil {
-			rows[i] = *e.row
-		} else {
-			rows[i] = k
-		}
-	}
-	return copyRequest{jsonText(what, rows)}
+	return copyRequest{literal(what, strings.Join(keys, "\n"))}
 }
 
 // current is the true name under the cursor; "" in an empty list.

@@ -112,7 +112,7 @@ func (v brokersView) act(a action) (page, request) {
 			return v, copyRequest{literal(key, key)}
 		}
 		if b := v.broker(key); b != nil && v.panes.focus == 0 {
-			return v, copyRequest{jsonText(key, b)}
+			return v, copyRequest{v.rowsOf(v.panes.list[0].targets()).copied(SafeText(b.Broker))}
 		}
 		return v, copyRequest{jsonText(key, v.namesrv(key))}
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"slices"
 	"strings"
 
 	"eyeq/engine/inspect"
@@ -25,9 +26,11 @@ func exportReason(r inspect.Reason) any {
 }
 
 // export are the groups; details that were not read yet are null.
-func (v groupsView) export() export {
+func (v groupsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+
+func (v groupsView) rowsOf(groups []string) export {
 	x := export{name: "groups", columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
-	for _, k := range v.rows.list.Keys() {
+	for _, k := range groups {
 		cells := make([]any, len(x.columns))
 		cells[0] = k
 		if r := v.entries[k].row; r != nil {
@@ -40,9 +43,11 @@ func (v groupsView) export() export {
 }
 
 // export are the topics; details that were not read yet are null.
-func (v topicsView) export() export {
+func (v topicsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+
+func (v topicsView) rowsOf(topics []string) export {
 	x := export{name: "topics", columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
-	for _, k := range v.rows.list.Keys() {
+	for _, k := range topics {
 		cells := make([]any, len(x.columns))
 		cells[0] = k
 		if r := v.entries[k].row; r != nil {
@@ -54,7 +59,11 @@ func (v topicsView) export() export {
 }
 
 // export are the queues, those of closed topics too: a topic's own row is their sum.
-func (v lagView) export() export {
+func (v lagView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+
+// rowsOf are the queues of rows; of a topic whose queues are rows themselves only the
+// topic's own row is asked for alone.
+func (v lagView) rowsOf(rows []lagKey) export {
 	x := export{name: "lag-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
 		"next_stored", "last_consumed", "client_id"}}
 	add := func(i int) {
@@ -62,11 +71,11 @@ func (v lagView) export() export {
 		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Committed), exportNumber(q.Max), exportNumber(q.Lag), exportReason(q.Lag.Why),
 			q.NextStored, q.LastConsumed, strings.Join(q.Owners, " ")})
 	}
-	for _, k := range v.rows.list.Keys() {
+	for _, k := range rows {
 		switch t := v.topic(k.topic); {
 		case k.queue:
 			add(v.index[k])
-		case !v.open[k.topic] && !v.rows.filter.active():
+		case len(rows) == 1, !v.open[k.topic] && !v.rows.filter.active():
 			for _, i := range t.queues {
 				add(i)
 			}
@@ -76,9 +85,11 @@ func (v lagView) export() export {
 }
 
 // export are the brokers; of one that does not answer only its place is known.
-func (v brokersView) export() export {
+func (v brokersView) export() export { return v.rowsOf(v.panes.list[0].list.Keys()) }
+
+func (v brokersView) rowsOf(brokers []string) export {
 	x := export{name: "brokers", columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
-	for _, k := range v.panes.list[0].list.Keys() {
+	for _, k := range brokers {
 		b := v.broker(k)
 		cells := []any{b.Cluster, b.Broker, b.ID, b.Address, b.Role, b.Version, b.Reachable, nil, nil, nil}
 		if b.Reachable {
@@ -93,9 +104,11 @@ func (v brokersView) export() export {
 }
 
 // export are the queues of the topic.
-func (v topicView) export() export {
+func (v topicView) export() export { return v.rowsOf(v.panes.list[topicQueues].list.Keys()) }
+
+func (v topicView) rowsOf(queues []string) export {
 	x := export{name: "topic-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
-	for _, k := range v.panes.list[topicQueues].list.Keys() {
+	for _, k := range queues {
 		q := &v.raw.Queues[v.queues[k]]
 		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
 	}
@@ -103,9 +116,11 @@ func (v topicView) export() export {
 }
 
 // export are the members of the group; what one that does not answer has is null.
-func (v groupView) export() export {
+func (v groupView) export() export { return v.rowsOf(v.panes.list[groupMembers].list.Keys()) }
+
+func (v groupView) rowsOf(members []string) export {
 	x := export{name: "group-" + v.name, columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
-	for _, k := range v.panes.list[groupMembers].list.Keys() {
+	for _, k := range members {
 		m := v.member(k)
 		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
 		if m.Info != nil {
@@ -118,4 +133,31 @@ func (v groupView) export() export {
 		x.rows = append(x.rows, cells)
 	}
 	return x
+}
+
+// copied is a row of a pane as JSON: a member, a subscription or a configured field.
+func (v groupView) copied(pane int, key string) copied {
+	switch pane {
+	case groupSubscriptions:
+		m := &v.raw.Subscriptions
+		i := slices.IndexFunc(m.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == key })
+		if i < 0 {
+			return jsonText(SafeText(key), key)
+		}
+		by := map[string]string{}
+		for n, expression := range m.Rows[i].Cells {
+			by[m.Members[n]] = expression
+		}
+		return export{columns: []string{"topic", "type", "agree", "broker", "members"},
+			rows: [][]any{{key, m.Rows[i].Type, m.Rows[i].Same, m.Rows[i].Broker, by}}}.copied("the subscription")
+	case groupConfig:
+		by := map[string]string{}
+		for i := range v.raw.Configs {
+			if value, ok := v.raw.Configs[i].Fields[key]; ok {
+				by[v.raw.Configs[i].Broker] = value
+			}
+		}
+		return export{columns: []string{"field", "differs", "brokers"}, rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.copied("the field")
+	}
+	return v.rowsOf(v.panes.list[groupMembers].targets()).copied("the member")
 }

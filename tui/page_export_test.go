@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"bytes"
+	"encoding/json"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -44,5 +46,32 @@ func TestAFilterNarrowsWhatIsSaved(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("/").typing("audit").keys("enter")
 	if got := savedTo(t, d, filepath.Join(t.TempDir(), "some.csv")); strings.Count(got, "\n") != 2 || !strings.Contains(got, "audit-copy") {
 		t.Errorf("got:\n%s", got)
+	}
+}
+
+// What is pasted into a ticket has the names of the commands' JSON, and is of the row.
+func TestARowIsCopiedAsJSON(t *testing.T) {
+	tests := map[string]struct{ keys, want string }{
+		"a group":          {"Y", `{"group": "order-settle", "state": "offline", "members": 0, "total_lag": 409310, `},
+		"marked groups":    {"v v Y", "[\n  {\"group\": \"order-settle\", "},
+		"a topic":          {"5 Y", `{"topic": "inventory-sync", "type": "NORMAL", `},
+		"a queue's lag":    {"2 j Y", `{"topic": "orders-paid", "broker": "broker-a", "queue": 3, "min_offset": 11020000, "committed_offset": 18204551, "max_offset": 18263880, "lag": 59329, "lag_error": null, `},
+		"a topic's lag":    {"2 g Y", "[\n  {\"topic\": \"orders-paid\", "},
+		"a member":         {"d Y", `{"client_id": "` + memberA + `", `},
+		"a subscription":   {"d tab Y", `{"topic": "bonus", "type": "TAG", "agree": false, "broker": "paid", "members": {"`},
+		"a field":          {"d tab tab Y", `{"field": "`},
+		"a topic's queue":  {"5 j enter Y", `{"topic": "orders-paid", "broker": "broker-a", "queue": 0, "min_offset": 11018002, `},
+		"a broker":         {"6 Y", `{"cluster": "DefaultCluster", "broker": "broker-a", `},
+		"an unknown queue": {"2 Y", `"lag": null, "lag_error": "`},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			driveCluster(t, 120, 36, copying(&out), fullCluster()).keys(strings.Fields(tt.keys)...).see("as JSON")
+			got := pasted(t, &out, oscBegin, oscEnd)
+			if !strings.Contains(got, tt.want) || !json.Valid([]byte(got)) {
+				t.Errorf("copied %s\nwant %s", got, tt.want)
+			}
+		})
 	}
 }

@@ -122,10 +122,10 @@ func (v groupView) act(a action) (page, request) {
 		}
 		return v, copyRequest{literal(SafeText(key), key)}
 	case "copy-json":
-		return v, copyRequest{jsonText("group "+SafeText(v.name), struct {
-			Group   inspect.GroupDetail
-			Members inspect.Members
-		}{v.data, v.who})}
+		if !ok {
+			return v, refuseRequest{"there is nothing under the cursor to copy"}
+		}
+		return v, copyRequest{v.copied(pane, key)}
 	}
 	v.panes.act(a)
 	return v, nil

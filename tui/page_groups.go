@@ -60,6 +60,8 @@ func (v groupsView) update(msg any) (page, request) {
 			return v, watchRequest{key}
 		case msg.action == "describe" && ok:
 			return v, openRequest{place{view: viewGroup, group: key}}
+		case msg.action == "copy-json" && ok:
+			return v, copyRequest{v.rowsOf(v.rows.targets()).copied(SafeText(key))}
 		case msg.action == "detail", msg.action == "describe":
 			return v, nil
 		}

@@ -256,7 +256,7 @@ func (v *lagView) copy(asJSON bool) request {
 		return refuseRequest{"there is nothing under the cursor to copy"}
 	}
 	if asJSON {
-		return copyRequest{jsonText("the lag of "+SafeText(v.name), v.raw)}
+		return copyRequest{v.rowsOf(v.rows.targets()).copied(map[bool]string{true: "the queue", false: "the topic"}[key.queue])}
 	}
 	if key.queue {
 		return copyRequest{literal("the queue", key.mq.String())}

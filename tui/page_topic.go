@@ -136,7 +136,10 @@ func (v topicView) act(a action) (page, request) {
 		}
 		return v, copyRequest{literal(SafeText(key), key)}
 	case "copy-json":
-		return v, copyRequest{jsonText("topic "+SafeText(v.name), v.raw)}
+		if pane == topicQueues && ok {
+			return v, copyRequest{v.rowsOf(v.panes.list[topicQueues].targets()).copied("the queue")}
+		}
+		return v, copyRequest{v.export().copied("topic " + SafeText(v.name))}
 	}
 	v.panes.act(a)
 	return v, nil

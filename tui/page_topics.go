@@ -61,6 +61,10 @@ func (v topicsView) update(msg any) (page, request) {
 				return v, tailRequest{TailRequest{Topic: key}}
 			}
 			return v, nil
+		case "copy-json":
+			if ok {
+				return v, copyRequest{v.rowsOf(v.rows.targets()).copied(SafeText(key))}
+			}
 		}
 		r := v.act(msg.action)
 		return v, r

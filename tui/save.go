@@ -127,25 +127,46 @@ func (x *export) jsonText() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("[")
 	for n, row := range x.rows {
-		b.WriteString(map[bool]string{true: "\n  {", false: ",\n  {"}[n == 0])
-		for i, column := range x.columns {
-			if i > 0 {
-				b.WriteString(", ")
-			}
-			value := row[i]
-			if t, ok := value.(time.Time); ok && t.IsZero() {
-				value = nil
-			}
-			text, err := json.Marshal(value)
-			if err != nil {
-				return nil, err
-			}
-			fmt.Fprintf(&b, "%q: %s", column, text)
+		b.WriteString(map[bool]string{true: "\n  ", false: ",\n  "}[n == 0])
+		if err := x.appendObject(&b, row); err != nil {
+			return nil, err
 		}
-		b.WriteString("}")
 	}
 	b.WriteString("\n]\n")
 	return b.Bytes(), nil
+}
+
+func (x *export) appendObject(b *bytes.Buffer, row []any) error {
+	for i, column := range x.columns {
+		b.WriteString(map[bool]string{true: "{", false: ", "}[i == 0])
+		value := row[i]
+		if t, ok := value.(time.Time); ok && t.IsZero() {
+			value = nil
+		}
+		text, err := json.Marshal(value)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "%q: %s", column, text)
+	}
+	b.WriteString("}")
+	return nil
+}
+
+// copied are the rows to be copied as JSON: one row is an object.
+func (x export) copied(what string) copied {
+	if len(x.rows) != 1 {
+		what = plural(len(x.rows), "row")
+	}
+	return copied{what + " as JSON", func() (string, error) {
+		if len(x.rows) != 1 {
+			text, err := x.jsonText()
+			return strings.TrimSpace(string(text)), err
+		}
+		var b bytes.Buffer
+		err := x.appendObject(&b, x.rows[0])
+		return b.String(), err
+	}}
 }
 
 // as makes an export's text by the ending of the path.
