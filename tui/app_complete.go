@@ -59,7 +59,8 @@ func (a *app) askNames() tea.Cmd {
 // complete gives what the command line may become: what begins like it, then what
 // holds it.
 func (a *app) complete(text string) []string {
-	word, rest, more := strings.Cut(text, " ")
+	word, rest, more := strings.Cut(strings.TrimLeft(text, " "), " ")
+	rest = strings.TrimLeft(rest, " ") // a completed word has one behind it already
 	var options []string
 	if !more {
 		for i := range commandNames {

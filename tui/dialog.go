@@ -184,25 +184,53 @@ func (d textDialog) update(msg tea.Msg) (dialog, request) {
 	case "esc", "q", "enter":
 		return d, closeRequest{}
 	case "j", "down":
-		d.top = min(d.top+1, max(len(d.lines)-1, 0))
+		d.top++
 	case "k", "up":
-		d.top = max(d.top-1, 0)
+		d.top--
+	case "pgdown", "ctrl+d", "ctrl+f", " ":
+		d.top += textStep
+	case "pgup", "ctrl+u", "ctrl+b":
+		d.top -= textStep
+	case "g", "home":
+		d.top = 0
+	case "G", "end":
+		d.top = len(d.lines)
 	}
+	d.top = max(min(d.top, len(d.lines)-1), 0)
 	return d, nil
 }
 
+// textStep is how far a page key scrolls a dialog, whose height only its drawing knows.
+const textStep = 10
+
 func (d textDialog) view(w, h int) string {
 	var lines [][]segment
-	for _, l := range d.lines[d.top:] {
-		for _, part := range wrapText(l, max(w-4, 10)) {
+	of := 0
+	for i, l := range d.lines {
+		parts := wrapText(l, max(w-4, 10))
+		of += len(parts)
+		if i < d.top {
+			continue
+		}
+		for _, part := range parts {
 			lines = append(lines, line(d.env.plain(" "+part)))
 		}
 	}
-	return drawBox(d.env, w, h, d.title, "", lines, 0)
+	room, before := max(h-2, 1), of-len(lines)
+	details := ""
+	if before > 0 || of > room {
+		details = window(before, min(len(lines), room), of)
+	}
+	return drawBox(d.env, w, h, d.title, details, lines, 0)
+}
+
+// window says which of the rows that there are can be seen.
+func window(before, seen, of int) string {
+	return fmt.Sprintf("%d-%d of %d", min(before+1, of), before+seen, of)
 }
 
 func (d textDialog) hint(c *canvas) string {
-	d.env.hints(c, "j/k", "scroll", "esc", "close")
+	d.env.hints(c, "j/k", "scroll", "g/G", "begin, end", "esc", "close")
 	return "DETAIL"
 }
 
@@ -279,6 +307,7 @@ func (d helpDialog) rows() []*binding {
 		text := strings.ToLower(b.Help().Key + " " + string(b.name) + " " + b.Help().Desc)
 		switch {
 		case b.where&d.where == 0, !d.env.usable(b), !strings.Contains(text, needle):
+		case len(d.env.o.Engines) < 2 && (b.name == "next-consumer" || b.name == "previous-consumer"):
 		case b.where == everywhere:
 			general = append(general, b)
 		default:
@@ -297,13 +326,14 @@ func (d helpDialog) view(w, h int) string {
 	}
 	room := max(h-3, 1)
 	width := (w - 2) / columns
-	entries := d.entries(rows[min(d.top, len(rows)):], width-16)
+	entries, seen := d.entries(rows[min(d.top, len(rows)):], width-16), 0
 	per := min(room, (len(entries)+columns-1)/columns)
 	for i := range per {
 		var l []segment
 		for col := range columns {
 			if n := i + col*per; n < len(entries) {
 				l = append(l, segment{d.env.th.key, " " + pad(entries[n].key, 14)}, segment{d.env.th.text, pad(entries[n].text, width-16)})
+				seen += min(len(entries[n].key), 1)
 			}
 		}
 		lines = append(lines, l)
@@ -312,6 +342,9 @@ func (d helpDialog) view(w, h int) string {
 		lines = append(lines, line(d.env.plain(" no key does that")))
 	}
 	details := fmt.Sprintf("%s · %d of %d", d.where, len(rows), d.total())
+	if seen < len(rows) {
+		details = fmt.Sprintf("%s · %s", d.where, window(d.top, seen, len(rows)))
+	}
 	return drawBox(d.env, w, h, "Keys", details, lines, 0)
 }
 

@@ -267,6 +267,10 @@ func (a *app) drawTabs(c *canvas) {
 		c.spread(left, a.pageState(p.status()))
 		return
 	}
+	if len(a.engines) == 0 && a.watchedNow() == nil && a.shown == viewEvents { // nobody is asked
+		c.spread(left, nil)
+		return
+	}
 	state := segment{th.good, "● live"}
 	if a.frozen() {
 		state = segment{th.warn, "FROZEN"}
@@ -276,6 +280,9 @@ func (a *app) drawTabs(c *canvas) {
 	every := a.refresh
 	if w := a.watchedNow(); w != nil {
 		every = w.every
+	}
+	if a.shown == viewLog {
+		every = pollEvery
 	}
 	c.spread(left, []segment{state, {th.dim, " " + refreshText(every) + " "}})
 }

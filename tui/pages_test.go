@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -309,4 +310,28 @@ func TestUnreadRowsAreLast(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Nobody looks at a group: that nothing has happened would be a lie.
+func TestEventsOfNobodySaySo(t *testing.T) {
+	driveCluster(t, 80, 24, defaultOptions(), fullCluster()).keys("7").see("no group is watched").see(":live GROUP").miss("nothing has happened")
+	driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("7").miss("live 4 Hz").keys("!").see("live every 1s")
+	drive(t, 80, 24, defaultOptions(), nil).keys("7").miss("no group is watched")
+}
+
+func TestADialogOfManyLinesSaysWhereItIs(t *testing.T) {
+	d := driveCluster(t, 80, 24, defaultOptions(), fullCluster()).keys("6", "enter", "esc", "?").see("1-18 of ").keys("down").see("2-19 of ")
+	d.keys("esc")
+	var lines []string
+	for i := range 50 {
+		lines = append(lines, fmt.Sprintf("line %d", i+1))
+	}
+	d.a.push(textDialog{env: d.a.env, title: "T", lines: lines})
+	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+	d.see("1-19 of 50").keys("pgdown").see("11-29 of 50").see("line 11 ").keys("G").see("50-50 of 50").keys("g").see("1-19 of 50").keys("pgup").see("line 1 ")
+}
+
+func TestABlankTooManyCompletesAllTheSame(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys(":").typing("lag").keys("tab").typing(" or").keys("tab").see(":lag order-settle")
+	d.keys("enter").see("group order-settle")
 }

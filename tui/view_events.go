@@ -221,5 +221,9 @@ func (v *eventsView) emptyReason() []string {
 	if v.filter.active() && v.hidden > 0 {
 		return []string{"", "No event matches  /" + SafeText(v.filter.text), grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
 	}
+	if len(v.env.o.Engines) == 0 && v.pic.scene == nil {
+		k := v.env.keys
+		return []string{"", "no group is watched, so nothing is told here", k.first("live") + " or :live GROUP watches one: what differs between two looks at it is an event"}
+	}
 	return []string{"", "nothing has happened yet"}
 }
