@@ -116,20 +116,11 @@ type bodyKey struct {
 
 // tailBody is a readable body in lines of at most the width, safe to print.
 type tailBody struct {
-	lines   []string
-	decoder string
-	charset inspect.Charset
-	failed  string
-	size    int
-	cut     bool
-}
-
-// reader says how the body was read.
-func (b *tailBody) reader() string {
-	if b.charset == "" {
-		return b.decoder
-	}
-	return b.decoder + " in " + b.charset.String()
+	lines  []string
+	reader string // how it was read
+	failed string
+	size   int
+	cut    bool
 }
 
 // decode makes a body readable, off the screen's loop: it may be megabytes.
@@ -139,7 +130,7 @@ func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
 
 func readBody(r *tailRow, k bodyKey) tailBody {
 	d := inspect.Decode(r.message, k.decoder, k.charset)
-	b := tailBody{decoder: d.Decoder, charset: d.Charset, failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
+	b := tailBody{reader: d.Reader(), failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
 	for l := range strings.SplitSeq(text, "\n") {
 		l = SafeText(l)

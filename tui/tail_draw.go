@@ -286,7 +286,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 	if body.cut {
 		bytes = "first of " + bytes + ", " + v.env.keys.first("save") + " saves all"
 	}
-	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s ─", body.reader(), bytes, grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))))
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s ─", body.reader, bytes, grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))))
 	lines = append(lines, line(segment{th.frame, rule}))
 	if body.failed != "" && shown > 1 {
 		lines = append(lines, line(segment{th.warn, " " + warning.sign() + " " + body.failed}))

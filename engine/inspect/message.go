@@ -116,3 +116,11 @@ type Decoded struct {
 	Size    int    // of the whole body
 	Cut     bool   // Text shows only its beginning
 }
+
+// Reader says how the body was read: json, text in gbk, hex.
+func (d *Decoded) Reader() string {
+	if d.Charset == "" {
+		return d.Decoder
+	}
+	return d.Decoder + " in " + d.Charset.String()
+}

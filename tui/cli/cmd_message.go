@@ -207,11 +207,7 @@ func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 		line("", "… and %d more properties: -o json has them all", left)
 	}
 	d := inspect.Decode(m, inspect.DecoderAuto, w.charset)
-	decoder := d.Decoder
-	if d.Charset != "" {
-		decoder += " in " + d.Charset.String()
-	}
-	line("body", "%s, %d bytes", decoder, d.Size)
+	line("body", "%s, %d bytes", d.Reader(), d.Size)
 	if d.Failed != "" {
 		line("", "%s", d.Failed)
 	}

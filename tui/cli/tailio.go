@@ -70,10 +70,7 @@ func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
 	case "json":
 		b = o.scratch.append(b, m)
 	case "raw":
-		body, err := m.Body()
-		if err != nil {
-			body = m.StoredBody()
-		}
+		body, _ := inspect.Body(m)
 		b = append(append(b, body...), '\n')
 	case "hex":
 		b = appendMessageHex(b, m, o.location)

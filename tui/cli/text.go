@@ -62,10 +62,9 @@ const maxLineBody = 16 << 10
 const maxHexText = 32
 
 func bodyText(m *engine.Message, charset inspect.Charset) string {
-	body, err := m.Body()
-	if err != nil {
-		body = m.StoredBody()
-		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(err.Error()), hexStart(body))
+	body, whyRaw := inspect.Body(m)
+	if whyRaw != "" {
+		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(whyRaw), hexStart(body))
 	}
 	size := len(body)
 	body, _ = charset.Text(body)
@@ -91,10 +90,7 @@ func hexStart(b []byte) string {
 
 // appendMessageHex adds a header line and the body as a hex dump.
 func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte {
-	body, err := m.Body()
-	if err != nil {
-		body = m.StoredBody()
-	}
+	body, _ := inspect.Body(m)
 	dst = appendMessageHead(dst, m, loc)
 	dst = fmt.Appendf(dst, "  %d B\n", len(body))
 	return append(dst, hex.Dump(body)...)
