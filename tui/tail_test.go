@@ -267,6 +267,19 @@ func TestTailReadsInACharset(t *testing.T) {
 	d.keys(":").typing("set charset klingon").keys("enter").see("is no charset that is known")
 }
 
+// A filter that a seek puts in force before it was sieved by is for the charset too.
+func TestTailSeeksInACharset(t *testing.T) {
+	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d.keys(":").typing("set charset gbk").keys("enter")
+	d.keys("/").typing("first").keys("enter").later(time.Second)
+	d.keys("/", "ctrl+u").typing("second").keys("enter", "O").typing("5").keys("enter")
+	d.send(tailOpenedMsg{ticket: d.tail().ticket, tail: tail})
+	d.later(time.Second)
+	if f := d.tail().request.Filter; f.Grep != "(?i)second" || f.Charset != "gbk" {
+		t.Errorf("the tail was opened again with %+v", f)
+	}
+}
+
 func TestTailFilterWords(t *testing.T) {
 	f, err := parseTailFilter(`tag:paid||refund key:o-1 prop:region=eu .amount > 1000 and .cur == "CNY"`)
 	if err != nil {

@@ -56,15 +56,14 @@ type tailView struct {
 	noted  string
 	noteAt time.Time
 
-	filter    string // as typed
-	want      inspect.Filter
-	wantAt    time.Time
-	applied   string // in force, for bodies in appliedIn
-	appliedIn inspect.Charset
-	sieving   bool
-	sieveErr  string
-	passes    map[uint64]bool // of the rows that were kept when it came into force; nil: all
-	upTo      uint64
+	filter   string // as typed
+	want     inspect.Filter
+	wantAt   time.Time
+	applied  string // in force, as request.Filter
+	sieving  bool
+	sieveErr string
+	passes   map[uint64]bool // of the rows that were kept when it came into force; nil: all
+	upTo     uint64
 
 	moved   time.Time
 	wrap    bool
@@ -302,9 +301,9 @@ func (v tailView) due() (page, request) {
 		v.reading = true
 		cmds = append(cmds, v.cmds.nextOfTail(v.tail, v.ticket))
 	}
-	if (v.filter != v.applied || v.filter != "" && v.appliedIn != v.env.charset) && !v.sieving && v.env.now.Sub(v.wantAt) >= sieveAfter && !v.opening {
+	if (v.filter != v.applied || v.filter != "" && v.request.Filter.Charset != v.env.charset) && !v.sieving && v.env.now.Sub(v.wantAt) >= sieveAfter && !v.opening {
 		v.want.Charset = v.env.charset
-		v.sieving, v.request.Filter, v.appliedIn = true, v.want, v.want.Charset
+		v.sieving, v.request.Filter = true, v.want
 		cmds = append(cmds, v.cmds.sieve(v.tail, v.filter, v.want, v.ring.rows, v.ticket))
 	}
 	r := v.current()
