@@ -25,20 +25,28 @@ func exportReason(r inspect.Reason) any {
 	return r.String()
 }
 
+// exportRows adds a row for each true name: the name, then the details; nulls where they
+// were not read yet.
+func (c *catalog[R]) exportRows(x *export, names []string, details func(*R) []any) {
+	for _, k := range names {
+		cells := make([]any, len(x.columns))
+		cells[0] = k
+		if r := c.entries[k].row; r != nil {
+			copy(cells[1:], details(r))
+		}
+		x.rows = append(x.rows, cells)
+	}
+}
+
 // export are the groups; details that were not read yet are null.
 func (v groupsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
 
 func (v groupsView) rowsOf(groups []string) export {
 	x := export{name: "groups", columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
-	for _, k := range groups {
-		cells := make([]any, len(x.columns))
-		cells[0] = k
-		if r := v.entries[k].row; r != nil {
-			cells = []any{k, r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
-				r.ConsumeTPS, strings.Join(r.Topics, " ")}
-		}
-		x.rows = append(x.rows, cells)
-	}
+	v.exportRows(&x, groups, func(r *inspect.GroupRow) []any {
+		return []any{r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
+			r.ConsumeTPS, strings.Join(r.Topics, " ")}
+	})
 	return x
 }
 
@@ -47,14 +55,9 @@ func (v topicsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
 
 func (v topicsView) rowsOf(topics []string) export {
 	x := export{name: "topics", columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
-	for _, k := range topics {
-		cells := make([]any, len(x.columns))
-		cells[0] = k
-		if r := v.entries[k].row; r != nil {
-			cells = []any{k, r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
-		}
-		x.rows = append(x.rows, cells)
-	}
+	v.exportRows(&x, topics, func(r *inspect.TopicRow) []any {
+		return []any{r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
+	})
 	return x
 }
 
