@@ -204,19 +204,29 @@ func (a *app) commandPause(arg string, resume bool) tea.Cmd {
 }
 
 func (a *app) commandSet(fields []string) tea.Cmd {
-	if len(fields) != 2 || fields[0] != "refresh" && fields[0] != "charset" {
-		return a.refuse("set: there are `set refresh 2s` and `set charset gb18030`")
-	}
-	if fields[0] == "charset" {
-		c, err := inspect.ParseCharset(fields[1])
-		if err != nil {
-			return a.refuse("set charset: " + SafeText(err.Error()))
+	if len(fields) == 2 {
+		switch fields[0] {
+		case "refresh":
+			return a.commandRefresh(fields[1])
+		case "charset":
+			return a.commandCharset(fields[1])
 		}
-		a.env.charset = c
-		a.note = note{"bodies are read in " + c.String(), notice, a.env.now}
-		return nil
 	}
-	d, err := time.ParseDuration(fields[1])
+	return a.refuse("set: there are `set refresh 2s` and `set charset gb18030`")
+}
+
+func (a *app) commandCharset(name string) tea.Cmd {
+	c, err := inspect.ParseCharset(name)
+	if err != nil {
+		return a.refuse("set charset: " + SafeText(err.Error()))
+	}
+	a.env.charset = c
+	a.note = note{"bodies are read in " + c.String(), notice, a.env.now}
+	return nil
+}
+
+func (a *app) commandRefresh(every string) tea.Cmd {
+	d, err := time.ParseDuration(every)
 	if err != nil || d < minRefresh || d > maxRefresh {
 		return a.refuse(fmt.Sprintf("set refresh: %s to %s", span(minRefresh), age(maxRefresh)))
 	}

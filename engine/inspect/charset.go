@@ -23,14 +23,17 @@ func Charsets() []string {
 // ParseCharset takes a name or alias of the Encoding Standard, such as GB2312, latin1
 // or sjis, in any case.
 func ParseCharset(name string) (Charset, error) {
+	refuse := func(why string) error {
+		return fmt.Errorf("%q %s: %s or another of the Encoding Standard", name, why, strings.Join(Charsets(), ", "))
+	}
 	e, err := htmlindex.Get(strings.TrimSpace(name))
 	if err != nil {
-		return "", fmt.Errorf("%q is no charset that is known: %s or another of the Encoding Standard", name, strings.Join(Charsets(), ", "))
+		return "", refuse("is no charset that is known")
 	}
 	canonical, err := htmlindex.Name(e)
 	switch {
 	case err != nil || canonical == "replacement" || canonical == "x-user-defined":
-		return "", fmt.Errorf("%q does not say what bytes mean: %s or another of the Encoding Standard", name, strings.Join(Charsets(), ", "))
+		return "", refuse("does not say what bytes mean")
 	case canonical == "utf-8":
 		return "", nil
 	}
