@@ -197,25 +197,32 @@ func TestResetOnlineTime(t *testing.T) {
 	})
 }
 
+// planForStill plans to reset a group of one member, which does not move, from the end of
+// a new topic to its beginning.
+func planForStill(t *testing.T, tg *sandboxtest.Target, queues int32) (*desk, inspect.ResetPlan, []protocol.MessageQueue) {
+	t.Helper()
+	d := newDesk(t, tg)
+	topic, group := tg.Topic(t, queues), tg.Group(t)
+	mqs := d.queues(topic)
+	tg.Produce(t, topic, 20*len(mqs))
+	d.makeGroup(tg, group)
+	d.commit(group, 20, mqs...)
+	newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
+	return d, d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}}), mqs
+}
+
 // Who has seen enough ends the watch: what was written stays, and is told.
 func TestResetWatchEnds(t *testing.T) {
 	// On 4.9 a member that does not move leaves nothing to be read back.
 	sandboxtest.RunIn(t, sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
-		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 1), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 20*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 20, mqs...)
-		newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
-		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		d, p, mqs := planForStill(t, tg, 1)
 		ctx, end := context.WithTimeout(t.Context(), 2*time.Second)
 		defer end()
 		res, err := d.ApplyReset(ctx, p)
 		if err != nil || res.Rows[0].Obeyed != "has not pulled yet: moves at its next pull" || !res.Rows[0].Verified {
 			t.Errorf("%v, row %s", err, rowText(res.Rows[0]))
 		}
-		d.wantCommitted(group, all(mqs, 0))
+		d.wantCommitted(p.Request.Group, all(mqs, 0))
 	})
 }
 
@@ -223,14 +230,7 @@ func TestResetWatchEnds(t *testing.T) {
 // nothing is said about its members, nor called done.
 func TestResetBrokerLost(t *testing.T) {
 	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
-		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 4), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 20*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 20, mqs...)
-		newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
-		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		d, p, _ := planForStill(t, tg, 4)
 		lose := time.AfterFunc(3*time.Second, func() { tg.Sandbox.StopBroker("broker-b") })
 		defer lose.Stop()
 		res, err := d.ApplyReset(t.Context(), p)

@@ -156,20 +156,27 @@ func TestTailJQAndCounts(t *testing.T) {
 		want(t, statusUsage, `--property a is given as "1" and as "2": no message has both`)
 }
 
-func TestTailFormats(t *testing.T) {
-	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
-	putOne(sb, "orders", "a\nb  \x1b")
-	args := []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "-o"}
-	for format, want := range map[string]string{
-		"text": "orders broker-a/0  0  a⏎b  ␛\n",
-		"raw":  "a\nb  \x1b\n",
-		"hex":  "  orders broker-a/0  0  6 B\n00000000  61 0a 62 20 20 1b                                 |a.b  .|\n",
-		"json": `"body":"a\nb  \u001b","body_size":6}` + "\n",
-	} {
+// wantFormats runs a command with each value of -o, for which args end, and wants the
+// end of what it prints.
+func wantFormats(t *testing.T, args []string, formats map[string]string) {
+	t.Helper()
+	for format, want := range formats {
 		if p := runs(t, append(args, format)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), want) {
 			t.Errorf("%s = %q, want it to end with %q", format, p.out, want)
 		}
 	}
+}
+
+func TestTailFormats(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	putOne(sb, "orders", "a\nb  \x1b")
+	args := []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "-o"}
+	wantFormats(t, args, map[string]string{
+		"text": "orders broker-a/0  0  a⏎b  ␛\n",
+		"raw":  "a\nb  \x1b\n",
+		"hex":  "  orders broker-a/0  0  6 B\n00000000  61 0a 62 20 20 1b                                 |a.b  .|\n",
+		"json": `"body":"a\nb  \u001b","body_size":6}` + "\n",
+	})
 }
 
 // --charset is for what is read: the bytes themselves are not touched.
@@ -177,16 +184,12 @@ func TestTailCharset(t *testing.T) {
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	putOne(sb, "orders", "\xcd\xcb\xbf\xee")
 	args := []string{"tail", "orders", "--namesrv", namesrv, "--from", "earliest", "--until", "now", "--charset", "GBK", "--grep", "退", "-o"}
-	for format, want := range map[string]string{
+	wantFormats(t, args, map[string]string{
 		"text": "orders broker-a/0  0  退款\n",
 		"raw":  "\xcd\xcb\xbf\xee\n",
 		"hex":  "4 B\n00000000  cd cb bf ee                                       |....|\n",
 		"json": `"body_base64":"zcu/7g==","body_size":4}` + "\n",
-	} {
-		if p := runs(t, append(args, format)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), want) {
-			t.Errorf("%s = %q, want it to end with %q", format, p.out, want)
-		}
-	}
+	})
 	place := []string{"-t", "orders", "--namesrv", namesrv, "--charset", "gbk"}
 	if p := runs(t, append([]string{"message", "get", "--queue", "broker-a:0", "--offset", "0"}, place...)).want(t, statusDone, ""); !strings.HasSuffix(p.out.String(), "text in gbk, 4 bytes\n退款\n") {
 		t.Errorf("message get: %q", p.out)
