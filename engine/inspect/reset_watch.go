@@ -83,6 +83,10 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return false, "its offset could not be read back: " + o.lost
 	case o.there.IsZero() && o.last.committed < 0:
 		return false, "its offset could not be read back"
+	case o.there.IsZero() && o.method == MethodPush && o.tookAgain() && o.last.committed == o.from:
+		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
+	case o.there.IsZero() && o.method == MethodPush && o.tookAgain():
+		return false, fmt.Sprintf("not known whether %s was at %d: it has consumed since, and %d is committed", owner, o.to, o.last.committed)
 	case o.there.IsZero() && o.method == MethodPush:
 		return false, fmt.Sprintf("not applied by %s: it still commits %d", owner, o.last.committed)
 	case o.there.IsZero():
@@ -97,6 +101,14 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
 	}
 	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.Format("15:04:05"), o.last.committed)
+}
+
+// tookAgain reports whether a member that heeds a reset to an earlier place has taken
+// its queue, or handed out messages of it, since. An old Java member commits every 5 s,
+// so that it may go back and catch up without a commit in between. One that heeds
+// nothing keeps its queue, and has handed out nothing as long as nothing new has come.
+func (o *obedience) tookAgain() bool {
+	return o.obeys && o.to < o.from && o.last.committed >= o.from && o.last.consumed.After(o.began)
 }
 
 // consumedAgain decides about a commit past all that was to be consumed again, when no

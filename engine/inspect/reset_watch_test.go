@@ -62,6 +62,18 @@ func TestObedience(t *testing.T) {
 		"server, the broker comes back": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}, look(3, 40)}, true, true, "goes on from there"},
+		"push, back and caught up between two commits": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), says(look(5, 100), 100, -3), says(look(20, 100), 100, 18)}, false, true, "consumed them again, up to 100"},
+		"push, that, and new messages came": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), says(look(20, 105), 105, 18)}, false, false, "not known whether c1 was at 0"},
+		"push, nothing handed out since": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), says(look(30, 100), 100, -3)}, false, false, "not applied by c1"},
+		"push, handed out by a member that may not heed it": {
+			obedience{method: MethodPush, from: 100, to: 0},
+			[]sight{look(0, 100), says(look(30, 100), 100, 4)}, false, false, "not applied by c1"},
 		"push, the broker is lost": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 100), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}}, false, false, "then its broker was lost: refused"},
