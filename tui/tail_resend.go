@@ -87,7 +87,7 @@ func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 	safe := make([]inspect.ResendRow, len(rows))
 	for i, r := range rows {
 		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore,
-			Tried: r.Tried, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
+			Tried: r.Tried, Unknown: r.Unknown, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
 	}
 	return safe
 }
@@ -235,6 +235,15 @@ func (d resendDialog) view(w, h int) string {
 	lines = append(lines, line())
 	if d.done {
 		text := fmt.Sprintf(" %d of %s sent back", d.result.done, plural(len(d.rows), "dead letter"))
+		unsure := 0
+		for i := range d.rows {
+			if d.rows[i].Unknown {
+				unsure++
+			}
+		}
+		if unsure > 0 {
+			text += fmt.Sprintf(", %d not known: look in %s before sending them again", unsure, d.target)
+		}
 		if d.result.err != "" {
 			text += ": " + d.result.err
 		}

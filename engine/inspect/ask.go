@@ -31,6 +31,22 @@ func (in *Inspector) door(addr string) *door {
 	return d
 }
 
+// notAskedError says that a question was not put, because of what came of one before.
+type notAskedError struct{ err error }
+
+func (e *notAskedError) Error() string { return "not asked again so soon: " + e.err.Error() }
+
+// Unwrap gives what came of the question before.
+func (e *notAskedError) Unwrap() error { return e.err }
+
+// reopen has the next question put in any case.
+func (in *Inspector) reopen(addr string) {
+	d := in.door(addr)
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	d.silent = nil
+}
+
 // probeShare is the part of its time that a question gets at an address which has let
 // the last one run out of time: whoever waits for all answers waits for this one.
 const probeShare = 4
@@ -43,7 +59,7 @@ func (in *Inspector) limit(d *door, usual time.Duration) (time.Duration, error) 
 	case d.silent == nil:
 		return usual, nil
 	case in.now().Sub(d.since) < in.timeout:
-		return 0, d.silent
+		return 0, &notAskedError{d.silent}
 	}
 	return in.timeout / probeShare, nil
 }
@@ -52,6 +68,9 @@ func (in *Inspector) limit(d *door, usual time.Duration) (time.Duration, error) 
 func (in *Inspector) note(d *door, err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
+	if isType[*notAskedError](err) {
+		return
+	}
 	if !errors.Is(err, context.DeadlineExceeded) {
 		d.silent = nil
 	} else if d.silent == nil || in.now().Sub(d.since) >= in.timeout {

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +21,13 @@ func (e *NotPossibleError) Error() string { return e.Why }
 
 // DriftError says what is no longer as a plan found it. Nothing was changed.
 type DriftError struct{ What []string }
+
+// unanswered reports whether what was asked for may have been done although the answer
+// is missing.
+func unanswered(err error) bool {
+	return !isType[*remoting.DialError](err) && !isType[*notAskedError](err) &&
+		(errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled))
+}
 
 // maxDrifts is how many differences an error names.
 const maxDrifts = 5

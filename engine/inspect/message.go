@@ -92,6 +92,7 @@ type ResendRow struct {
 
 	// The result.
 	Tried    bool
+	Unknown  bool   // nobody has said whether it was sent
 	NewID    string // the copy's offset id
 	Verified bool   // the copy was read back from the target
 	Error    string

@@ -140,8 +140,13 @@ func (in *Inspector) resend(ctx context.Context, route *remoting.TopicRoute, p *
 			Properties: copiedProperties(m), Body: m.StoredBody(),
 		})
 	})
+	if unanswered(err) {
+		row.Unknown, row.Error = true, "not known whether it was sent, look in the retry topic before it is sent again: "+err.Error()
+		return
+	}
 	if err != nil {
-		row.Error = err.Error()
+		row.Tried = !isType[*notAskedError](err)
+		row.Error = "not sent: " + err.Error()
 		return
 	}
 	row.NewID = sent.OffsetMessageID

@@ -2,10 +2,12 @@ package inspect_test
 
 import (
 	"maps"
+	"strings"
 	"testing"
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -87,6 +89,41 @@ func TestResendRefuses(t *testing.T) {
 		}
 		if _, err := d.ApplyResend(t.Context(), plan); !isType[*inspect.NotPossibleError](err) {
 			t.Errorf("apply = %v", err)
+		}
+	})
+}
+
+// A copy whose answer is lost may have been stored: that is said, not that it was not.
+// One that was not sent for that is no such case.
+func TestResendUnanswered(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		dead := d.deadLetters(tg, 2)
+		for _, addr := range tg.Masters(t) {
+			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
+		d = newDesk(t, tg)
+		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			return sandbox.Fault{Lose: protocol.RequestCode(r.Command.Code) == protocol.SendMessageV2}
+		})
+		done, err := d.ApplyResend(t.Context(), plan)
+		tg.Sandbox.SetFault(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := done.Rows[1]; r.Tried || r.Unknown || !strings.HasPrefix(r.Error, "not sent: not asked again so soon") {
+			t.Errorf("the one behind it: %+v", r)
+		}
+		if r := done.Rows[0]; !r.Tried || !r.Unknown || r.Verified || !strings.HasPrefix(r.Error, "not known whether it was sent") {
+			t.Errorf("row = %+v", r)
 		}
 	})
 }
