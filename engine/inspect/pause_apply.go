@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // ApplyPause carries out a plan, broker by broker: it reads the group's configuration,
@@ -26,10 +27,24 @@ func (in *Inspector) ApplyPause(ctx context.Context, p PausePlan) (PauseResult, 
 	}
 	if slices.ContainsFunc(res.Rows, func(row PauseRow) bool { return row.Verified }) {
 		res.Proof, res.Proved = in.provePause(ctx, &p.Request, began)
+		if undone := undoneAt(res.Rows); undone != "" {
+			res.Proof, res.Proved = res.Proof+", which says nothing about "+undone, false
+		}
 	} else {
 		res.Proof = "nothing was changed"
 	}
 	return res, nil
+}
+
+// undoneAt names the brokers that are not as they were to be.
+func undoneAt(rows []PauseRow) string {
+	var names []string
+	for i := range rows {
+		if !rows[i].Verified && !rows[i].Missing {
+			names = append(names, rows[i].Broker)
+		}
+	}
+	return strings.Join(names, ", ")
 }
 
 // pauseAt changes one broker.
@@ -53,9 +68,13 @@ func (in *Inspector) pauseAt(ctx context.Context, r *PauseRequest, row *PauseRow
 		row.Verified = true // as it was
 		return
 	}
-	if err := in.writePause(ctx, r, row, before); err != nil {
-		row.Error = "refused: " + ReasonOf(err).String()
+	unsure := in.writePause(ctx, r, row, before)
+	if unsure != nil && !unanswered(unsure) {
+		row.Error = "refused: " + ReasonOf(unsure).String()
 		return
+	}
+	if unsure != nil {
+		in.reopen(row.Addr)
 	}
 	// A write that was cut short may have happened all the same.
 	after, err := in.pauseState(context.WithoutCancel(ctx), row.Addr, r)
@@ -64,8 +83,12 @@ func (in *Inspector) pauseAt(ctx context.Context, r *PauseRequest, row *PauseRow
 		but = ""
 	}
 	switch {
+	case err != nil && unsure != nil:
+		row.Error = "not known whether it was written: " + ReasonOf(unsure).String()
 	case err != nil:
 		row.Error = "written, but it cannot be read back: " + ReasonOf(err).String()
+	case after.paused != row.After && unsure != nil:
+		row.Error = "not written yet, and perhaps later: " + ReasonOf(unsure).String()
 	case after.paused != row.After:
 		row.Error = "written, but the broker says otherwise"
 	default:

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -180,4 +181,52 @@ func TestPauseStopped(t *testing.T) {
 			t.Errorf("a plan that is out of date: %v, rows %+v", err, res.Rows)
 		}
 	})
+}
+
+// A pause whose answer is lost is read back; where that is not possible either, it is
+// not called refused, and what is seen at other brokers proves nothing about this one.
+func TestPauseUnanswered(t *testing.T) {
+	tests := map[string]struct {
+		away     bool // from then on
+		verified bool
+		words    string
+	}{
+		"the answer is lost": {false, true, ""},
+		"the broker is lost": {true, false, "not known whether it was written: "},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+				d := newDesk(t, tg)
+				topic, group := tg.Topic(t, 2), tg.Group(t)
+				mqs := d.queues(topic)
+				d.makeGroup(tg, group)
+				newStub(t, tg, group, "c1", 0, mqs)
+				p, err := d.PlanPause(t.Context(), inspect.PauseRequest{Group: group})
+				if err != nil {
+					t.Fatal(err)
+				}
+				away := false
+				tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+					write := r.Broker == "broker-b" && protocol.RequestCode(r.Command.Code) == protocol.UpdateAndCreateSubscriptionGroup
+					away = away || tt.away && write
+					return sandbox.Fault{Lose: write, Drop: away && r.Broker == "broker-b"}
+				})
+				res, err := d.ApplyPause(t.Context(), p)
+				tg.Sandbox.SetFault(nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, row := range res.Rows {
+					want := row.Broker != "broker-b" || tt.verified
+					if row.Verified != want || !want && !strings.HasPrefix(row.Error, tt.words) {
+						t.Errorf("row %+v", row)
+					}
+				}
+				if says := strings.Contains(res.Proof, "which says nothing about broker-b"); says == tt.verified || says && res.Proved {
+					t.Errorf("proof %q, proved %v", res.Proof, res.Proved)
+				}
+			}, sandboxtest.Brokers("broker-a", "broker-b"))
+		})
+	}
 }
