@@ -144,16 +144,24 @@ func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.C
 // noted makes a change between its two lines in the audit file: nothing is done when
 // the first cannot be written. failed is what the second says, err what is returned.
 func noted(audit Audit, entry AuditEntry, do func() (after any, failed, err error)) error {
+	return notedInParts(audit, entry, func(func(any) error) (any, error, error) { return do() })
+}
+
+// notedInParts is noted for a change of many, which notes each part that it has made.
+func notedInParts(audit Audit, entry AuditEntry, do func(part func(after any) error) (after any, failed, err error)) error {
 	if audit == nil {
-		_, _, err := do()
+		_, _, err := do(func(any) error { return nil })
 		return err
 	}
-	done, err := audit(entry)
+	record, err := audit(entry)
 	if err != nil {
 		return err
 	}
-	after, failed, err := do()
-	return errors.Join(err, done(after, failed))
+	if record.Part == nil {
+		record.Part = func(any) error { return nil }
+	}
+	after, failed, err := do(record.Part)
+	return errors.Join(err, record.Done(after, failed))
 }
 
 func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {

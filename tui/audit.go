@@ -16,10 +16,20 @@ type AuditEntry struct {
 }
 
 // Audit notes a change before it is made; when it returns an error nothing may be
-// changed. done notes how it came out, whether it succeeded or not: after is what was
-// read back, nil when nothing was. It is called once, and its error says that the
-// change was made but could not be noted.
-type Audit func(entry AuditEntry) (done func(after any, err error) error, err error)
+// changed.
+type Audit func(entry AuditEntry) (AuditRecord, error)
+
+// AuditRecord notes what comes of a change that was begun.
+type AuditRecord struct {
+	// Part notes a part of a change of many, after it was made, so that the file tells
+	// how far one came that is cut short. When it returns an error no more may be changed.
+	// It may be nil: nobody keeps parts.
+	Part func(after any) error
+	// Done notes how all came out, whether it succeeded or not: after is what was read
+	// back, nil when nothing was. It is called once, and its error says that the change
+	// was made but could not be noted.
+	Done func(after any, err error) error
+}
 
 // AuditedOffset is a queue's offset in the audit file; null where it is not known.
 type AuditedOffset struct {

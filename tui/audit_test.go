@@ -17,9 +17,9 @@ func auditOf(t *testing.T, change func(a Audit)) (wanted, after string, failed e
 		}
 		return string(b)
 	}
-	change(func(e AuditEntry) (func(any, error) error, error) {
+	change(func(e AuditEntry) (AuditRecord, error) {
 		wanted = text(e.After)
-		return func(v any, err error) error { after, failed = text(v), err; return nil }, nil
+		return AuditRecord{Done: func(v any, err error) error { after, failed = text(v), err; return nil }}, nil
 	})
 	return wanted, after, failed
 }
@@ -79,5 +79,34 @@ func TestAQueueThatWasThereAlreadyIsNoFailure(t *testing.T) {
 	d.takeResult(resetAnyDoneMsg{result: result})
 	if err := d.rows[0].Err; err != nil {
 		t.Errorf("a queue that was there already is told as %q", err)
+	}
+}
+
+// A line of the audit file is as long as a part, however many are sent back; the last
+// one adds them up and names a few that failed.
+func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
+	f := fullCluster()
+	d := driveCluster(t, 120, 36, defaultOptions(), f)
+	plan := inspect.ResendPlan{Group: "g", Rows: make([]inspect.ResendRow, 2*ResendPart+6)}
+	for i := range plan.Rows {
+		plan.Rows[i] = inspect.ResendRow{ID: "ID", Error: "it is of another topic"}
+	}
+	var entry AuditEntry
+	var parts []int
+	var end AuditedResend
+	var failed error
+	audit := func(e AuditEntry) (AuditRecord, error) {
+		entry = e
+		return AuditRecord{
+			Part: func(v any) error { parts = append(parts, len(v.([]auditedResendRow))); return nil },
+			Done: func(v any, err error) error { end, failed = v.(AuditedResend), err; return nil },
+		}, nil
+	}
+	m := d.a.cmds.applyResend(f, audit, plan)().(resendDoneMsg)
+	if n := len(plan.Rows); len(m.rows) != n || end.DeadLetters != n || end.NotSent != n || end.failed != n || len(end.failures) != maxTold || failed == nil {
+		t.Errorf("%d rows, the end says %+v and %v", len(m.rows), end, failed)
+	}
+	if before := entry.Before.(map[string]any); len(parts) != 3 || parts[2] != 6 || before["ids"] != nil {
+		t.Errorf("parts of %d, before %v", parts, before)
 	}
 }

@@ -93,9 +93,9 @@ func TestResetOfAnyGroupNeedsEveryStep(t *testing.T) {
 	var ends []error
 	o := defaultOptions()
 	o.AuditPath = "/state/audit.jsonl"
-	o.Audit = func(e AuditEntry) (func(any, error) error, error) {
+	o.Audit = func(e AuditEntry) (AuditRecord, error) {
 		entries = append(entries, e)
-		return func(_ any, err error) error { ends = append(ends, err); return nil }, nil
+		return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
 	d := driveCluster(t, 120, 36, o, f).keys("2", "R").see("preview, nothing written yet").see("1 queue unknown: leave it out by hand")
 	d.keys("enter")
@@ -143,7 +143,7 @@ func TestNothingIsChangedThatCannotBeNoted(t *testing.T) {
 		return inspect.PauseResult{}, nil
 	}
 	o := defaultOptions()
-	o.Audit = func(AuditEntry) (func(any, error) error, error) { return nil, errors.New("the disk is full") }
+	o.Audit = func(AuditEntry) (AuditRecord, error) { return AuditRecord{}, errors.New("the disk is full") }
 	driveCluster(t, 120, 36, o, f).keys(":").typing("pause").keys("enter", "tab", "tab").typing("order-settle").keys("tab", "enter").see("the disk is full")
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -47,39 +48,27 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 // applyResend sends between its two lines in the audit file.
 func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
-		ids := make([]string, len(p.Rows))
-		for i := range p.Rows {
-			ids[i] = p.Rows[i].ID
-		}
-		entry := AuditEntry{Command: "message resend", Group: p.Group, Topic: p.Source,
-			Before: map[string]any{"dead_letters": len(ids), "ids": ids}, After: map[string]any{"target": p.Target}}
-		m := resendDoneMsg{rows: cleanResend(p.Rows)}
-		err := noted(audit, entry, func() (after any, failed, err error) {
-			result, err := cl.ApplyResend(ctx, p)
-			m.rows = cleanResend(result.Rows)
-			rows, all := make([]auditedResend, len(result.Rows)), []error{err}
-			for i := range result.Rows {
-				r := &result.Rows[i]
-				rows[i] = auditedResend{r.ID, r.NewID, r.Verified, r.Error}
-				if r.Error != "" {
-					all = append(all, fmt.Errorf("%s: %s", r.ID, r.Error))
-				} else if r.Tried {
-					m.done++
+		rows := slices.Clone(p.Rows)
+		tally := AuditedResend{}
+		err := notedInParts(audit, AuditResend(&p), func(part func(any) error) (after any, failed, err error) {
+			for some := range slices.Chunk(rows, ResendPart) {
+				one := p
+				one.Rows = some
+				var result inspect.ResendPlan
+				result, err = cl.ApplyResend(ctx, one)
+				copy(some, result.Rows)
+				tally.Add(some)
+				if err == nil {
+					err = part(AuditResendRows(some))
+				}
+				if err != nil {
+					break
 				}
 			}
-			return rows, errors.Join(all...), err
+			return tally, errors.Join(err, tally.Failed()), err
 		})
-		m.err = errorText(err)
-		return m
+		return resendDoneMsg{rows: cleanResend(rows), done: tally.Sent, err: errorText(err)}
 	})
-}
-
-// auditedResend is what became of a dead letter, in the audit file.
-type auditedResend struct {
-	ID       string `json:"message_id"`
-	NewID    string `json:"new_offset_message_id,omitempty"`
-	Verified bool   `json:"verified"`
-	Error    string `json:"error,omitempty"`
 }
 
 // cleanResend makes the texts of rows safe; the messages in them are not shown.

@@ -355,12 +355,12 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 	o := defaultOptions()
 	var entries []AuditEntry
 	var ends []error
-	o.Audit = func(e AuditEntry) (func(any, error) error, error) {
+	o.Audit = func(e AuditEntry) (AuditRecord, error) {
 		if len(entries) > 0 {
-			return nil, errors.New("the disk is full")
+			return AuditRecord{}, errors.New("the disk is full")
 		}
 		entries = append(entries, e)
-		return func(_ any, err error) error { ends = append(ends, err); return nil }, nil
+		return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
 	f := fixtureCluster()
 	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})

@@ -84,6 +84,8 @@ type ResendPlan struct {
 type ResendRow struct {
 	Message  protocol.MessageExt
 	ID       string // the unique id that the copy keeps
+	Queue    protocol.MessageQueue
+	Offset   int64  // in the queue
 	Original string // topic
 	Attempts int32
 	// SentBefore is when a copy was sent to the retry topic after the message had died;

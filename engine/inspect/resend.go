@@ -69,7 +69,7 @@ func (in *Inspector) PlanResend(ctx context.Context, group string, messages []pr
 	each(len(messages), groupsAtOnce, func(i int) {
 		m := &messages[i]
 		row := &p.Rows[i]
-		*row = ResendRow{Message: *m, ID: m.UniqueID(), Original: m.OriginalTopic(), Attempts: m.ReconsumeTimes()}
+		*row = ResendRow{Message: *m, ID: m.UniqueID(), Queue: m.MessageQueue(), Offset: m.QueueOffset(), Original: m.OriginalTopic(), Attempts: m.ReconsumeTimes()}
 		switch {
 		case m.Topic() != p.Source:
 			row.Error = fmt.Sprintf("it lies in %s, not in %s", m.Topic(), p.Source)

@@ -18,7 +18,9 @@ import (
 
 // auditLine is one line of the audit file. A change has two with the same id: "begin"
 // before it is made and "end" after it. The end repeats all, so that it stands for
-// the change by itself; a begin without an end is one that was cut short.
+// the change by itself; a begin without an end is one that was cut short. One of many
+// messages has a "part" after each few, so that no line grows with their number and
+// none is missing of one that was cut short.
 type auditLine struct {
 	Time      string          `json:"time"`
 	ID        string          `json:"id"`
@@ -36,7 +38,7 @@ type auditLine struct {
 	Before    json.RawMessage `json:"before"`
 	Wanted    json.RawMessage `json:"wanted"`
 	After     json.RawMessage `json:"after"`            // what was read back
-	Result    string          `json:"result,omitempty"` // of an end: "done" or "failed"
+	Result    string          `json:"result,omitempty"` // of an end: "done", "failed" or "interrupted"
 	Error     string          `json:"error,omitempty"`
 }
 
@@ -46,40 +48,34 @@ func (e *env) auditPath() string { return filepath.Join(stateDir(e.getenv), "aud
 // recorded makes a change between its two lines in the audit file: do is not called
 // when the first cannot be written. do returns what was read back, for the second.
 func (e *env) recorded(t *target, entry tui.AuditEntry, do func() (after any, err error)) error {
-	done, err := e.audit(t)(entry)
+	return e.recordedInParts(t, entry, func(func(any) error) (any, error) { return do() })
+}
+
+// recordedInParts is recorded for a change of many, which notes each part that it has
+// made.
+func (e *env) recordedInParts(t *target, entry tui.AuditEntry, do func(part func(after any) error) (after any, err error)) error {
+	record, err := e.audit(t)(entry)
 	if err != nil {
 		return err
 	}
-	after, err := do()
+	after, err := do(record.Part)
 	e.noted = e.auditPath()
-	return errors.Join(err, done(after, err))
+	return errors.Join(err, record.Done(after, err))
 }
 
 // audit returns what notes the changes of a target: see tui.Audit.
 func (e *env) audit(t *target) tui.Audit {
-	return func(entry tui.AuditEntry) (func(after any, err error) error, error) {
+	return func(entry tui.AuditEntry) (tui.AuditRecord, error) {
 		line, err := e.auditLine(t, entry)
 		if err == nil {
-			err = e.appendAudit(line)
+			err = e.appendAudit(line, auditLockLimit)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: nothing was changed, because it cannot be noted in the audit file: %w", entry.Command, err)
+			return tui.AuditRecord{}, fmt.Errorf("%s: nothing was changed, because it cannot be noted in the audit file: %w", entry.Command, err)
 		}
-		return func(after any, failed error) error {
-			end := line
-			end.Phase, end.Time, end.Result = "end", jsonTime(e.now()), "done"
-			if failed != nil {
-				end.Result, end.Error = "failed", failed.Error()
-			}
-			var err error
-			if end.After, err = json.Marshal(after); err == nil {
-				err = e.appendAudit(end)
-			}
-			if err != nil {
-				return fmt.Errorf("%s was carried out (%s), but the audit file does not say so: %w", entry.Command, end.Result, err)
-			}
-			return nil
-		}, nil
+		r := &auditRecord{env: e, line: line, written: make(chan struct{})}
+		e.changes.begin(r)
+		return tui.AuditRecord{Part: r.part, Done: r.done}, nil
 	}
 }
 
@@ -119,7 +115,7 @@ func (e *env) operator() string {
 
 // appendAudit writes one line in one write, so that those of several processes do
 // not mix, and waits until it is on the disk.
-func (e *env) appendAudit(line auditLine) error {
+func (e *env) appendAudit(line auditLine, limit time.Duration) error {
 	text, err := marshal(line)
 	if err != nil {
 		return err
@@ -133,7 +129,7 @@ func (e *env) appendAudit(line auditLine) error {
 	if err != nil {
 		return err
 	}
-	err = appendLine(f, text)
+	err = appendLine(f, text, limit)
 	return errors.Join(err, f.Close())
 }
 
@@ -142,7 +138,7 @@ func (e *env) appendAudit(line auditLine) error {
 const auditLockLimit = 5 * time.Second
 
 // appendLine adds a line and syncs. What a crash left of a line before is ended first.
-func appendLine(f *os.File, text []byte) error {
+func appendLine(f *os.File, text []byte, limit time.Duration) error {
 	s, err := f.Stat()
 	if err != nil {
 		return err
@@ -150,7 +146,7 @@ func appendLine(f *os.File, text []byte) error {
 	if !s.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file", f.Name())
 	}
-	if err := lockFile(f, auditLockLimit); err != nil {
+	if err := lockFile(f, limit); err != nil {
 		return err
 	}
 	if s, err = f.Stat(); err != nil { // what it is now that nobody else writes

@@ -4,8 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -185,5 +187,51 @@ func TestSendIsAudited(t *testing.T) {
 	p := runs(t, []string{"send", "orders", "x", "--namesrv", ns}, env).want(t, statusFailed, "send: nothing was changed, because it cannot be noted in the audit file")
 	if p.out.String() != "" {
 		t.Errorf("sent all the same: %s", p.out)
+	}
+}
+
+// What the program cannot wait for has an end all the same, and only one; a change that
+// has ended has none of it. The second end finds another process at work on the file.
+func TestAuditOfAChangeThatIsInterrupted(t *testing.T) {
+	e := auditEnv(t)
+	begin := func(command string) tui.AuditRecord {
+		r, err := e.audit(auditTarget)(tui.AuditEntry{Command: command})
+		must(t, err)
+		return r
+	}
+	must(t, begin("group pause").Done(nil, nil))
+	record := begin("group reset")
+	e.changes.interrupt()
+	must(t, record.Done([]int{1}, nil))
+	var got []string
+	for _, l := range audited(t, e.auditPath()) {
+		got = append(got, fmt.Sprintf("%v %v %v %v", l["command"], l["phase"], l["result"], l["after"]))
+	}
+	want := []string{"group pause begin <nil> <nil>", "group pause end done <nil>", "group reset begin <nil> <nil>", "group reset end interrupted <nil>"}
+	if !slices.Equal(got, want) {
+		t.Errorf("lines %q, want %q", got, want)
+	}
+}
+
+// What was read back and cannot be written does not cost the last line.
+func TestAuditEndsWhateverWasReadBack(t *testing.T) {
+	e := auditEnv(t)
+	err := e.recorded(auditTarget, tui.AuditEntry{Command: "c"}, func() (any, error) { return math.NaN(), nil })
+	if lines := audited(t, e.auditPath()); err == nil || len(lines) != 2 || lines[1]["phase"] != "end" || lines[1]["after"] != nil {
+		t.Errorf("error %v, lines %v", err, lines)
+	}
+}
+
+// Of many messages no more are sent when those before cannot be noted.
+func TestAuditPartThatCannotBeWrittenStopsTheRest(t *testing.T) {
+	e := auditEnv(t)
+	err := e.recordedInParts(auditTarget, tui.AuditEntry{Command: "message resend"}, func(part func(any) error) (any, error) {
+		must(t, part([]int{1}))
+		must(t, os.Remove(e.auditPath()))
+		must(t, os.Mkdir(e.auditPath(), 0o700))
+		return nil, part([]int{2})
+	})
+	if err == nil || !strings.Contains(err.Error(), "message resend: no more was changed, because the audit file does not take what was") {
+		t.Errorf("error %v", err)
 	}
 }

@@ -29,7 +29,7 @@ func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) 
 		wanted = append(wanted, auditedRow(row, row.After))
 	}
 	entry.Before, entry.After = before, wanted
-	done, err := a.audit(entry)
+	record, err := a.audit(entry)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) 
 	for _, row := range rows {
 		after = append(after, auditedRow(row, row.After))
 	}
-	return rows, errors.Join(err, done(after, errors.Join(err, rowErrors(rows))))
+	return rows, errors.Join(err, record.Done(after, errors.Join(err, rowErrors(rows))))
 }
 
 func auditedRow(row engine.ResetRow, offset int64) tui.AuditedOffset {

@@ -147,9 +147,11 @@ func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, 
 	}
 }
 
-// exitNow ends the program without waiting for anything that goes on.
+// exitNow ends the program without waiting for anything that goes on. That a change
+// was under way is noted.
 func (e *env) exitNow(status int) {
 	e.commands.end()
+	e.changes.interrupt()
 	e.exit(status)
 }
 

@@ -87,11 +87,16 @@ func manageCommand(a inspect.ManageAction) string {
 	return noun + " " + verb
 }
 
-// managed is a state by broker, for the audit file: nil where it is not known.
+// managed is a state by broker, for the audit file: nil where it is not known, and in
+// a word where nothing is there, since an empty text says neither.
 func managed(p *inspect.ManagePlan, of func(*inspect.ManageRow) *string) map[string]*string {
 	state := map[string]*string{}
 	for i := range p.Rows {
-		state[p.Rows[i].Broker] = of(&p.Rows[i])
+		s := of(&p.Rows[i])
+		if s != nil && *s == "" {
+			s = new("nothing")
+		}
+		state[p.Rows[i].Broker] = s
 	}
 	return state
 }

@@ -92,6 +92,8 @@ type resender struct {
 	flags  *messageResendFlags
 	out    resendJSON
 	failed int
+	part   func(after any) error // notes a page in the audit file
+	tally  tui.AuditedResend
 }
 
 func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group string, ids []string) error {
@@ -127,12 +129,13 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", plural(int(n), "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
-		err = e.recorded(x.target, tui.AuditEntry{
+		err = e.recordedInParts(x.target, tui.AuditEntry{
 			Command: "message resend", Group: group, Topic: f.topic, Reason: f.reason,
 			Before: map[string]any{"dead_letters": n, "ids": ids, "all": f.all}, After: map[string]any{"target": r.out.Target},
-		}, func() (any, error) {
+		}, func(part func(any) error) (any, error) {
+			r.part = part
 			err := r.run(ctx, pages)
-			return r.out.Messages, errors.Join(err, r.failure())
+			return r.tally, errors.Join(err, r.failure())
 		})
 	} else {
 		err = r.run(ctx, pages)
@@ -182,8 +185,8 @@ func (r *resender) pages(ctx context.Context, ids []string) (first deadPage, n i
 	return first, n, nil
 }
 
-// resendPage is how many dead letters are read, and held, at a time.
-const resendPage = 32
+// resendPage is how many dead letters are read, sent and noted at a time.
+const resendPage = tui.ResendPart
 
 // queuePage reads a queue from one offset up to before another, then goes on with next.
 func (r *resender) queuePage(mq engine.MessageQueue, from, to int64, next deadPage) deadPage {
@@ -227,6 +230,10 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 				r.failed++
 			}
 			r.out.Messages = append(r.out.Messages, resendRowOf(&plan.Rows[i]))
+		}
+		if !r.flags.dryRun {
+			r.tally.Add(plan.Rows)
+			err = errors.Join(err, r.part(tui.AuditResendRows(plan.Rows)))
 		}
 		if err != nil {
 			return err

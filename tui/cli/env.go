@@ -33,6 +33,7 @@ type env struct {
 
 	crew     *crew
 	commands commandRuns    // of the listener exec
+	changes  openChanges    // of the cluster, under way
 	command  *cobra.Command // the one that ran
 	cluster  string         // its name, for the log
 	noted    string         // the audit file, once a change was made and noted there

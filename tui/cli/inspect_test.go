@@ -214,9 +214,9 @@ func TestManageIsNoted(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}
-		phases = append(phases, strings.Join([]string{l.Phase, l.Command, l.Topic, l.Reason, l.Result}, "|"))
+		phases = append(phases, strings.Join([]string{l.Phase, l.Command, l.Topic, l.Reason, l.Result, string(l.Wanted), string(l.After)}, "|"))
 	}
-	if want := []string{"begin|topic delete|orders|cleanup|", "end|topic delete|orders|cleanup|done"}; !slices.Equal(phases, want) {
+	if want := []string{`begin|topic delete|orders|cleanup||{"broker-a":"nothing"}|null`, `end|topic delete|orders|cleanup|done|{"broker-a":"nothing"}|{"broker-a":"nothing"}`}; !slices.Equal(phases, want) {
 		t.Errorf("audit lines %q, want %q", phases, want)
 	}
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -273,9 +272,31 @@ func TestMessageResend(t *testing.T) {
 	if len(r.Messages) != 70 || sent() != 72 || r.Messages[3].SentBefore == nil || r.Messages[5].SentBefore != nil {
 		t.Errorf("all of them: %d messages, %d sent, %+v", len(r.Messages), sent(), r.Messages[3])
 	}
-	audit, err := os.ReadFile(filepath.Join(state, "eyeq", "audit.jsonl"))
-	if err != nil || bytes.Count(audit, []byte("\n")) != 4 || !bytes.Contains(audit, []byte(`"reason":"fixed"`)) || !bytes.Contains(audit, []byte(`"command":"message resend"`)) {
-		t.Errorf("audit = %s, %v", audit, err)
+	// Two: begin, one part, end. Seventy: three parts, and no line of all.
+	var phases []string
+	named := map[any]bool{}
+	lines := audited(t, filepath.Join(state, "eyeq", "audit.jsonl"))
+	for _, l := range lines {
+		phases = append(phases, fmt.Sprint(l["phase"]))
+		if l["phase"] != "part" || l["id"] != lines[len(lines)-1]["id"] {
+			continue
+		}
+		rows := l["after"].([]any)
+		if len(rows) > resendPage {
+			t.Errorf("a line of %d messages", len(rows))
+		}
+		for _, r := range rows {
+			if r := r.(map[string]any); r["sent"] == true && r["verified"] == true && r["new_offset_message_id"] != nil {
+				named[r["message_id"]] = true
+			}
+		}
+	}
+	if got := strings.Join(phases, " "); got != "begin part end begin part part part end" || len(named) != 70 {
+		t.Errorf("the audit file has %s, and names %d of the last 70", got, len(named))
+	}
+	end, first := lines[len(lines)-1], lines[2]
+	if got := fmt.Sprint(end["result"], " ", end["after"]); got != "done map[dead_letters:70 not_known:0 not_sent:0 sent:70 verified:70]" || first["reason"] != "fixed" || first["command"] != "message resend" {
+		t.Errorf("the end says %s; the first end %v", got, first)
 	}
 	text := runs(t, []string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "ID5", "--dry-run"}).want(t, statusDone, "nobody of the group is online").out.String()
 	if !strings.Contains(text, "would be sent back; a copy was sent before, at ") {
