@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -84,15 +83,6 @@ func loopback(tb testing.TB) (client, server net.Conn) {
 	}
 	tb.Cleanup(func() { client.Close(); server.Close() })
 	return client, server
-}
-
-// cpu is the processor time of this process, both ends of a benchmark together.
-func cpu() time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		return 0
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 func reportCPU(b *testing.B, begin time.Duration) {

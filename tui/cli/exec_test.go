@@ -34,7 +34,9 @@ func exits(t *testing.T, file string) {
 		limit := time.Now().Add(5 * time.Second)
 		for alive(pid) {
 			if time.Now().After(limit) {
-				syscall.Kill(pid, syscall.SIGKILL)
+				if p, err := os.FindProcess(pid); err == nil {
+					p.Kill()
+				}
 				t.Fatalf("process %d is still there", pid)
 			}
 			<-time.After(20 * time.Millisecond)
@@ -46,7 +48,8 @@ func exits(t *testing.T, file string) {
 func alive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
-		return syscall.Kill(pid, 0) == nil
+		p, err := os.FindProcess(pid)
+		return err == nil && p.Signal(syscall.Signal(0)) == nil
 	}
 	_, after, _ := strings.Cut(string(stat), ") ")
 	return !strings.HasPrefix(after, "Z")

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -25,7 +24,7 @@ func (p *peers) launch(t *testing.T, program string, args ...string) *stoppable 
 	out, stderr := newBuffer(), newBuffer()
 	cmd := exec.Command(p.script, append([]string{"java", p.version, program}, args...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func (p *peers) launch(t *testing.T, program string, args ...string) *stoppable 
 	s := &stoppable{out: out, stop: func() {
 		if !ended {
 			ended = true
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			killGroup(cmd)
 			cmd.Wait()
 		}
 	}}

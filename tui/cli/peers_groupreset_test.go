@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"eyeq/remoting/protocol"
@@ -25,7 +24,7 @@ func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string, more 
 	out, stderr := newBuffer(), newBuffer()
 	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", "300"}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +32,7 @@ func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string, more 
 	s := &stoppable{out: out, stop: func() {
 		if !ended {
 			ended = true
-			syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
+			killGroup(cmd)
 			cmd.Wait()
 		}
 	}}

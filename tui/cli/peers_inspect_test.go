@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -33,16 +32,16 @@ func (s *stock) start(t *testing.T, mode string) (out *buffer, stop func()) {
 	out = newBuffer()
 	cmd := exec.Command(s.p.script, "java", s.p.version, "Consume", s.namesrv, s.group, s.topic, mode, "900")
 	cmd.Stdout, cmd.Stderr = out, out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	stop = func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM)
+		stopGroup(cmd)
 		cmd.Wait()
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group: a compiler may still run
+		killGroup(cmd) // the group: a compiler may still run
 		cmd.Wait()
 	})
 	awaitCount(t, out, `"started":true`, 1)

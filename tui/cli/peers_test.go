@@ -139,12 +139,12 @@ func (p *peers) startMember(t *testing.T, namesrv, group, topic, mode string, mo
 	out, stderr := newBuffer(), newBuffer()
 	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, mode, "120"}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // the group: a compiler may still run
+		killGroup(cmd) // the group: a compiler may still run
 		cmd.Wait()
 		if t.Failed() {
 			t.Logf("the Java member's standard error: %q", stderr)

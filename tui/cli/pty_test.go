@@ -68,7 +68,7 @@ func runCrashing() int {
 		stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, getenv: os.Getenv, signals: make(chan os.Signal, 2), exit: os.Exit, now: time.Now,
 	}
 	crash := make(chan os.Signal, 1)
-	signal.Notify(crash, syscall.SIGUSR1)
+	signal.Notify(crash, crashSignal)
 	e.beside = func() {
 		<-crash
 		panic("boom beside the screen")
@@ -102,7 +102,7 @@ func onTerminal(t *testing.T, path string, env []string, args ...string) *sessio
 	}
 	s.cmd = exec.Command(path, args...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
-	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	ownTerminal(s.cmd)
 	s.cmd.Env = append([]string{"TERM=xterm-256color", "HOME=" + t.TempDir(), "PATH=" + os.Getenv("PATH"), "XDG_STATE_HOME=" + t.TempDir()}, env...)
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -215,7 +215,7 @@ func TestPanicRestoresTheTerminalAndPrintsTheStack(t *testing.T) {
 	}
 	s := onTerminal(t, self, []string{crashing + "=1"})
 	s.out.await(t, firstScreen)
-	s.cmd.Process.Signal(syscall.SIGUSR1)
+	s.cmd.Process.Signal(crashSignal)
 	if got := s.wait(t, patience); got != statusFailed {
 		t.Errorf("status = %d, want %d", got, statusFailed)
 	}
