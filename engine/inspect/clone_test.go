@@ -89,7 +89,8 @@ func TestCloneDoubt(t *testing.T) {
 		p := d.planClone(inspect.CloneRequest{Source: source, Target: target, Topic: topic})
 		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
 			id, _ := r.Command.ExtFields.Get("queueId")
-			return sandbox.Fault{Lose: r.Command.Code == int32(protocol.UpdateConsumerOffset) && id == "1"}
+			commit := r.Command.Code == int32(protocol.UpdateConsumerOffset)
+			return sandbox.Fault{Lose: commit && id == "0", Drop: commit && id == "1"} // one is read back, one was never done
 		})
 		res, err := d.ApplyClone(t.Context(), p)
 		var got []inspect.CloneState

@@ -325,7 +325,12 @@ func (in *Inspector) ApplyManage(ctx context.Context, p ManagePlan) (ManagePlan,
 	each(len(p.Rows), 0, func(i int) {
 		row := &p.Rows[i]
 		row.Tried = true
-		if err := in.manageAt(ctx, &p.Request, row.Addr); err != nil {
+		err := in.manageAt(ctx, &p.Request, row.Addr)
+		switch {
+		case unanswered(err):
+			row.Error = "not known whether it was done, or will be: " + ReasonOf(err).String()
+			in.reopen(row.Addr)
+		case err != nil:
 			row.Error = ReasonOf(err).String()
 		}
 	})
@@ -369,11 +374,21 @@ func (in *Inspector) manageAt(ctx context.Context, r *ManageRequest, addr string
 	return err
 }
 
+// unread notes that nobody has said what is at a broker now.
+func (row *ManageRow) unread(why string) {
+	if row.Error == "" {
+		row.Error = "it cannot be read back: " + why
+	}
+}
+
 // verifyManaged reads back.
 func (in *Inspector) verifyManaged(ctx context.Context, p *ManagePlan) error {
 	s, err := in.freshSurvey(ctx)
 	if err != nil {
-		return err
+		for i := range p.Rows {
+			p.Rows[i].unread(ReasonOf(err).String())
+		}
+		return p.Failed()
 	}
 	switch p.Request.Action {
 	case CreateTopic, DeleteTopic:
@@ -385,17 +400,29 @@ func (in *Inspector) verifyManaged(ctx context.Context, p *ManagePlan) error {
 			} else {
 				row.Verified = ReasonOf(err).Kind == ReasonNotFound
 			}
+			if err != nil && ReasonOf(err).Kind != ReasonNotFound {
+				row.unread(ReasonOf(err).String())
+			}
 		})
 	default:
 		known := s.groups[p.Request.Name]
 		for i := range p.Rows {
 			row := &p.Rows[i]
 			there := known != nil && slices.Contains(known.brokers, row.Broker)
-			row.Verified = there == (p.Request.Action == CreateGroup) && slices.Contains(s.asked, row.Broker)
+			told := slices.Contains(s.asked, row.Broker)
+			row.Verified = there == (p.Request.Action == CreateGroup) && told
 			if row.Before == offsetsOnly {
 				c, err := in.round(s).committed(ctx, row.Addr)
-				row.Verified = row.Verified && err == nil && len(c.all[p.Request.Name]) == 0
+				row.Verified, told = row.Verified && err == nil && len(c.all[p.Request.Name]) == 0, told && err == nil
 			}
+			if !told {
+				row.unread(s.silence(row.Broker))
+			}
+		}
+	}
+	for i := range p.Rows {
+		if p.Rows[i].Verified {
+			p.Rows[i].Error = "" // whatever became of the answer
 		}
 	}
 	return p.Failed()

@@ -52,6 +52,7 @@ type ResetRow struct {
 	Lost     string // why its broker could not be asked any more while members were watched
 	Obeyed   string // what its member does with it: "goes on from there", "overwrote it at …", "cannot be told"
 	Error    string
+	unsure   string // why nobody has said whether it was done; what is committed decides
 }
 
 // ResetPlan is what a reset would do. It was made by reading only.

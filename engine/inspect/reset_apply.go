@@ -172,7 +172,8 @@ func (r *ResetResult) Failed() error {
 	return errors.Join(errs...)
 }
 
-// lostAny reports whether a broker was lost on the way.
+// lostAny reports whether it is not known of some queue where it is: its broker was
+// lost on the way, or did not answer.
 func (r *ResetResult) lostAny() bool {
-	return slices.ContainsFunc(r.Rows, func(row ResetRow) bool { return row.Lost != "" })
+	return slices.ContainsFunc(r.Rows, func(row ResetRow) bool { return row.Lost != "" || row.unsure != "" && !row.Verified })
 }

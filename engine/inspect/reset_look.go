@@ -32,6 +32,7 @@ func (a *resetApply) watch(ctx context.Context) {
 		}
 		o := &obedience{
 			method: row.Method, from: max(row.Before, row.Min), to: row.After, began: a.began, last: sight{committed: -1},
+			fresh: row.Before < 0, end: row.After >= row.Max,
 			obeys: a.obeys(a.res.Plan.owners.of(row.MessageQueue)),
 		}
 		o.see(sight{at: a.began, committed: row.ReadBack, memory: -1})
@@ -62,6 +63,9 @@ func (a *resetApply) watch(ctx context.Context) {
 	}
 	for row, o := range watched {
 		row.Verified, row.Obeyed = o.judge(row.Owner)
+		if row.unsure != "" && !row.Verified {
+			row.Error = "not known whether it was done: " + row.unsure
+		}
 		if o.lost != "" {
 			row.Lost = "the broker was lost after the reset was sent: " + o.lost
 		}

@@ -20,6 +20,8 @@ type obedience struct {
 	from, to int64 // committed before (the queue's beginning when nothing was), and the target
 	began    time.Time
 	obeys    bool // the members are known to heed this kind of reset
+	fresh    bool // nothing was committed before, so that nobody knows where the member was
+	end      bool // the target is the queue's end: nothing is there to go on with
 
 	there time.Time // when the target was first seen committed
 	moved bool      // a member goes on from the target: nothing is in doubt any more
@@ -43,7 +45,7 @@ func (o *obedience) see(s sight) {
 	}
 	o.last = s
 	at := func(offset int64) bool { // at the target, or on the way from it
-		if o.to < o.from {
+		if o.to < o.from && !o.fresh {
 			return offset >= o.to && offset < o.from
 		}
 		return offset >= o.to
@@ -59,6 +61,10 @@ func (o *obedience) see(s sight) {
 		o.there = s.at
 	}
 	o.away = time.Time{}
+	if o.fresh { // the target was committed for the first time, by us or the broker
+		o.moved = o.moved || returned || o.end || s.committed != o.to || s.consumed.After(o.began)
+		return
+	}
 	o.moved = o.moved || returned || o.method == MethodPush || s.committed != o.to || o.to == o.from || s.memory >= 0 && at(s.memory)
 }
 
@@ -91,7 +97,11 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return false, fmt.Sprintf("not applied by %s: it still commits %d", owner, o.last.committed)
 	case o.there.IsZero():
 		return false, fmt.Sprintf("%d is committed", o.last.committed)
-	case o.away.IsZero() && o.moved && o.to == o.from:
+	case o.away.IsZero() && o.fresh && o.end:
+		return true, "written: nothing was committed before"
+	case o.away.IsZero() && !o.moved && o.fresh && o.method == MethodPush:
+		return false, fmt.Sprintf("not known whether %s went there: nothing was committed before, and it has consumed nothing since", owner)
+	case o.away.IsZero() && o.moved && o.to == o.from && !o.fresh:
 		return true, "stays where it was"
 	case o.away.IsZero() && o.moved:
 		return true, "goes on from there"

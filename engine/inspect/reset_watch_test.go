@@ -92,6 +92,27 @@ func TestObedience(t *testing.T) {
 		"nothing to move": {
 			obedience{method: MethodServer, from: 10, to: 10},
 			[]sight{look(0, 10)}, true, true, "stays"},
+		"server, nothing was committed, and the member has not pulled": {
+			obedience{method: MethodServer, from: 0, to: 0, fresh: true, obeys: true},
+			[]sight{look(0, 0), says(look(20, 0), 0, -60)}, false, true, "has not pulled yet"},
+		"server, nothing was committed, and the member takes from there": {
+			obedience{method: MethodServer, from: 0, to: 0, fresh: true, obeys: true},
+			[]sight{look(0, 0), says(look(9, 0), 0, 8)}, true, true, "goes on from there"},
+		"server, nothing was committed, the member commits past it": {
+			obedience{method: MethodServer, from: 0, to: 10, fresh: true, obeys: true},
+			[]sight{look(0, 10), look(9, 17)}, true, true, "goes on from there"},
+		"server, nothing was committed, overwritten from before it": {
+			obedience{method: MethodServer, from: 0, to: 10, fresh: true},
+			[]sight{look(0, 10), look(9, 3)}, false, false, "overwritten by c1"},
+		"nothing was committed, and nothing waits": {
+			obedience{method: MethodPush, from: 0, to: 10, fresh: true, end: true},
+			[]sight{look(0, 10)}, true, true, "written: nothing was committed before"},
+		"push, nothing was committed, what we have written is no sign of a member": {
+			obedience{method: MethodPush, from: 0, to: 0, fresh: true, obeys: true},
+			[]sight{look(0, 0), says(look(30, 0), 0, -60)}, false, false, "not known whether c1 went there"},
+		"push, nothing was committed, and the member goes on": {
+			obedience{method: MethodPush, from: 0, to: 0, fresh: true, obeys: true},
+			[]sight{look(0, 0), look(20, 4)}, true, true, "goes on from there"},
 		"written, and a member came": {
 			obedience{method: MethodCommit, from: 100, to: 0},
 			[]sight{look(0, 0), look(5, 100)}, false, false, "overwritten by c1"},

@@ -38,7 +38,7 @@ func (a *resetApply) commit(ctx context.Context, pl *resetPlace) {
 	failed := a.in.client.UpdateConsumerOffsets(ctx, a.st.group, offsets)
 	for _, row := range pl.rows {
 		if err := failed[row.MessageQueue]; err != nil {
-			row.Error = ReasonOf(err).String()
+			a.fail(pl, row, err)
 			continue
 		}
 		// A 5.x broker answers yes and writes nothing while an earlier reset of the queue
@@ -67,8 +67,19 @@ func (a *resetApply) serverSide(ctx context.Context, pl *resetPlace, row *ResetR
 		Queue: &protocol.ResetQueue{ID: row.QueueID, Offset: row.After},
 	})
 	if err != nil {
-		row.Error = ReasonOf(err).String()
+		a.fail(pl, row, err)
 	}
+}
+
+// fail notes that a request about a queue has failed. One whose answer did not come may
+// have been carried out, or may be yet: what is committed is read all the same.
+func (a *resetApply) fail(pl *resetPlace, row *ResetRow, err error) {
+	if !unanswered(err) {
+		row.Error = ReasonOf(err).String()
+		return
+	}
+	row.unsure = ReasonOf(err).String()
+	a.in.reopen(pl.broker.addr)
 }
 
 func (a *resetApply) reset(ctx context.Context, pl *resetPlace, h *protocol.InvokeResetOffsetRequestHeader) (protocol.OffsetTable, error) {
@@ -98,7 +109,7 @@ func (a *resetApply) push(ctx context.Context, pl *resetPlace) {
 	for _, row := range pl.rows {
 		row.Tried = true
 		if err != nil {
-			row.Error = ReasonOf(err).String()
+			a.fail(pl, row, err)
 			continue
 		}
 		to, ok := told[row.MessageQueue]
@@ -116,24 +127,39 @@ func (a *resetApply) readBack(ctx context.Context) {
 	each(len(a.res.Rows), 0, func(i int) {
 		row := &a.res.Rows[i]
 		broker, _ := a.st.at(row.BrokerName)
-		offset, found, err := a.committed(ctx, broker.broker.addr, row.MessageQueue)
-		switch {
-		case err != nil:
-			if row.Error == "" {
-				row.Error = "it cannot be read back: " + ReasonOf(err).String()
-			}
-			return
-		case found:
-			row.ReadBack = offset
-		}
-		row.Verified = found && offset == row.After && row.Error == ""
-		if row.Verified {
-			row.Obeyed = "written"
-			if !row.Tried {
-				row.Obeyed = "was there already"
-			}
-		} else if row.Error == "" && row.Method != MethodPush {
-			row.Error = fmt.Sprintf("%s is committed, %d was written", offsetWord(row.ReadBack), row.After)
+		if row.Error == "" {
+			a.readRow(ctx, broker.broker.addr, row)
 		}
 	})
+}
+
+// readRow asks what is committed in one queue, and judges by it what was written.
+func (a *resetApply) readRow(ctx context.Context, addr string, row *ResetRow) {
+	offset, found, err := a.committed(ctx, addr, row.MessageQueue)
+	if err != nil && row.unsure != "" {
+		row.Error = "not known whether it was done, or will be: " + row.unsure
+		return
+	}
+	if err != nil {
+		row.unsure = ReasonOf(err).String()
+		row.Error = "it cannot be read back: " + row.unsure
+		return
+	}
+	if found {
+		row.ReadBack = offset
+	}
+	row.Verified = found && offset == row.After
+	switch {
+	case row.Verified && !row.Tried:
+		row.Obeyed = "was there already"
+	case row.Verified && row.unsure != "":
+		row.Obeyed, row.unsure = "written, though no answer came", ""
+	case row.Verified:
+		row.Obeyed = "written"
+	case row.Method != MethodCommit: // members move it: they are watched
+	case row.unsure != "":
+		row.Error = fmt.Sprintf("not done yet, and perhaps later, %s is committed: %s", offsetWord(row.ReadBack), row.unsure)
+	default:
+		row.Error = fmt.Sprintf("%s is committed, %d was written", offsetWord(row.ReadBack), row.After)
+	}
 }

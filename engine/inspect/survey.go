@@ -50,6 +50,16 @@ type knownGroup struct {
 	orderly   bool
 }
 
+// silence is why a broker has not told its groups.
+func (s *survey) silence(broker string) string {
+	for _, p := range s.problems {
+		if p.Where == broker {
+			return p.Why.String()
+		}
+	}
+	return "no name server knows the broker any more"
+}
+
 // forget has the next call ask anew: something was changed.
 func (in *Inspector) forget() {
 	in.mu.Lock()
