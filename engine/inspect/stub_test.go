@@ -25,11 +25,13 @@ type stub struct {
 	begins chan struct{} // it pulls once this is closed; nil: at once
 	pop    bool          // it says that brokers give it messages
 	model  protocol.MessageModel
+	jstack string
 
 	mu       sync.Mutex // guards what follows
 	position map[protocol.MessageQueue]int64
 	consumed map[protocol.MessageQueue]time.Time
 	refused  int // pulls
+	stacks   int // it was asked for
 }
 
 const stubTick = time.Second
@@ -152,6 +154,12 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 			}
 			info.MQTable[mq] = protocol.ProcessQueueInfo{CommitOffset: at, LastPullTimestamp: time.Now().UnixMilli(), LastConsumeTimestamp: s.lastConsumed(mq).UnixMilli()}
 		}
+		if stack, _ := req.ExtFields.Get("jstackEnable"); stack == "true" {
+			s.mu.Lock()
+			s.stacks++
+			s.mu.Unlock()
+			info.Jstack = s.jstack
+		}
 		_ = c.Respond(&req, &protocol.Command{Body: protocol.EncodeRunningInfo(&info)}) // a test that ends
 	case protocol.ResetConsumerClientOffset:
 		table, err := protocol.DecodeResetOffset(req.Body)
@@ -164,6 +172,12 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 			s.position[mq], s.consumed[mq] = to, time.Now()
 		}
 	}
+}
+
+func (s *stub) askedForStack() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stacks
 }
 
 func (s *stub) lastConsumed(mq protocol.MessageQueue) time.Time {

@@ -20,6 +20,7 @@ type membersFlags struct {
 	reading
 	stack, properties bool
 	client            string
+	stacks            map[string]inspect.Stack // by client id, with stack
 }
 
 func newGroupMembers(e *env) *cobra.Command {
@@ -34,7 +35,7 @@ reason in its place; the others are shown.`,
   eyeq group members orders-worker --client 10.0.0.7@12#34 --stack`,
 	}
 	fl := cmd.Flags()
-	fl.BoolVar(&f.stack, "stack", false, "the stacks of the members' threads too")
+	fl.BoolVar(&f.stack, "stack", false, "what the members' threads do, those of the listener first (Java and Go clients tell)")
 	fl.BoolVar(&f.properties, "properties", false, "the members' own settings too")
 	fl.StringVar(&f.client, "client", "", "only the member with this client id")
 	e.groupReader(cmd, &f.reading, func(ctx context.Context, x *inspection, group, format string) ([]byte, error) {
@@ -45,7 +46,7 @@ reason in its place; the others are shown.`,
 
 func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group, format string) ([]byte, error) {
 	ask := x.Members
-	if f.stack {
+	if f.stack && f.client == "" {
 		ask = x.MembersWithStacks
 	}
 	m, err := ask(ctx, group)
@@ -62,6 +63,11 @@ func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group
 		m.Members = slices.DeleteFunc(m.Members, func(one inspect.Member) bool { return one.ClientID != f.client })
 		if len(m.Members) == 0 {
 			return nil, &notFoundError{fmt.Sprintf("group %q has no member %q", group, f.client)}
+		}
+	}
+	if f.stack {
+		if err := f.readStacks(ctx, x, &m); err != nil {
+			return nil, err
 		}
 	}
 	if format == "json" {
@@ -94,7 +100,7 @@ type memberJSON struct {
 	Queues        []memberQueueJSON  `json:"queues"`
 	QueuesError   string             `json:"queues_error,omitempty"`
 	Properties    map[string]string  `json:"properties,omitempty"`
-	Stack         string             `json:"stack,omitempty"`
+	*StackJSON
 }
 
 type subscriptionJSON struct {
@@ -154,15 +160,15 @@ func (f *membersFlags) member(m *inspect.Member) memberJSON {
 	if len(m.Addresses) > 0 {
 		j.Address = m.Addresses[0]
 	}
+	if f.stack {
+		j.StackJSON = f.stackOf(m.ClientID)
+	}
 	if m.Info == nil {
 		j.QueuesError = m.Why.String()
 		return j
 	}
 	if f.properties {
 		j.Properties = m.Info.Properties
-	}
-	if f.stack {
-		j.Stack = m.Info.Jstack
 	}
 	started, _ := strconv.ParseInt(m.Info.Properties["PROP_CONSUMER_START_TIMESTAMP"], 10, 64) // 0: not said
 	j.Started = millisJSON(started)
@@ -305,9 +311,7 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 		}
 	}
 	if f.stack {
-		for line := range strings.Lines(m.Info.Jstack) {
-			out = append(out, headLine("  %s", safe(strings.TrimRight(line, "\r\n")))...)
-		}
+		out = append(out, f.stackText(m.ClientID)...)
 	}
 	return out
 }
