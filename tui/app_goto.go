@@ -90,7 +90,7 @@ func (a *app) parseTail(fields []string) (r TailRequest, err error) {
 				i++
 				text += " " + fields[i]
 			}
-			if r.From, err = a.parsePosition(text); err != nil {
+			if r.From, err = parsePosition(a.env, text); err != nil {
 				return r, err
 			}
 		case strings.HasPrefix(f, "q="):
@@ -106,10 +106,11 @@ func (a *app) parseTail(fields []string) (r TailRequest, err error) {
 	return r, nil
 }
 
-// parsePosition reads where a tail begins: latest, earliest, offset:N or a time.
-func (a *app) parsePosition(text string) (TailPosition, error) {
-	switch {
-	case text == "latest", text == "end", text == "":
+// parsePosition reads where a tail begins: what --from of the command takes, or a time
+// of today.
+func parsePosition(e *env, text string) (TailPosition, error) {
+	switch text = strings.TrimSpace(text); {
+	case text == "latest", text == "last", text == "now", text == "end", text == "":
 		return TailPosition{}, nil
 	case text == "earliest", text == "first":
 		return TailPosition{Earliest: true}, nil
@@ -120,7 +121,7 @@ func (a *app) parsePosition(text string) (TailPosition, error) {
 		}
 		return TailPosition{ByOffset: true, Offset: n}, nil
 	}
-	t, err := parseTime(text, a.env.now, a.env.o.Location)
+	t, err := parseTime(text, e.now, e.o.Location)
 	return TailPosition{Time: t}, err
 }
 

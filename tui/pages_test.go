@@ -203,7 +203,7 @@ func TestTailRequestsAreRead(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	for text, want := range map[string]TailPosition{"earliest": {Earliest: true}, "latest": {}, "offset:1,200": {ByOffset: true, Offset: 1200}} {
-		if got, err := d.a.parsePosition(text); err != nil || got != want {
+		if got, err := parsePosition(d.a.env, text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}

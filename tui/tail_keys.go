@@ -192,18 +192,12 @@ func (v tailView) findMatch(step int) (page, request) {
 
 func (v *tailView) askTime() prompt {
 	e := v.env
-	return newPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, first, or end", "SEEK", "", func(text string) (request, error) {
-		switch strings.TrimSpace(text) {
-		case "first":
-			return toPageRequest{seekMsg{TailPosition{Earliest: true}}}, nil
-		case "end":
-			return toPageRequest{seekMsg{}}, nil
-		}
-		t, err := parseTime(strings.TrimSpace(text), e.now, e.o.Location)
+	return newPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, earliest, latest", "SEEK", "", func(text string) (request, error) {
+		from, err := parsePosition(e, text)
 		if err != nil {
 			return nil, err
 		}
-		return toPageRequest{seekMsg{TailPosition{Time: t}}}, nil
+		return toPageRequest{seekMsg{from}}, nil
 	})
 }
 
