@@ -192,9 +192,16 @@ it is there. One that is there already is left as it is, with status 4.`,
 	e.completeFlag(cmd, "type", topicTypes...)
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
 		r.Name, r.Type = args[0], strings.ToUpper(r.Type)
-		r.ReadQueues, r.WriteQueues = cmp.Or(r.ReadQueues, queues), cmp.Or(r.WriteQueues, queues)
-		if min(r.ReadQueues, r.WriteQueues) < 1 || max(r.ReadQueues, r.WriteQueues) > maxTopicQueues {
-			return usagef("--queues: must be from 1 to %d", maxTopicQueues)
+		for _, f := range []struct {
+			name string
+			n    *int32
+		}{{"read-queues", &r.ReadQueues}, {"write-queues", &r.WriteQueues}} {
+			if !fl.Changed(f.name) {
+				f.name, *f.n = "queues", queues
+			}
+			if *f.n < 1 || *f.n > maxTopicQueues {
+				return usagef("--%s %d: must be from 1 to %d", f.name, *f.n, maxTopicQueues)
+			}
 		}
 		if r.Type != "" && !slices.Contains(topicTypes, r.Type) {
 			return usagef("--type %q: must be %s", r.Type, orList(topicTypes))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -36,8 +37,8 @@ func newSend(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "send TOPIC [BODY|@FILE|-]",
 		Short: "Send messages to a topic (-o text|json)",
-		Long: `Sends one message, or -n of them, to a topic that exists: to its queues by turns, or to --queue.
-The body is BODY, the content of FILE, or standard input. Nothing is compressed.
+		Long: `Sends one message, or -n of them, to a topic that exists: to its queues by turns from any of them on,
+or to --queue. The body is BODY, the content of FILE, or standard input. Nothing is compressed.
 With -o json each message is an object of kind "sent", else (-o text) a line.`,
 		Example: `  eyeq send orders '{"id": 1}' --tag paid --key order-1
   generate | eyeq send orders - -o json`,
@@ -116,9 +117,10 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	}
 	s := &sender{env: e, client: client, format: format, ids: remoting.NewUniqueIDs(), dryRun: f.dryRun, delayed: slices.ContainsFunc(properties, isDelay)}
 	sendAll := func() (after any, err error) {
+		first := rand.IntN(len(queues)) // else queue 0 would get every message that is sent alone
 		for i := range f.count {
 			m := remoting.OutMessage{Topic: topic, Body: body, Properties: properties}
-			if err := s.send(ctx, queues[i%len(queues)], m); err != nil {
+			if err := s.send(ctx, queues[(first+i)%len(queues)], m); err != nil {
 				return sentCount{i, len(body)}, err
 			}
 		}

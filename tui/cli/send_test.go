@@ -94,6 +94,22 @@ func TestSendDryRunIsNoSentMessage(t *testing.T) {
 	}
 }
 
+// A run begins at any queue, else the first one would get all that is sent one by one.
+func TestSendBeginsAtAnyQueue(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
+	begun := map[string]bool{}
+	for range 64 {
+		lines := strings.Split(runs(t, []string{"send", "orders", "x", "-n", "5", "--namesrv", namesrv, "--dry-run"}).want(t, statusDone, "").out.String(), "\n")
+		begun[lines[0]] = true
+		if again := map[string]bool{lines[0]: true, lines[1]: true, lines[2]: true, lines[3]: true}; len(again) != 4 || lines[4] != lines[0] {
+			t.Fatalf("sent to %q, want each of four by turns", lines)
+		}
+	}
+	if len(begun) < 2 {
+		t.Errorf("64 runs began at %v, want several", begun)
+	}
+}
+
 func TestSendBodies(t *testing.T) {
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	file := filepath.Join(t.TempDir(), "body")
