@@ -180,9 +180,11 @@ func (v *tailView) drawList(c *canvas, h int) {
 		}
 		c.tableRow(th, &layout, tailColumns, cells[:], look)
 	}
-	notes := v.emptyReason()
-	if v.list.Len() > 0 {
-		notes = nil
+	var notes []string
+	if v.list.Len() == 0 {
+		for _, l := range v.emptyReason() {
+			notes = append(notes, wrapText(l, max(c.w-6, 10))...)
+		}
 	}
 	c.tableRest(th, h-tableFrame-(end-first), notes)
 	c.bottom(thinBox, th.frame)
@@ -228,6 +230,8 @@ func (v *tailView) emptyReason() []string {
 		return []string{"", "No message matches  /" + SafeText(v.filter), plural(len(v.ring.rows), "kept message") + " hidden by the filter; a text looks into bodies, key:K and tag:T do not", "esc clear filter"}
 	case v.filter != "" && v.total.Seen > 0:
 		return []string{"", fmt.Sprintf("none of %s matches  /%s", plural(int(v.total.Seen), "message"), SafeText(v.filter)), "esc clear filter"}
+	case v.total.Behind == 0 && v.group != "" && v.request.From.Earliest:
+		return []string{"", "group " + SafeText(v.group) + " has no dead letters", "one that comes is shown"}
 	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):
 		return []string{"", "there is no message from there to the end; what comes is shown"}
 	}

@@ -170,6 +170,20 @@ func TestGoldenTail(t *testing.T) {
 	}
 }
 
+func TestTailSeeksWithTheWordsOfTheCommand(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	for text, want := range map[string]string{"earliest": "from the first message", "first": "from the first message", "latest": "from the end", "now": "from the end",
+		" offset:7 ": "from offset 7", "-15m": "from " + d.a.env.clock(fixtureNow.Add(-15*time.Minute), clockSeconds)} {
+		d.keys("T").typing(text).keys("enter").see(want + " · all queues")
+	}
+	d.keys("T").typing("soon").keys("enter").see(`"soon" is no time`).see("SEEK")
+}
+
+func TestTailOfAGroupWithoutDeadLetters(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle @first", nil, &TailBatch{})
+	d.see("group order-settle has no dead letters").see("one that comes is shown")
+}
+
 func TestTailKeepsItsBounds(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
 	total := 0

@@ -13,6 +13,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
 
@@ -144,13 +145,25 @@ func followed(route *remoting.TopicRoute) error {
 	return nil
 }
 
+// noTopic says that no name server knows a topic. Those of dead letters and of retries
+// are made when they are needed: that one is missing is no fault.
+func noTopic(topic string) *notFoundError {
+	if group, ok := strings.CutPrefix(topic, protocol.DLQTopicPrefix); ok {
+		return &notFoundError{fmt.Sprintf("there are no dead letters of group %s: its brokers make %s with the first one", group, topic)}
+	}
+	if group, ok := strings.CutPrefix(topic, protocol.RetryTopicPrefix); ok {
+		return &notFoundError{fmt.Sprintf("there are no retries of group %s: its brokers make %s when a first member joins", group, topic)}
+	}
+	return &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
+}
+
 // topicRoute asks for a topic that must exist, and whose queues are those of its route.
 func (e *env) topicRoute(ctx context.Context, client *remoting.Client, topic string) (*remoting.TopicRoute, error) {
 	ctx, cancel := context.WithTimeout(ctx, e.flags.timeout)
 	defer cancel()
 	route, _, err := client.RefreshRoute(ctx, topic)
 	if isType[*remoting.NoRouteError](err) {
-		return nil, &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
+		return nil, noTopic(topic)
 	}
 	if err != nil {
 		addrs, _ := client.Namesrv()

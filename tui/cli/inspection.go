@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
 
@@ -66,6 +67,9 @@ func (x *inspection) close() { x.client.Close() }
 // explain makes of what an Inspector returns what a command ends with.
 func explain(err error) error {
 	if e, ok := errors.AsType[*inspect.NotFoundError](err); ok {
+		if e.Kind == "topic" && strings.HasPrefix(e.Name, protocol.DLQTopicPrefix) {
+			return noTopic(e.Name)
+		}
 		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
 	}
 	if te := hopeless(err); te != nil {

@@ -203,6 +203,9 @@ func TestTailCharset(t *testing.T) {
 func TestTailNotFound(t *testing.T) {
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 3), sandboxtest.Brokers("broker-a", "broker-b"))
 	runs(t, []string{"tail", "nope", "--namesrv", namesrv}).want(t, statusNotFound, "topic nope does not exist")
+	for _, args := range [][]string{{"tail", "%DLQ%g"}, {"topic", "show", "%DLQ%g"}, {"message", "find", "-t", "%DLQ%g", "--from", "-1h"}, {"message", "resend", "-t", "%DLQ%g", "--all", "--yes"}} {
+		runs(t, append(args, "--namesrv", namesrv)).want(t, statusNotFound, "there are no dead letters of group g")
+	}
 	runs(t, []string{"tail", "orders", "--namesrv", namesrv, "--queue", "broker-a:7"}).
 		want(t, statusNotFound, "topic orders has no queue broker-a:7: it has broker-a:0-2, broker-b:0-2")
 	runs(t, []string{"tail", "orders", "--namesrv", deadAddress(t)}).want(t, statusUnreachable, "no name server answers")

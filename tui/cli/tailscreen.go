@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
 
@@ -23,6 +25,9 @@ const (
 	// tailPace is the time between two batches: a screen cannot show more, and a scan
 	// that matches nothing must not wake it for every pull.
 	tailPace = 100 * time.Millisecond
+	// tailAbsent is the time between two looks for a topic of dead letters that is not
+	// there.
+	tailAbsent = 5 * time.Second
 )
 
 // tailOpener opens the tails of a screen; they read by the client, and their
@@ -112,18 +117,18 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case isType[*remoting.NoRouteError](err) && strings.HasPrefix(t.topic, protocol.DLQTopicPrefix):
+			t.progress(0) // nothing is wrong: there are no dead letters yet
+			t.from = position{kind: posEarliest}
+			waitFor(ctx.Done(), tailAbsent)
+			continue
 		case isType[*remoting.NoRouteError](err):
-			return &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", t.topic)}
+			return noTopic(t.topic)
 		case err != nil && !remoting.Retryable(err):
 			return err
 		case err != nil:
 			s.notice(reasonText(err) + "; trying again")
-			wait := time.NewTimer(tailRetry)
-			select {
-			case <-wait.C:
-			case <-ctx.Done():
-			}
-			wait.Stop()
+			waitFor(ctx.Done(), tailRetry)
 			continue
 		}
 		if err := followed(route); err != nil {

@@ -103,6 +103,29 @@ func TestScreenTailPositions(t *testing.T) {
 	})
 }
 
+// A group without dead letters has no topic of them: that is no fault, and the first
+// one is shown when it comes.
+func TestScreenTailWaitsForDeadLetters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t)
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "%DLQ%g"})
+		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 && b.Notice == "" }); len(got) != 0 {
+			t.Fatalf("%d messages, want none", len(got))
+		}
+		sb.CreateTopic("%DLQ%g", 1)
+		putOne(sb, "%DLQ%g", "dead")
+		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 1 }); len(got) != 1 || string(got[0].StoredBody()) != "dead" {
+			t.Errorf("%d messages, want the dead letter", len(got))
+		}
+		for topic, want := range map[string]string{"nope": "topic nope does not exist", "%RETRY%g": "there are no retries of group g"} {
+			tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: topic})
+			if _, err := tail.Next(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q", topic, err, want)
+			}
+		}
+	})
+}
+
 func TestScreenTailFilterChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
