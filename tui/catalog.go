@@ -344,7 +344,7 @@ func (c *catalog[R]) nameColumn(title string, w int) table.Column {
 // nameCell is its cell.
 func (e *catalogEntry[R]) nameCell(st style) table.Cell {
 	if e.system {
-		return table.Cell{Text: e.safe + systemMark, Style: st}
+		return table.Cell{Text: e.safe + systemMark, Style: st, Name: true}
 	}
-	return table.Cell{Text: e.safe, Style: st}
+	return table.Cell{Text: e.safe, Style: st, Name: true}
 }

@@ -182,7 +182,7 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, gr
 		gap = ""
 	}
 	c.put(text, mark+gap+pad(v.pic.scene.letters[m.ClientID], 2))
-	c.cell(text, m.ClientID, v.memberWidth(t)+1, false)
+	c.cell(text, table.CutMiddle(m.ClientID, v.memberWidth(t)), v.memberWidth(t)+1, false)
 	word := ""
 	switch {
 	case m.Self && v.w < 86:

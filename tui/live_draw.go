@@ -192,8 +192,8 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		base = th.dim
 	}
 	owner := s.ownerLetter(q)
-	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base}
-	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base}
+	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base, Name: true}
+	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base, Name: true}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
 	cells[colCommit] = table.Cell{Text: offset(q.CommittedOffset), Style: base}
 	lag, ok := lagOf(q)

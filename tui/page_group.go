@@ -236,7 +236,7 @@ func (v *groupView) layout() {
 
 func (v *groupView) memberCells(k string, cells []table.Cell) {
 	m, th := v.member(k), v.env.th
-	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.text}
+	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.text, Name: true}
 	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.dim}
 	if len(m.Addresses) > 1 {
 		cells[1].Style = th.bad
@@ -286,7 +286,7 @@ func orDash(s string) string {
 
 func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 	r, th := v.subscription(k), v.env.th
-	cells[0] = table.Cell{Text: r.Topic, Style: th.text}
+	cells[0] = table.Cell{Text: r.Topic, Style: th.text, Name: true}
 	cells[1] = table.Cell{Text: r.Type, Style: th.dim}
 	if r.Same {
 		cells[2] = table.Cell{Text: "✓ " + same, Style: th.good}

@@ -115,3 +115,15 @@ func (d *driver) groupUnderCursor() string {
 	v := d.a.page().(groupsView)
 	return v.current()
 }
+
+// Groups of one system begin alike: at 80 columns they are told apart by their ends.
+func TestGroupsWithALongCommonBeginningAreToldApart(t *testing.T) {
+	f := &fakeCluster{groups: func() (l inspect.GroupList, err error) {
+		for _, end := range []string{"east", "west"} {
+			l.Groups = append(l.Groups, inspect.GroupName{Group: "com.example.payments.settlement.order-consumer-" + end})
+		}
+		return l, nil
+	}}
+	f.groupRows = func(groups []string) []inspect.GroupRow { return make([]inspect.GroupRow, len(groups)) }
+	driveCluster(t, 80, 24, defaultOptions(), f).see("com.example.").see("consumer-east").see("consumer-west")
+}

@@ -233,7 +233,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 	if len(t.queues) > 0 {
 		name += fmt.Sprintf("  (%d)", len(t.queues))
 	}
-	cells[colLagName] = table.Cell{Text: name, Style: th.bold}
+	cells[colLagName] = table.Cell{Text: name, Style: th.bold, Name: true}
 	cells[colLagLag] = e.numberCell(t.lag, t.retry || t.dead)
 	if t.lag.Known && !t.dead {
 		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.bar}
@@ -264,7 +264,7 @@ func (v *lagView) share(n inspect.Number) string {
 
 func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	th, e := v.env.th, v.env
-	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.text}
+	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.text, Name: true}
 	cells[colLagMin] = e.numberCell(q.Min, false)
 	cells[colLagCommitted] = e.numberCell(q.Committed, false)
 	cells[colLagMax] = e.numberCell(q.Max, false)
@@ -293,7 +293,7 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	if !q.Lag.Known && q.Lag.Why.Kind != inspect.ReasonNone {
 		client, st = warning.sign()+" "+q.Lag.Why.String(), th.warn
 	}
-	cells[colLagClient] = table.Cell{Text: client, Style: st}
+	cells[colLagClient] = table.Cell{Text: client, Style: st, Name: len(q.Owners) == 1 && client == q.Owners[0]}
 }
 
 // unowned is a queue that no member holds although there are members: nobody

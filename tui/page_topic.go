@@ -215,7 +215,7 @@ func permText(p int32) string {
 
 func (v *topicView) queueCells(k string, cells []table.Cell) {
 	q, th := &v.data.Queues[v.queues[k]], v.env.th
-	cells[0] = table.Cell{Text: q.Short(), Style: th.text}
+	cells[0] = table.Cell{Text: q.Short(), Style: th.text, Name: true}
 	cells[1] = v.env.numberCell(q.Min, false)
 	cells[2] = v.env.numberCell(q.Max, false)
 	stored := inspect.Unknown(q.Max.Why)
@@ -235,7 +235,7 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 	for _, id := range slices.Sorted(maps.Keys(r.Addrs)) {
 		addrs = append(addrs, strconv.FormatInt(id, 10)+"="+r.Addrs[id])
 	}
-	cells[0] = table.Cell{Text: r.Broker, Style: th.text}
+	cells[0] = table.Cell{Text: r.Broker, Style: th.text, Name: true}
 	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.text}
 	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.text}
 	cells[3] = table.Cell{Text: permText(r.Perm), Style: th.text}
@@ -288,7 +288,7 @@ func (v topicView) view(w, h int) string {
 			if v.ask.asked && len(v.groups) == 0 {
 				notes = []string{"no group reads it, as far as the brokers know" + because(v.data.GroupsWhy.String())}
 			}
-			return paneText{l.details(note), func(k string, cells []table.Cell) { cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text} }, notes}
+			return paneText{l.details(note), func(k string, cells []table.Cell) { cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true} }, notes}
 		case topicRoute:
 			if v.ask.asked && len(v.data.Route) == 0 {
 				notes = []string{"no name server has a route of it"}

@@ -163,6 +163,7 @@ func (l *Layout) WidthOf(columns []Column, id string) int {
 type Cell struct {
 	Text  string
 	Style Style
+	Name  bool // it is cut in the middle, since names begin alike
 }
 
 // Look is how a row is drawn.
@@ -221,7 +222,11 @@ func (l *Layout) AppendRow(dst []byte, columns []Column, cells []Cell, look Look
 		if !plain {
 			style = Style{}
 		}
-		dst = AppendCell(dst, cell.Text, p.Width, columns[p.Index].Right, style)
+		text := cell.Text
+		if cell.Name {
+			text = CutMiddle(text, p.Width)
+		}
+		dst = AppendCell(dst, text, p.Width, columns[p.Index].Right, style)
 		x = p.X + p.Width
 	}
 	dst = AppendSpaces(dst, l.Width-x)

@@ -239,3 +239,31 @@ func TestAWindowOfNoRowsIsEmpty(t *testing.T) {
 		}
 	}
 }
+
+func TestNamesAreCutInTheMiddle(t *testing.T) {
+	tests := map[string]struct {
+		name  string
+		width int
+		want  string
+	}{
+		"it fits":               {"orders", 6, "orders"},
+		"its end stays":         {"com.example.order-settle-east", 16, "com.exa…tle-east"},
+		"an odd width":          {"com.example.order-settle-east", 15, "com.exa…le-east"},
+		"no room for two parts": {"com.example", 4, "com…"},
+		"wide characters":       {"订单编号订单编号", 9, "订单…编号"},
+		"nothing":               {"orders", 0, ""},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if got := CutMiddle(tt.name, tt.width); got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	cols := []Column{{Width: 9}, {Width: 9}}
+	l := Fit(cols, 2+9+1+9, 21, 0)
+	row := string(l.AppendRow(nil, cols, []Cell{{Text: "orders-settle-1", Name: true}, {Text: "timeout after 3s"}}, Look{Cursor: " ", Mark: " "}))
+	if want := "  orde…le-1 timeout …"; row != want {
+		t.Errorf("got %q, want %q: names by their middle, what is to be read by its end", row, want)
+	}
+}

@@ -51,6 +51,18 @@ func Cut(text string, width int) string {
 	return ansi.Truncate(text, width, ellipsis)
 }
 
+// CutMiddle shortens a name to at most width cells by its middle: names with a long
+// common beginning are told apart by their ends. The result may be short by wide
+// characters that did not fit.
+func CutMiddle(name string, width int) string {
+	n := Width(name)
+	if n <= width || width < 5 {
+		return Cut(name, width)
+	}
+	tail := width / 2
+	return Head(name, width-1-tail) + ellipsis + Tail(name, n-tail)
+}
+
 // Head is the beginning of text that fits into width cells, without a sign that it
 // was cut.
 func Head(text string, width int) string {
