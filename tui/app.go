@@ -72,6 +72,7 @@ type app struct {
 
 	refresh time.Duration
 	note    note
+	turned  time.Time // when the shown view was gone to
 	leave   leaving
 	poll    int    // number of the polling that is going on
 	tickets int    // of dialogs whose answers are told apart
@@ -346,7 +347,7 @@ func (a *app) goTo(v viewID) tea.Cmd {
 		return nil
 	}
 	a.leavePage()
-	a.last, a.shown = a.shown, v
+	a.last, a.shown, a.turned = a.shown, v, a.env.now
 	if v == viewLive {
 		a.unwatch()
 	}
@@ -369,7 +370,7 @@ func (a *app) openQueue(mq engine.MessageQueue) tea.Cmd {
 	a.queue = a.queue.update(pictureMsg{a.source().picture(a.env.now)})
 	if a.shown != viewQueue {
 		a.leavePage()
-		a.last, a.shown = a.shown, viewQueue
+		a.last, a.shown, a.turned = a.shown, viewQueue, a.env.now
 	}
 	a.visited()
 	a.poll++

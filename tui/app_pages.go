@@ -322,7 +322,11 @@ func (a *app) pageHealth(s pageStatus) segment {
 	}
 	text := " ✓ " + s.fine
 	if a.w >= 100 {
-		text += " · read " + a.env.clock(q.at, clockSeconds)
+		if a.env.mode == timeRelative {
+			text += " · read " + ago(q.at, a.env.now)
+		} else {
+			text += " · read " + a.env.clock(q.at, clockSeconds)
+		}
 	}
 	return segment{th.good, text}
 }

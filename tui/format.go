@@ -250,11 +250,23 @@ func (m timeMode) clock(t, now time.Time, loc *time.Location, style clockStyle) 
 	case t.IsZero():
 		return none
 	case m == timeRelative:
-		return "-" + span(now.Sub(t))
+		return relative(now.Sub(t))
 	case m == timeUTC:
 		return t.UTC().Format(string(style)) + "Z"
 	}
 	return t.In(loc).Format(string(style))
+}
+
+// relative is how long ago something was, in a word or with its sign: a clock that is
+// ahead of ours gives times to come.
+func relative(d time.Duration) string {
+	switch {
+	case d >= time.Millisecond:
+		return "-" + span(d)
+	case d <= -time.Millisecond:
+		return "+" + span(-d)
+	}
+	return "now"
 }
 
 // idleText is how long nothing happened, in tenths below a minute.

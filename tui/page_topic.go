@@ -288,7 +288,9 @@ func (v topicView) view(w, h int) string {
 			if v.ask.asked && len(v.groups) == 0 {
 				notes = []string{"no group reads it, as far as the brokers know" + because(v.data.GroupsWhy.String())}
 			}
-			return paneText{l.details(note), func(k string, cells []table.Cell) { cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true} }, notes}
+			return paneText{l.details(note), func(k string, cells []table.Cell) {
+				cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true}
+			}, notes}
 		case topicRoute:
 			if v.ask.asked && len(v.data.Route) == 0 {
 				notes = []string{"no name server has a route of it"}

@@ -28,14 +28,20 @@ func (a *app) drawStatus(c *canvas, word string) {
 	default:
 		left = append(left, a.health())
 	}
-	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor {
-		st := severityStyle(th, a.note.sev)
-		note := segment{st, strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
-		room := a.w - table.Width(word) - 4
-		if fine := left[0].style == th.good; fine && widthOf(left)+3+table.Width(note.text) > room {
-			left[0].text = " ✓" // all is well: the answer to a key is what matters
-			if table.Width(note.text) > room-5 {
+	note := segment{severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
+	room := a.w - table.Width(word) - 4
+	// What was said on another view stands beside what the shown one says of itself, not
+	// in its place; a failure is to be read wherever the operator goes.
+	elsewhere := a.note.at.Before(a.turned) && a.note.sev != failure && widthOf(left)+3+table.Width(note.text) > room
+	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && !elsewhere {
+		if widthOf(left)+3+table.Width(note.text) > room { // the answer to a key is what matters
+			switch {
+			case !strings.HasPrefix(left[0].text, " ✓"):
+				left[0].text = table.Cut(left[0].text, max(room-3-table.Width(note.text), leastHealth))
+			case table.Width(note.text) > room-5:
 				left = nil
+			default:
+				left[0].text = " ✓"
 			}
 		}
 		if len(left) > 0 {
@@ -53,6 +59,9 @@ func (a *app) drawStatus(c *canvas, word string) {
 	}
 	c.spread(left, right)
 }
+
+// leastHealth is the room of what is wrong beside a long note.
+const leastHealth = 16
 
 func lead(s severity) string {
 	if strings.TrimSpace(s.sign()) == "" {

@@ -147,3 +147,27 @@ func TestColourIsNeverTheOnlySign(t *testing.T) {
 		}
 	}
 }
+
+// What was said on another view stands beside the shown one's own words where there is
+// room for both, and never in their place.
+func TestANoteOfAnotherViewReplacesNothing(t *testing.T) {
+	d := driveCluster(t, 80, 24, defaultOptions(), fullCluster())
+	d.keys(":").typing("nonsense of some length").keys("enter").see("nonsense")
+	d.now = d.now.Add(time.Second)
+	d.keys("6")
+	if status := d.lines()[23]; !strings.Contains(status, "1 of 3 brokers") && !strings.Contains(status, "broker") || strings.Contains(status, "nonsense") {
+		t.Errorf("the status of Brokers is %q", status)
+	}
+	d.keys(":").typing("nonsense").keys("enter").see("nonsense") // said here it is the answer
+}
+
+func TestAnAnswerOfThisInstantIsReadNow(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("ctrl+t").see("times are relative").miss("-0ms")
+	d.now = d.now.Add(11 * time.Second)
+	d.keys("j").miss("-0ms").see("ago")
+	for d, want := range map[time.Duration]string{0: "now", 300 * time.Microsecond: "now", -500 * time.Microsecond: "now", 20 * time.Millisecond: "-20ms", -20 * time.Millisecond: "+20ms", 70 * time.Second: "-1m10s"} {
+		if got := timeRelative.clock(fixtureNow.Add(-d), fixtureNow, time.UTC, clockSeconds); got != want {
+			t.Errorf("%v ago is written %q, want %q", d, got, want)
+		}
+	}
+}
