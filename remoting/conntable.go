@@ -3,7 +3,6 @@ package remoting
 import (
 	"context"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net"
 	"sync"
@@ -84,7 +83,7 @@ func (t *connTable) get(ctx context.Context, addr string) (*Conn, error) {
 // begins if need be, or why there is neither.
 func (t *connTable) lookup(ctx context.Context, addr string) (*Conn, *dialled, error) {
 	if ctx.Err() != nil {
-		return nil, nil, fmt.Errorf("connect to %s: %w", addr, ctxError(ctx))
+		return nil, nil, &DialError{Addr: addr, Err: ctxError(ctx)}
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -172,7 +171,7 @@ func (d *dialled) wait(ctx context.Context, addr string) (*Conn, error) {
 	case <-d.done:
 		return d.conn, d.err
 	case <-ctx.Done():
-		return nil, fmt.Errorf("connect to %s: %w", addr, ctxError(ctx))
+		return nil, &DialError{Addr: addr, Err: ctxError(ctx)}
 	}
 }
 

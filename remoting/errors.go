@@ -107,8 +107,9 @@ func (e *UnreachableError) retryable() bool {
 	return !ok || len(all) == 0 || slices.ContainsFunc(all, Retryable)
 }
 
-// DialError says that no connection could be made to an address. During the
-// back-off after a failed dial it is returned again without a new attempt.
+// DialError says that no connection could be made to an address, or not before its
+// caller's time was up: then nothing was sent. During the back-off after a failed dial it
+// is returned again without a new attempt.
 type DialError struct {
 	Addr string
 	Err  error

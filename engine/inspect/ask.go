@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -12,8 +13,8 @@ import (
 )
 
 // door bounds the questions at one address. One that has let a question run out of
-// time is closed for as long again: each question behind it would cost that time,
-// and hold up what others have answered long ago.
+// time, or that took as long to be found unreachable, is closed for as long again: each
+// question behind it would cost that time, and hold up what others have answered long ago.
 type door struct {
 	slots, relayed chan struct{} // of the broker's own questions, and of its members'
 	silent         error         // why it is closed
@@ -71,7 +72,7 @@ func (in *Inspector) note(d *door, err error) {
 	if isType[*notAskedError](err) {
 		return
 	}
-	if !errors.Is(err, context.DeadlineExceeded) {
+	if !outOfTime(err) && !isType[*slowFailure](err) {
 		d.silent = nil
 	} else if d.silent == nil || in.now().Sub(d.since) >= in.timeout {
 		d.silent, d.since = err, in.now()
@@ -87,6 +88,13 @@ func ask[T any](ctx context.Context, in *Inspector, addr string, question func(c
 	}
 	return answer, err
 }
+
+// slowFailure is a connection that took long not to be made: to an address that routers
+// swallow, or whose neighbours look for it in vain.
+type slowFailure struct{ error }
+
+// Unwrap gives the failure.
+func (e *slowFailure) Unwrap() error { return e.error }
 
 // askMember puts a question to a member through the broker at addr. That a member
 // does not answer says nothing about the broker, so it has slots of its own there.
@@ -108,7 +116,12 @@ func askAt[T any](ctx context.Context, in *Inspector, d *door, slots chan struct
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	return question(ctx)
+	begun := in.now()
+	answer, err = question(ctx)
+	if isType[*remoting.DialError](err) && in.now().Sub(begun) >= in.timeout/probeShare {
+		err = &slowFailure{err}
+	}
+	return answer, err
 }
 
 // each calls f for 0 … n−1 on goroutines and waits. The doors bound what they do; f
@@ -157,13 +170,22 @@ func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*NotFoundError](err); ok {
 		return Reason{ReasonNotFound, e.Error()}
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if outOfTime(err) {
+		if e, ok := errors.AsType[*remoting.DialError](err); ok {
+			return Reason{ReasonUnreachable, "no connection to " + e.Addr + " in time"}
+		}
 		return Reason{ReasonUnreachable, "no answer in time"}
 	}
 	if unreachable(err) {
 		return Reason{ReasonUnreachable, err.Error()}
 	}
 	return Reason{ReasonFailed, err.Error()}
+}
+
+// outOfTime reports whether a question's time was up. A dial may say so in either of two
+// ways, by chance.
+func outOfTime(err error) bool {
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, os.ErrDeadlineExceeded)
 }
 
 func codeReason(e *remoting.CodeError) ReasonKind {

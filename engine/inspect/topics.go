@@ -124,6 +124,11 @@ func (r *round) topic(ctx context.Context, topic string, types topicTypes) Topic
 	d.Row.Stored = Exact(0)
 	for i, q := range route.Data.QueueDatas {
 		p := &parts[i]
+		if i == 0 {
+			d.Row.Stored = p.stored // of which nothing may be known: then the sum is no bound
+		} else {
+			d.Row.Stored = d.Row.Stored.Plus(p.stored)
+		}
 		d.Route = append(d.Route, TopicRouteRow{
 			Broker: q.BrokerName, Addrs: addrs[q.BrokerName], Read: q.ReadQueueNums, Write: q.WriteQueueNums, Perm: q.Perm, TopicSysFlag: q.TopicSysFlag,
 		})
@@ -136,7 +141,6 @@ func (r *round) topic(ctx context.Context, topic string, types topicTypes) Topic
 		} else if !slices.Contains(strings.Split(d.Row.Perm, ", "), perm) {
 			d.Row.Perm += ", " + perm // brokers differ
 		}
-		d.Row.Stored = d.Row.Stored.Plus(p.stored)
 		d.Queues = append(d.Queues, p.queues...)
 		d.Row.Problems = append(d.Row.Problems, p.problems...)
 		if p.kind != "" {
