@@ -148,7 +148,9 @@ func (v *brokersView) arrange() {
 	l := &v.panes.list[0]
 	l.arrange(keys, func(k string) bool {
 		b := v.broker(k)
-		return l.filter.matches(func() string { return strings.Join([]string{b.Broker, b.Address, b.Version, b.Role, b.Cluster}, "\n") },
+		return l.filter.matches(func() string {
+			return strings.Join([]string{b.Broker, b.Address, b.Dialled, b.Version, b.Role, b.Cluster}, "\n")
+		},
 			func(column string) (float64, bool) { return brokerValue(b, column) })
 	}, func(x, y string, o table.Order) int {
 		a, b := v.broker(x), v.broker(y)
@@ -166,7 +168,7 @@ func (v *brokersView) arrange() {
 	servers := &v.panes.list[1]
 	servers.arrange(names, func(k string) bool {
 		n := v.namesrv(k)
-		return servers.filter.matches(func() string { return n.Address + "\n" + strings.Join(n.Differs, "\n") },
+		return servers.filter.matches(func() string { return n.Address + "\n" + n.Dialled + "\n" + strings.Join(n.Differs, "\n") },
 			func(column string) (float64, bool) {
 				return float64(n.RTT.Milliseconds()), n.Reachable && column == "rtt"
 			})
@@ -215,12 +217,12 @@ func (v *brokersView) layout() {
 	name, address := 10, 15
 	for i := range v.data.Brokers {
 		name = max(name, table.Width(brokerName(&v.data.Brokers[i])))
-		address = max(address, table.Width(v.data.Brokers[i].Address))
+		address = max(address, table.Width(addressText(v.data.Brokers[i].Address, v.data.Brokers[i].Dialled)))
 	}
 	for i := range v.data.Namesrv {
-		address = max(address, table.Width(v.data.Namesrv[i].Address))
+		address = max(address, table.Width(addressText(v.data.Namesrv[i].Address, v.data.Namesrv[i].Dialled)))
 	}
-	address = min(address, 40)
+	address = min(address, 43) // two of IPv4
 	name = min(name, max(v.w/3, 18))
 	v.panes.list[0].columns = []table.Column{
 		colBroker:        {ID: "broker", Title: "broker", Width: name, Flex: 1, Max: 40, Fixed: true},
@@ -237,7 +239,7 @@ func (v *brokersView) layout() {
 		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 9},
 	}
 	v.panes.list[1].columns = []table.Column{
-		{Title: "address", Width: address, Max: 40, Fixed: true, Flex: 1},
+		{Title: "address", Width: address, Max: max(address, 40), Fixed: true, Flex: 1},
 		{Title: "state", Width: 10, Gap: 2, Flex: 2},
 		{Title: "rtt", Width: 6, Right: true, Rank: 2},
 		{Title: "", Width: 12, Gap: 2, Flex: 2, Rank: 1},
@@ -258,7 +260,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	}
 	text(colBroker, th.text, "%s", brokerName(b))
 	text(colBrokerRole, th.dim, "%s", strings.ToLower(b.Role))
-	text(colBrokerAddress, th.text, "%s", b.Address)
+	text(colBrokerAddress, th.text, "%s", addressText(b.Address, b.Dialled))
 	text(colBrokerVersion, th.dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
 	if !b.Reachable {
 		text(colBrokerState, th.bad, "%s %v", failure.sign(), b.Why)
@@ -310,7 +312,7 @@ func apart(d time.Duration) string {
 
 func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 	n, th := v.namesrv(k), v.env.th
-	cells[0] = table.Cell{Text: n.Address, Style: th.text}
+	cells[0] = table.Cell{Text: addressText(n.Address, n.Dialled), Style: th.text}
 	if n.Reachable {
 		cells[1] = table.Cell{Text: "✓ answers", Style: th.good}
 		cells[2] = table.Cell{Text: span(n.RTT), Style: th.text}
@@ -346,6 +348,14 @@ func (v brokersView) view(w, h int) string {
 	return c.String()
 }
 
+// addressText is an address, with the one that is dialled instead of it.
+func addressText(announced, dialled string) string {
+	if dialled == "" {
+		return announced
+	}
+	return announced + " → " + dialled
+}
+
 // describe is everything about the row under the cursor.
 func (v *brokersView) describe() request {
 	pane, key, ok := v.panes.current()
@@ -354,14 +364,14 @@ func (v *brokersView) describe() request {
 	}
 	if pane == 1 {
 		n := v.namesrv(key)
-		lines := []string{"address    " + n.Address, "reachable  " + yesNo(n.Reachable) + because(n.Why.String()), "rtt        " + span(n.RTT)}
+		lines := []string{"address    " + addressText(n.Address, n.Dialled), "reachable  " + yesNo(n.Reachable) + because(n.Why.String()), "rtt        " + span(n.RTT)}
 		for _, d := range n.Differs {
 			lines = append(lines, "announces otherwise than the first  "+d)
 		}
 		return textRequest{"Name server " + key, lines}
 	}
 	b := v.broker(key)
-	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + b.Address, "version    " + b.Version, "role       " + b.Role,
+	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + addressText(b.Address, b.Dialled), "version    " + b.Version, "role       " + b.Role,
 		"reachable  " + yesNo(b.Reachable) + because(b.Why.String()), ""}
 	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
 		lines = append(lines, pad(name, 34)+" "+b.Info[name])

@@ -116,7 +116,14 @@ func TestGoldenPages(t *testing.T) {
 		"topic":        func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("5", "enter") },
 		"brokers":      func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6") },
 		"brokers-info": func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("6", "enter") },
-		"resetany":     func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("2", "R") },
+		"brokers-mapped": func(t *testing.T, w, h int) *driver {
+			f := fullCluster()
+			b := fixtureBrokers()
+			b.Brokers[0].Dialled, b.Brokers[3].Dialled, b.Namesrv[0].Dialled = "127.0.0.1:20911", "gate.example:10911", "127.0.0.1:9876"
+			f.brokers = func() (inspect.Brokers, error) { return b, nil }
+			return driveCluster(t, w, h, defaultOptions(), f).keys("6")
+		},
+		"resetany": func(t *testing.T, w, h int) *driver { return full(t, w, h).keys("2", "R") },
 		"resetany-file": func(t *testing.T, w, h int) *driver {
 			dir, err := os.Getwd()
 			if err != nil {

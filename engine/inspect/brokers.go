@@ -23,7 +23,7 @@ func (in *Inspector) Brokers(ctx context.Context) (Brokers, error) {
 	all := Brokers{At: in.now()}
 	for name, data := range info.BrokerAddrTable {
 		for id, addr := range data.BrokerAddrs {
-			all.Brokers = append(all.Brokers, BrokerRow{Cluster: data.Cluster, Broker: cmp.Or(data.BrokerName, name), ID: id, Address: addr, Disk: -1})
+			all.Brokers = append(all.Brokers, BrokerRow{Cluster: data.Cluster, Broker: cmp.Or(data.BrokerName, name), ID: id, Address: addr, Dialled: in.dialled(addr), Disk: -1})
 		}
 	}
 	slices.SortFunc(all.Brokers, func(a, b BrokerRow) int {
@@ -39,7 +39,7 @@ func (in *Inspector) Brokers(ctx context.Context) (Brokers, error) {
 		}
 		n := &all.Namesrv[i-len(all.Brokers)]
 		n.Address = addrs[i-len(all.Brokers)]
-		n.Current = n.Address == current
+		n.Dialled, n.Current = in.dialled(n.Address), n.Address == current
 		announced[i-len(all.Brokers)] = in.askNamesrv(ctx, n)
 	})
 	compareNamesrv(all.Namesrv, announced)

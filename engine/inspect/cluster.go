@@ -80,8 +80,9 @@ type TopicRouteRow struct {
 type BrokerRow struct {
 	Cluster   string
 	Broker    string
-	ID        int64 // 0: the master
-	Address   string
+	ID        int64  // 0: the master
+	Address   string // as it is announced
+	Dialled   string // where it is dialled, when that is another address; else ""
 	Version   string
 	Role      string // "MASTER", "SLAVE", …
 	Reachable bool
@@ -101,6 +102,7 @@ type BrokerRow struct {
 // NamesrvRow is one name server.
 type NamesrvRow struct {
 	Address   string
+	Dialled   string // where it is dialled, when that is another address; else ""
 	Reachable bool
 	Current   bool // the one that is asked first
 	RTT       time.Duration

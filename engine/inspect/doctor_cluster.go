@@ -50,7 +50,7 @@ func judgeBrokers(v *visit) {
 				severity = SeverityWarning
 			}
 			v.find(CodeBrokerUnreachable, severity, fmt.Sprintf("broker %s at %s cannot be reached from here", name, b.Address),
-				"Is the broker up, and is that address right for clients (brokerIP1)? Where members reach it and we do not, only what is said here is missing.",
+				"Is the broker up, and is that address right for clients (brokerIP1)? Where members reach it and we do not, only what is said here is missing: give the address that reaches it as address_map.",
 				b.Why.String(), has)
 			continue
 		case b.RTT >= slowAnswer || b.PullWait >= slowWait || b.SendWait >= slowWait:

@@ -22,6 +22,9 @@ type Options struct {
 	// SaveDir is the folder into which offsets are saved before they are changed, and
 	// Cluster what the files say of the cluster; without a folder nothing is saved.
 	SaveDir, Cluster string
+	// Dialled tells where an address is dialled that Client maps to another one, "" where
+	// it maps it to none; nil: it maps none.
+	Dialled func(addr string) string
 }
 
 const (
@@ -40,6 +43,7 @@ type Inspector struct {
 	now      func() time.Time
 	saveDir  string
 	cluster  string
+	dialled  func(addr string) string
 
 	mu     sync.Mutex // guards what follows
 	doors  map[string]*door
@@ -60,8 +64,11 @@ func New(o Options) *Inspector {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	if o.Dialled == nil {
+		o.Dialled = func(string) string { return "" }
+	}
 	return &Inspector{
-		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster,
+		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster, dialled: o.Dialled,
 		doors: map[string]*door{}, config: map[string]brokerConfig{}, alone: map[string]time.Time{},
 	}
 }

@@ -62,6 +62,10 @@ func (l *loop) listenTCP(namesrvAddr, brokerAddr string) (string, string, error)
 	for i, b := range l.brokers {
 		ln := listeners[i+1]
 		b.listen, b.tcp = ln.Addr().String(), announced(ln.Addr())
+		if host := l.options.AnnounceHost; host != "" {
+			_, port, _ := net.SplitHostPort(b.tcp)
+			b.tcp = net.JoinHostPort(host, port)
+		}
 		b.host = netip.MustParseAddrPort(b.tcp)
 		l.network.alias(b.memory, b.tcp)
 		if !b.up {

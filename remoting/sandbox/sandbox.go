@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"slices"
 	"sync"
 
@@ -39,6 +40,9 @@ type Options struct {
 	// TLS is not understood.
 	TLS     *tls.Config
 	TLSOnly bool
+	// AnnounceHost is announced in the place of the host on which brokers listen on TCP
+	// (brokerIP1), an IP address; "" is that host.
+	AnnounceHost string
 	// MaxPullMessages and MaxPullBytes bound one pull answer; zero is 32 and 256 KiB.
 	MaxPullMessages int
 	MaxPullBytes    int
@@ -51,6 +55,11 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Line != "4" && o.Line != "5" {
 		return o, fmt.Errorf("sandbox line %q is neither 4 nor 5", o.Line)
+	}
+	if h := o.AnnounceHost; h != "" {
+		if _, err := netip.ParseAddr(h); err != nil {
+			return o, fmt.Errorf("sandbox announces the host %q, which is no IP address", h)
+		}
 	}
 	if len(o.Brokers) == 0 {
 		o.Brokers = []string{"broker-a"}

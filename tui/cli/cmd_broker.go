@@ -35,6 +35,7 @@ type brokerJSON struct {
 	Broker    string   `json:"broker"`
 	ID        int64    `json:"id"`
 	Address   string   `json:"address"`
+	Dialled   string   `json:"dialled,omitempty"`
 	Version   *string  `json:"version"`
 	Role      string   `json:"role"`
 	Reachable bool     `json:"reachable"`
@@ -51,7 +52,7 @@ type brokerJSON struct {
 
 func brokerOf(b *inspect.BrokerRow) brokerJSON {
 	j := brokerJSON{
-		Cluster: b.Cluster, Broker: b.Broker, ID: b.ID, Address: b.Address, Version: namedOrNull(b.Version), Role: b.Role,
+		Cluster: b.Cluster, Broker: b.Broker, ID: b.ID, Address: b.Address, Dialled: b.Dialled, Version: namedOrNull(b.Version), Role: b.Role,
 		Reachable: b.Reachable, Error: b.Why.String(), Started: timeJSON(b.Started),
 	}
 	if b.Why.Kind != inspect.ReasonNone {
@@ -78,7 +79,8 @@ func newBrokerList(e *env) *cobra.Command {
 		Long: `Lists every broker address that the name servers announce, slaves too, and asks each how it is.
 IN and OUT are messages a second over the last ten seconds, DISK the used part of the disk that holds
 the commit log, PULL WAIT how long the oldest pull waits for a thread. CLOCK is the broker's clock
-minus ours, as far as its answers tell: to the second.
+minus ours, as far as its answers tell: to the second. DIALLED is there when address_map of the
+configuration has another address dialled than the announced one.
 
 A name server that announces other addresses than the first one is marked with the brokers in
 which it differs.`,
@@ -112,11 +114,13 @@ which it differs.`,
 	return cmd
 }
 
+// brokerTable has a column of the addresses dialled where some are mapped.
 func brokerTable(e *env, brokers []inspect.BrokerRow) []byte {
-	rows := [][]string{{"CLUSTER", "BROKER", "ID", "ADDRESS", "ROLE", "VERSION", "IN/S", "OUT/S", "DISK", "PULL WAIT", "CLOCK", "UP", ""}}
+	mapped := slices.ContainsFunc(brokers, func(b inspect.BrokerRow) bool { return b.Dialled != "" })
+	rows := [][]string{{"CLUSTER", "BROKER", "ID", "ADDRESS", "DIALLED", "ROLE", "VERSION", "IN/S", "OUT/S", "DISK", "PULL WAIT", "CLOCK", "UP", ""}}
 	for i := range brokers {
 		b := &brokers[i]
-		row := []string{b.Cluster, b.Broker, strconv.FormatInt(b.ID, 10), b.Address, b.Role, cmp.Or(b.Version, textUnknown)}
+		row := []string{b.Cluster, b.Broker, strconv.FormatInt(b.ID, 10), b.Address, cmp.Or(b.Dialled, b.Address), b.Role, cmp.Or(b.Version, textUnknown)}
 		if b.Why.Kind != inspect.ReasonNone {
 			rows = append(rows, append(row, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, b.Why.String()))
 			continue
@@ -125,8 +129,17 @@ func brokerTable(e *env, brokers []inspect.BrokerRow) []byte {
 			strconv.FormatFloat(b.InTPS, 'f', 1, 64), strconv.FormatFloat(b.OutTPS, 'f', 1, 64), diskText(b.Disk), spanText(b.PullWait),
 			clockText(b), ageText(b.Started, e.now()), ""))
 	}
+	if mapped {
+		return appendTable(nil, "llrllllrrrrrrl", rows)
+	}
+	for i, row := range rows {
+		rows[i] = slices.Delete(row, brokerDialled, brokerDialled+1)
+	}
 	return appendTable(nil, "llrlllrrrrrrl", rows)
 }
+
+// brokerDialled is the column of the address dialled.
+const brokerDialled = 4
 
 func diskText(used float64) string {
 	if used < 0 {
@@ -149,6 +162,7 @@ func clockText(b *inspect.BrokerRow) string {
 
 type namesrvJSON struct {
 	Address   string   `json:"address"`
+	Dialled   string   `json:"dialled,omitempty"`
 	Reachable bool     `json:"reachable"`
 	Error     string   `json:"error,omitempty"`
 	Current   bool     `json:"current"`
@@ -159,7 +173,7 @@ type namesrvJSON struct {
 func namesrvOf(rows []inspect.NamesrvRow) []namesrvJSON {
 	list := make([]namesrvJSON, len(rows))
 	for i, n := range rows {
-		list[i] = namesrvJSON{Address: n.Address, Reachable: n.Reachable, Error: n.Why.String(), Current: n.Current, Differs: emptyList(n.Differs)}
+		list[i] = namesrvJSON{Address: n.Address, Dialled: n.Dialled, Reachable: n.Reachable, Error: n.Why.String(), Current: n.Current, Differs: emptyList(n.Differs)}
 		if n.Reachable {
 			ms := float64(n.RTT.Microseconds()) / 1000
 			list[i].RTT = &ms
@@ -172,6 +186,9 @@ func namesrvTable(rows []inspect.NamesrvRow) []byte {
 	table := [][]string{{"NAME SERVER", "ANSWERS IN", ""}}
 	for _, n := range rows {
 		var notes []string
+		if n.Dialled != "" {
+			notes = append(notes, "mapped to "+n.Dialled)
+		}
 		if n.Current {
 			notes = append(notes, "asked first")
 		}
@@ -194,7 +211,8 @@ func newBrokerShow(e *env) *cobra.Command {
 		Short: "All that a broker says of itself, and its settings (-o table|json)",
 		Long: `Shows a broker's row of 'broker list', its runtime information in its own words (mqadmin
 brokerStatus) and its settings (mqadmin getBrokerConfig). BROKER is a broker's name, with :ID a
-slave of it, or an address.`,
+slave of it, or an address. Where address_map of the configuration has another address dialled than
+the announced one, DIALLED is that.`,
 		Example: `  eyeq broker show broker-a
   eyeq broker show broker-a:1 -o json | jq .info`,
 		Args:              oneName("broker"),
@@ -232,7 +250,7 @@ func brokerShow(ctx context.Context, e *env, x *inspection, name, format string)
 		return nil, err
 	}
 	i := slices.IndexFunc(all.Brokers, func(b inspect.BrokerRow) bool {
-		return name == b.Address || name == b.Broker && b.ID == 0 || name == fmt.Sprintf("%s:%d", b.Broker, b.ID)
+		return name == b.Address || name == b.Dialled || name == b.Broker && b.ID == 0 || name == fmt.Sprintf("%s:%d", b.Broker, b.ID)
 	})
 	if i < 0 {
 		// A name whose master is away is its first slave.

@@ -115,6 +115,11 @@ func (f *topicListFlags) list(ctx context.Context, e *env, x *inspection, format
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	var problems []inspect.Problem
+	for i := range rows {
+		problems = append(problems, rows[i].Problems...)
+	}
+	e.warn(onceEach(problems))
 	slices.SortStableFunc(rows, topicOrder(f.sort))
 	if format == "json" {
 		objects := make([]topicRowJSON, len(rows))

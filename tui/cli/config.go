@@ -44,6 +44,7 @@ type clusterConfig struct {
 	color      string
 	tls        tlsConfig
 	auth       authConfig
+	addressMap addressMap
 }
 
 // tlsConfig is [clusters.NAME.tls]; its paths count from the configuration's folder.
@@ -176,7 +177,11 @@ func parseConfig(path, text string) (*config, error) {
 	md, err := toml.Decode(text, &raw)
 	if err != nil {
 		if pe, ok := errors.AsType[toml.ParseError](err); ok {
-			return nil, &configError{Path: path, Line: pe.Position.Line, Rule: pe.Message}
+			rule := pe.Message
+			if lines := strings.Split(text, "\n"); pe.Position.Line <= len(lines) && bareAddress.MatchString(lines[max(pe.Position.Line-1, 0)]) {
+				rule += "; " + errAddressUnquoted.Error()
+			}
+			return nil, &configError{Path: path, Line: pe.Position.Line, Rule: rule}
 		}
 		return nil, &configError{Path: path, Rule: err.Error()}
 	}
@@ -192,6 +197,9 @@ func parseConfig(path, text string) (*config, error) {
 		if _, isTable := value.(map[string]any); isTable {
 			if err := c.enterTable(key); err != nil {
 				return nil, bad(nil, err.Error())
+			}
+			if isAddressMap(key) {
+				c.origins[strings.Join(key, ".")] = origin(fmt.Sprintf("file:%d", line))
 			}
 			continue
 		}
@@ -239,13 +247,27 @@ func (c *config) enterTable(key toml.Key) error {
 			return errors.New("must be a value, not a table")
 		}
 	case 3:
-		if key[0] == "clusters" && (key[2] == "tls" || key[2] == "auth") {
+		if key[0] == "clusters" && (key[2] == "tls" || key[2] == "auth" || isAddressMap(key)) {
 			c.enterCluster(key[1]) // its own header may come later, or never
 			return nil
+		}
+	default:
+		if len(key) > 3 && isAddressMap(key[:3]) {
+			return errAddressUnquoted
 		}
 	}
 	return errUnknownKey
 }
+
+// isAddressMap reports whether a key is the address_map of a cluster.
+func isAddressMap(key toml.Key) bool {
+	return len(key) == 3 && key[0] == "clusters" && key[2] == "address_map"
+}
+
+// bareAddress is a line with an address for a key, which TOML wants in quotes.
+var bareAddress = regexp.MustCompile(`^\s*(address_map\s*=\s*\{\s*)?[\w.-]+:\d+\s*=`)
+
+var errAddressUnquoted = errors.New(`addresses must be in quotes: "10.0.0.5:10911" = "127.0.0.1:10911"`)
 
 func (c *config) enterCluster(name string) {
 	if c.clusters[name] == nil {
@@ -265,6 +287,12 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 	case "clusters":
 		if len(key) < 3 {
 			return nil, "", errors.New("must be a table: [clusters.NAME]")
+		}
+		if len(key) > 3 && isAddressMap(key[:3]) {
+			if len(key) > 4 {
+				return nil, "", errAddressUnquoted
+			}
+			return addressEntry(key[3]), key[1], nil
 		}
 		name, rest = key[1], strings.Join(key[2:], ".")
 	case "keys":

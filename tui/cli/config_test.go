@@ -150,6 +150,17 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"default cluster":      {"default_cluster = \"b\"\n", `c.toml:1: default_cluster = "b": there is no [clusters.b]`},
 		"two secrets":          {"[clusters.a]\nnamesrv = [\"a:1\"]\nauth = { access_key = \"k\", secret_key_env = \"A\", secret_key_file = \"f\" }\n", "c.toml:3: clusters.a.auth: give one of"},
 		"no secret":            {"[clusters.a]\nnamesrv = [\"a:1\"]\n[clusters.a.auth]\naccess_key = \"k\"\n", "c.toml:3: clusters.a.auth: needs one of"},
+		"address no table":     {"[clusters.a]\nnamesrv = [\"a:1\"]\naddress_map = \"b:1\"\n", `c.toml:3: clusters.a.address_map = "b:1": must be a table such as { "10.0.0.5:10911" = `},
+		"address no list":      {"[[clusters.a.address_map]]\n", "c.toml:1: clusters.a.address_map"},
+		"address unquoted":     {"[clusters.a]\nnamesrv = [\"a:1\"]\n[clusters.a.address_map]\n10.0.0.5 = \"b\"\n", `c.toml:4: clusters.a.address_map.10.0.0.5: addresses must be in quotes: "10.0.0.5:10911" = `},
+		"address bare":         {"[clusters.a.address_map]\n10.0.0.5:10911 = \"b:1\"\n", `addresses must be in quotes: "10.0.0.5:10911" = `},
+		"address bare inline":  {"[clusters.a]\naddress_map = { 10.0.0.5:10911 = \"b:1\" }\n", `addresses must be in quotes: "10.0.0.5:10911" = `},
+		"address no text":      {"[clusters.a.address_map]\n\"b:1\" = 10911\n", `c.toml:2: clusters.a.address_map."b:1" = 10911: must be a text, the HOST:PORT to dial instead`},
+		"address no port":      {"[clusters.a.address_map]\n\"b:\" = \"c:1\"\n", `c.toml:2: clusters.a.address_map."b:" = "c:1": "b:" must have a port from 1 to 65535`},
+		"address to no port":   {"[clusters.a.address_map]\n\"b:1\" = \"c:99999\"\n", `"c:99999" must have a port from 1 to 65535`},
+		"address empty":        {"[clusters.a.address_map]\n\"b:1\" = \"\"\n", `"" must be HOST:PORT, or HOST for all its ports`},
+		"host to an address":   {"[clusters.a.address_map]\n\"b\" = \"c:1\"\n", "b is all ports of a host, which stay what they are: give c:1 without a port, or map b:PORT"},
+		"address twice":        {"[clusters.a.address_map]\n\"[::1]:1\" = \"b:1\"\n\"[0::1]:1\" = \"c:1\"\n", `c.toml:3: clusters.a.address_map."[0::1]:1" = "c:1": this address is mapped twice`},
 		"strategy":             {"[consumer]\nallocate_message_queue_strategy = \"machine\"\n", `c.toml:2: consumer.allocate_message_queue_strategy = "machine": allocation strategy "machine": must be avg,`},
 		"inner strategy":       {"[consumer]\nallocate_message_queue_strategy = \"machine-room-nearby-x\"\n", "behind machine-room-nearby- must stand"},
 		"queue list":           {"[consumer]\nmessage_queue_list = [\"broker-a\"]\n", `c.toml:2: consumer.message_queue_list = ["broker-a"]: "broker-a": must be [TOPIC=]BROKER:ID`},
@@ -218,7 +229,7 @@ func TestConfigInitLeavesDefaultsOpen(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := slices.Sorted(maps.Keys(c.origins))
-	want := []string{"clusters.dev.color", "clusters.dev.mode", "clusters.dev.namesrv", "clusters.dev.production", "default_cluster"}
+	want := []string{"clusters.dev.address_map", "clusters.dev.color", "clusters.dev.mode", "clusters.dev.namesrv", "clusters.dev.production", "default_cluster"}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("active keys (-got +want):\n%s", diff)
 	}

@@ -57,9 +57,11 @@ func questionTime(timeout time.Duration) time.Duration {
 
 // inspector asks through client, as long as --timeout lets it.
 func (e *env) inspector(client *remoting.Client, t *target) *inspect.Inspector {
-	return inspect.New(inspect.Options{
+	o := inspect.Options{
 		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name,
-	})
+	}
+	t.cluster.addressMap.showDialled(&o)
+	return inspect.New(o)
 }
 
 func (x *inspection) close() { x.client.Close() }
@@ -76,7 +78,7 @@ func explain(err error) error {
 		return te
 	}
 	if isType[*remoting.UnreachableError](err) || errors.Is(err, inspect.ErrNoBroker) {
-		return &unreachableError{err}
+		return &unreachableError{Err: err}
 	}
 	return err
 }
@@ -86,7 +88,7 @@ func explain(err error) error {
 func unanswered(what string, why inspect.Reason) error {
 	switch why.Kind {
 	case inspect.ReasonUnreachable:
-		return &unreachableError{fmt.Errorf("%s: no broker answers: %s", what, why.Text)}
+		return &unreachableError{Err: fmt.Errorf("%s: no broker answers: %s", what, why.Text), Brokers: true}
 	case inspect.ReasonDenied:
 		return fmt.Errorf("%s: the brokers refuse to tell: %s (check access_key and secret_key, and the rights that they have)", what, why.Text)
 	}
@@ -102,6 +104,35 @@ func (e *env) warn(problems []inspect.Problem) {
 		}
 		e.say("%s: no answer from %s: %v", p.What, p.Where, p.Why)
 	}
+}
+
+// onceEach tells one problem with each who was asked, where many questions had the same
+// end. That somebody cannot be reached is one end, in whatever words.
+func onceEach(problems []inspect.Problem) []inspect.Problem {
+	type end struct {
+		where string
+		why   inspect.Reason
+	}
+	var first []inspect.Problem
+	of := func(p inspect.Problem) end {
+		if p.Why.Kind == inspect.ReasonUnreachable {
+			return end{p.Where, inspect.Reason{Kind: p.Why.Kind}}
+		}
+		return end{p.Where, p.Why}
+	}
+	more := map[end]int{}
+	for _, p := range problems {
+		at := of(p)
+		if more[at]++; more[at] == 1 {
+			first = append(first, p)
+		}
+	}
+	for i, p := range first {
+		if n := more[of(p)]; n > 1 {
+			first[i].What = fmt.Sprintf("%s and %d other questions", p.What, n-1)
+		}
+	}
+	return first
 }
 
 // maxWarnings is how many problems are told one by one.

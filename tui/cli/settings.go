@@ -64,6 +64,7 @@ var settings = []setting{
 			return err
 		},
 		show: func(c *config, name string) string { return quoteTOML(c.clusters[name].mode.String()) }},
+	addressSetting,
 	choice("clusters", "color", "colour of the cluster's name on the screen: "+orList(colors[1:]),
 		func(c *config, name string) *string { return &c.clusters[name].color }, colors...),
 	boolean("clusters", "tls.enable", "connect with TLS",
@@ -74,7 +75,7 @@ var settings = []setting{
 		func(c *config, name string) *string { return &c.clusters[name].tls.cert }),
 	text("clusters", "tls.key", "file of its key, which nobody else may read",
 		func(c *config, name string) *string { return &c.clusters[name].tls.key }),
-	text("clusters", "tls.server_name", "the name the server's certificate must have; \"\" is the host dialled",
+	text("clusters", "tls.server_name", "the name the server's certificate must have; \"\" is the host of its address, as it is before address_map",
 		func(c *config, name string) *string { return &c.clusters[name].tls.serverName }),
 	boolean("clusters", "tls.insecure_skip_verify", "true: take any certificate, so that anybody may be at the other end; for tests only",
 		func(c *config, name string) *bool { return &c.clusters[name].tls.insecureSkipVerify }),

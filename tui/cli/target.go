@@ -169,7 +169,7 @@ func (e *env) quietClient(t *target, handler remoting.Handler) (*remoting.Client
 	if err != nil {
 		return nil, err
 	}
-	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
+	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Dial: t.cluster.addressMap.dialer(), Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
 	if err != nil {
 		return nil, fmt.Errorf("name servers %s: %w", strings.Join(t.namesrv, ";"), err)
 	}
