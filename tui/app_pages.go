@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
 )
 
 // page is the shown view when it is a page, else nil.
@@ -344,7 +346,7 @@ func (a *app) clusterText() []segment {
 func jsonText(what string, v any) copied {
 	return copied{what + " as JSON", func() (string, error) {
 		b, err := json.MarshalIndent(v, "", "  ")
-		return string(b), err
+		return string(inspect.PlainJSON(b)), err
 	}}
 }
 

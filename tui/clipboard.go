@@ -14,6 +14,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 )
 
 // maxCopy is what terminals take at once: many cut an escape sequence of more than
@@ -262,5 +263,5 @@ func queueJSON(q *engine.QueueSnapshot) (string, error) {
 
 func toJSON(v any) (string, error) {
 	b, err := json.Marshal(v)
-	return string(b), err
+	return string(inspect.PlainJSON(b)), err
 }

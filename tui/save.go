@@ -14,6 +14,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
 )
 
 const saveLimit = 30 * time.Second
@@ -147,7 +149,7 @@ func (x *export) appendObject(b *bytes.Buffer, row []any) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(b, "%q: %s", column, text)
+		fmt.Fprintf(b, "%q: %s", column, inspect.PlainJSON(text))
 	}
 	b.WriteString("}")
 	return nil

@@ -96,6 +96,7 @@ func (s *SavedOffsets) Save(dir string) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
+	text = PlainJSON(text)
 	name := s.Time.UTC().Format("20060102T150405.000Z") + "_" + fileWord(s.Cluster) + "_" + fileWord(s.Group)
 	for n := 1; ; n++ {
 		path = filepath.Join(dir, name+".json")

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 )
 
@@ -218,7 +219,7 @@ func plainWord[T string | []byte](s T, i int) bool {
 
 // appendJSONString adds s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD. What would break a line or command a terminal is escaped, although
-// JSON does not ask for it: DEL, C1 controls, U+2028 and U+2029.
+// JSON does not ask for it (inspect.PlainJSON).
 func appendJSONString[T string | []byte](dst []byte, s T) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
@@ -256,7 +257,7 @@ func appendJSONString[T string | []byte](dst []byte, s T) []byte {
 		case r == utf8.RuneError && size == 1:
 			dst = append(append(dst, s[start:i]...), `\ufffd`...)
 			start = i + 1
-		case r < 0xA0 || r == '\u2028' || r == '\u2029':
+		case inspect.Obeyed(r):
 			dst = append(dst, s[start:i]...)
 			dst = append(dst, '\\', 'u', hex[r>>12&15], hex[r>>8&15], hex[r>>4&15], hex[r&15])
 			start = i + size
@@ -295,13 +296,14 @@ func appendEvent(dst []byte, ev engine.Event, group string) []byte {
 	return append(dst, "}\n"...)
 }
 
-// marshal is json.Marshal without its escapes for web pages.
+// marshal is json.Marshal and a newline, with escapes for terminals in the place of
+// those for web pages.
 func marshal(v any) ([]byte, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(v)
-	return b.Bytes(), err
+	return inspect.PlainJSON(b.Bytes()), err
 }
 
 // summary is the last line of a headless consume.

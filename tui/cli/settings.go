@@ -378,7 +378,7 @@ func quoteTOML(s string) string {
 	if err != nil {
 		panic(err) // a text
 	}
-	return strings.ReplaceAll(strings.TrimSuffix(string(line), "\n"), "\x7f", `\u007F`)
+	return strings.TrimSuffix(string(line), "\n")
 }
 
 // tomlList shows texts as a TOML list.
