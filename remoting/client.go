@@ -146,8 +146,8 @@ func (c *Client) invoke(ctx context.Context, addr string, req *protocol.Command,
 	if err != nil {
 		return answer, err
 	}
-	if code := protocol.ResponseCode(answer.Code); code != protocol.Success {
-		return answer, &CodeError{Request: protocol.RequestCode(req.Code), Code: code, Remark: answer.Remark, Addr: addr}
+	if protocol.ResponseCode(answer.Code) != protocol.Success {
+		return answer, newCodeError(protocol.RequestCode(req.Code), addr, &answer)
 	}
 	return answer, nil
 }

@@ -3,10 +3,12 @@ package remoting_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
@@ -156,6 +158,22 @@ func TestClientInvokeErrorHasAnswer(t *testing.T) {
 		}
 		if string(answer.Body) != "body" {
 			t.Errorf("answer = %+v, want its body too", answer)
+		}
+	})
+}
+
+// A broker's words may be megabytes: their beginning says what there is to say.
+func TestRemarksAreCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := newMemoryNet()
+		n.Serve(t, "b:1", handlerFunc(func(c *remoting.Conn, req protocol.Command) {
+			c.Respond(&req, &protocol.Command{Code: 1, Remark: strings.Repeat("订单", 200_000)})
+		}))
+		c := n.newClient(t, remoting.Options{})
+		_, err := c.Invoke(t.Context(), "b:1", request("x"))
+		ce, ok := errors.AsType[*remoting.CodeError](err)
+		if !ok || len(ce.Remark) > 2100 || !utf8.ValidString(ce.Remark) || !strings.HasPrefix(ce.Remark, "订单订单") || !strings.HasSuffix(ce.Remark, "… (1200000 bytes)") {
+			t.Errorf("Invoke = %.100v… of %d bytes", err, len(err.Error()))
 		}
 	})
 }

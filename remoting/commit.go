@@ -106,8 +106,8 @@ func (c *Client) commitPart(ctx context.Context, addr, group string, part []prot
 			delete(pending, r.Opaque)
 			if r.Err != nil {
 				fail(mq, r.Err)
-			} else if code := protocol.ResponseCode(r.Command.Code); code != protocol.Success {
-				fail(mq, &CodeError{Request: protocol.UpdateConsumerOffset, Code: code, Remark: r.Command.Remark, Addr: addr})
+			} else if protocol.ResponseCode(r.Command.Code) != protocol.Success {
+				fail(mq, newCodeError(protocol.UpdateConsumerOffset, addr, &r.Command))
 			}
 		case <-ctx.Done():
 			for opaque, mq := range pending {

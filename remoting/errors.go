@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"eyeq/remoting/protocol"
 )
@@ -22,6 +23,23 @@ type CodeError struct {
 	Code    protocol.ResponseCode
 	Remark  string
 	Addr    string
+}
+
+// maxRemark bounds what is kept of a broker's words: its longest ones name a class, a
+// line and a message. What is longer would drown all else that is shown.
+const maxRemark = 2 << 10
+
+// newCodeError is what addr answered to a request, its words cut to maxRemark.
+func newCodeError(request protocol.RequestCode, addr string, answer *protocol.Command) *CodeError {
+	remark := answer.Remark
+	if len(remark) > maxRemark {
+		cut := maxRemark
+		for cut > maxRemark-utf8.UTFMax && !utf8.RuneStart(remark[cut]) {
+			cut--
+		}
+		remark = fmt.Sprintf("%s… (%d bytes)", remark[:cut], len(remark))
+	}
+	return &CodeError{Request: request, Code: protocol.ResponseCode(answer.Code), Remark: remark, Addr: addr}
 }
 
 // Error names the request, the address, the code and the broker's own words; a

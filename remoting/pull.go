@@ -53,7 +53,7 @@ type PullResult struct {
 // status is a *CodeError; a header that breaks the protocol is an error.
 func ParsePullReply(cmd *protocol.Command, addr string) (PullResult, error) {
 	r := PullResult{Remark: cmd.Remark, Body: cmd.Body}
-	switch code := protocol.ResponseCode(cmd.Code); code {
+	switch protocol.ResponseCode(cmd.Code) {
 	case protocol.Success:
 		r.Status = PullFound
 	case protocol.PullNotFound:
@@ -63,7 +63,7 @@ func ParsePullReply(cmd *protocol.Command, addr string) (PullResult, error) {
 	case protocol.PullOffsetMoved:
 		r.Status = PullOffsetIllegal
 	default:
-		return PullResult{}, &CodeError{Request: protocol.PullMessage, Code: code, Remark: cmd.Remark, Addr: addr}
+		return PullResult{}, newCodeError(protocol.PullMessage, addr, cmd)
 	}
 	if err := r.Parse(cmd.ExtFields); err != nil {
 		return PullResult{}, BadAnswer(protocol.PullMessage, addr, err)
