@@ -76,7 +76,7 @@ func membersText(members []inspect.MemberEffect) []byte {
 		if !m.Obeys {
 			mark = "!"
 		}
-		out = append(out, headLine("%s member %s (%s %s): %s", mark, safe(m.ClientID), safe(m.Language), safe(m.Version), m.Effect)...)
+		out = append(out, headLine("%s member %s (%s %s): %s", mark, m.ClientID, m.Language, m.Version, m.Effect)...)
 	}
 	return out
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
+
+	"eyeq/tui"
 )
 
 func newConfig(e *env) *cobra.Command {
@@ -75,7 +77,7 @@ func (e *env) configInit(yes bool) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	fmt.Fprintln(e.stdout, path)
+	fmt.Fprintln(e.stdout, tui.SafeText(path))
 	e.say("now name your name servers there and run 'eyeq config check'")
 	return nil
 }
@@ -86,13 +88,13 @@ func (e *env) configCheck() error {
 		return err
 	}
 	if c.path == "" {
-		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", configPath(e.getenv))
+		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", tui.SafeText(configPath(e.getenv)))
 		return nil
 	}
 	if err := c.checkFiles(); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "ok: %s\n", c.path)
+	fmt.Fprintf(e.stdout, "ok: %s\n", tui.SafeText(c.path))
 	return nil
 }
 
@@ -135,12 +137,12 @@ func (e *env) configShow() error {
 	}
 	width := 0
 	for _, r := range rows {
-		width = max(width, len(r.Key)+3+len(r.Value))
+		width = max(width, len(tui.SafeText(r.Key))+3+len(r.Value))
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		line := r.Key + " = " + string(r.Value)
-		fmt.Fprintf(&b, "%-*s  # %s\n", min(width, 60), line, r.From)
+		line := tui.SafeText(r.Key) + " = " + string(r.Value) // the name of a cluster may be anything
+		fmt.Fprintf(&b, "%-*s  # %s\n", min(width, 60), line, tui.SafeText(r.From))
 	}
 	_, err = e.stdout.Write([]byte(b.String()))
 	return err

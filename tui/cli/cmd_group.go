@@ -37,4 +37,6 @@ func (e *env) groupReader(cmd *cobra.Command, r *reading, once func(ctx context.
 }
 
 // headLine is one line of a table's head, with what there is to say.
-func headLine(format string, args ...any) []byte { return fmt.Appendf(nil, format+"\n", args...) }
+func headLine(format string, args ...any) []byte {
+	return []byte(safe(fmt.Sprintf(format, args...)) + "\n") // there are foreign names in most of them
+}

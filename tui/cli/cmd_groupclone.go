@@ -128,12 +128,12 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 }
 
 func clonePlanText(e *env, p *inspect.ClonePlan, what string) []byte {
-	out := headLine("%s", safe(what))
+	out := headLine("%s", what)
 	if p.System {
-		out = append(out, headLine("! %s is one of RocketMQ's own groups", safe(p.Target))...)
+		out = append(out, headLine("! %s is one of RocketMQ's own groups", p.Target)...)
 	}
 	if p.Why != "" {
-		out = append(out, headLine("not possible: %s", safe(p.Why))...)
+		out = append(out, headLine("not possible: %s", p.Why)...)
 	}
 	rows := [][]string{{"BROKER", "QUEUE", "MIN", "MAX", "BEFORE", "AFTER", "EFFECT", "FIRST MESSAGE", "NOTE"}}
 	for i := range p.Rows {
@@ -161,7 +161,7 @@ func cloneResultText(res *inspect.CloneResult) []byte {
 	out := appendTable(nil, "lrrrrll", rows)
 	out = append(out, headLine("%d of %d queues confirmed", res.Confirmed, len(res.Rows))...)
 	if res.SavedTo != "" {
-		out = append(out, headLine("offsets before: %s", safe(res.SavedTo))...)
+		out = append(out, headLine("offsets before: %s", res.SavedTo)...)
 	}
 	return out
 }

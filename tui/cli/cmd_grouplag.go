@@ -231,7 +231,7 @@ func trendJSONOf(t inspect.Trend) *trendJSON {
 }
 
 func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byte {
-	out := headLine("%s: %s", safe(l.Group), strings.Join(lagSummary(l), ", "))
+	out := headLine("%s: %s", l.Group, strings.Join(lagSummary(l), ", "))
 	if f.watch > 0 {
 		out = append(out, headLine("%s", trend)...)
 	}

@@ -227,9 +227,9 @@ func safe(s string) string { return tui.SafeText(s) }
 
 func (f *membersFlags) table(e *env, m *inspect.Members) []byte {
 	if len(m.Members) == 0 {
-		return headLine("%s: no member is online", safe(m.Group))
+		return headLine("%s: no member is online", m.Group)
 	}
-	out := headLine("%s: %s, %s, %s, %s", safe(m.Group), plural(len(m.Members), "member"), m.Kind, m.Model, m.From)
+	out := headLine("%s: %s, %s, %s, %s", m.Group, plural(len(m.Members), "member"), m.Kind, m.Model, m.From)
 	rows := [][]string{{"CLIENT ID", "ADDRESS", "LANGUAGE", "VERSION", "QUEUES", "CACHED", "SPAN", "OK/S", "FAILED/S", "RT MS", "NOTE"}}
 	for i := range m.Members {
 		rows = append(rows, memberRow(&m.Members[i]))
@@ -282,9 +282,9 @@ func lockedText(info *protocol.ConsumerRunningInfo, locked bool) string {
 
 // details are one member's queues, and what else was asked for.
 func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
-	out := headLine("\n%s", safe(m.ClientID))
+	out := append([]byte("\n"), headLine("%s", m.ClientID)...)
 	for _, s := range sortedSubscriptions(m.Info.SubscriptionSet) {
-		out = append(out, headLine("  subscribes to %s: %s %s", safe(s.Topic), safe(s.ExpressionType), safe(s.SubString))...)
+		out = append(out, headLine("  subscribes to %s: %s %s", s.Topic, s.ExpressionType, s.SubString)...)
 	}
 	now := e.now()
 	rows := [][]string{{"  TOPIC", "BROKER", "QUEUE", "COMMITTED", "CACHED", "FROM", "TO", "SPAN", "MIB", "LOCKED", "LAST PULL", "LAST CONSUMED"}}
@@ -307,7 +307,7 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 	out = append(out, appendTable(nil, "llrrrrrrrlrr", rows)...)
 	if f.properties {
 		for _, name := range sortedKeys(m.Info.Properties) {
-			out = append(out, headLine("  %s = %s", safe(name), safe(m.Info.Properties[name]))...)
+			out = append(out, headLine("  %s = %s", name, m.Info.Properties[name])...)
 		}
 	}
 	if f.stack {

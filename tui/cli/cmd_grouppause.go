@@ -137,12 +137,12 @@ func pauseWord(paused bool) string {
 }
 
 func pausePlanText(p *inspect.PausePlan, what string) []byte {
-	out := headLine("%s", safe(what))
+	out := headLine("%s", what)
 	if p.System {
-		out = append(out, headLine("! %s is one of RocketMQ's own groups", safe(p.Request.Group))...)
+		out = append(out, headLine("! %s is one of RocketMQ's own groups", p.Request.Group)...)
 	}
 	if p.Why != "" {
-		out = append(out, headLine("not possible: %s", safe(p.Why))...)
+		out = append(out, headLine("not possible: %s", p.Why)...)
 	}
 	rows := [][]string{{"BROKER", "ADDRESS", "NOW", "THEN", "NOTE"}}
 	for i := range p.Brokers {

@@ -154,13 +154,13 @@ func manageText(p *inspect.ManagePlan, plan bool) []byte {
 		}
 		rows = append(rows, []string{r.Broker, r.Addr, cmp.Or(r.Before, "nothing"), cmp.Or(r.After, "nothing"), state})
 	}
-	out := headLine("%s %s", p.Request.Action, safe(p.Request.Name))
+	out := headLine("%s %s", p.Request.Action, p.Request.Name)
 	out = append(out, appendTable(nil, "lllll", rows)...)
 	for _, topic := range p.Topics {
-		out = append(out, headLine("topic %s is deleted too", safe(topic))...)
+		out = append(out, headLine("topic %s is deleted too", topic)...)
 	}
 	for _, note := range p.Notes {
-		out = append(out, headLine("%s", safe(note))...)
+		out = append(out, headLine("%s", note)...)
 	}
 	return out
 }

@@ -284,7 +284,7 @@ func (s *sender) plan(mq engine.MessageQueue) ([]byte, error) {
 	if s.format == "json" {
 		return marshal(plannedMessage{Kind: "dry_run", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID})
 	}
-	return fmt.Appendf(nil, "would send to %v\n", mq), nil
+	return []byte(tui.SafeText(fmt.Sprintf("would send to %v", mq)) + "\n"), nil
 }
 
 // deliver sends one message and gives its line.
@@ -318,9 +318,9 @@ func (s *sender) line(row *sentMessage) ([]byte, error) {
 	if row.Offset != nil {
 		place = fmt.Sprintf("offset %d", *row.Offset)
 	}
-	line := fmt.Appendf(nil, "%v  %s  %s", mq, place, row.MessageID)
+	line := fmt.Sprintf("%v  %s  %s", mq, place, row.MessageID)
 	if row.Warning != nil {
-		line = append(line, "  stored, but "+*row.Warning...)
+		line += "  stored, but " + *row.Warning
 	}
-	return append(line, '\n'), nil
+	return []byte(tui.SafeText(line) + "\n"), nil
 }

@@ -29,9 +29,9 @@ func effectText(r *inspect.ResetRow) string {
 
 // resetPlanText is the plan as a table, with what it adds up to.
 func resetPlanText(e *env, p *inspect.ResetPlan, to string) []byte {
-	out := headLine("reset %s to %s", safe(p.Request.Group), safe(to))
+	out := headLine("reset %s to %s", p.Request.Group, to)
 	if p.System {
-		out = append(out, headLine("! %s is one of RocketMQ's own groups", safe(p.Request.Group))...)
+		out = append(out, headLine("! %s is one of RocketMQ's own groups", p.Request.Group)...)
 	}
 	out = append(out, headLine("how: %s: %s", p.Method, p.Why)...)
 	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "MIN", "MAX", "BEFORE", "AFTER", "EFFECT", "FIRST MESSAGE", "NOTE"}}
@@ -96,7 +96,7 @@ func resetResultText(e *env, res *inspect.ResetResult) []byte {
 	out := appendTable(nil, "llrrrrlll", rows)
 	out = append(out, headLine("%d of %d queues verified", res.Done, len(res.Rows))...)
 	if res.SavedTo != "" {
-		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s)", safe(res.SavedTo),
+		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s)", res.SavedTo,
 			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo))...)
 	}
 	return out

@@ -57,12 +57,12 @@ func (f *membersFlags) stackOf(client string) *StackJSON {
 func (f *membersFlags) stackText(client string) []byte {
 	s := f.stacks[client]
 	if s.Why.Kind != inspect.ReasonNone {
-		return headLine("  no stack: %s", safe(s.Why.String()))
+		return headLine("  no stack: %s", s.Why.String())
 	}
 	if len(s.Threads) == 0 {
 		var out []byte
 		for line := range strings.Lines(s.Text) {
-			out = append(out, headLine("  %s", safe(strings.TrimRight(line, "\r\n")))...)
+			out = append(out, headLine("  %s", strings.TrimRight(line, "\r\n"))...)
 		}
 		return out
 	}
@@ -71,9 +71,9 @@ func (f *membersFlags) stackText(client string) []byte {
 	groups := inspect.GroupThreads(s.Threads)
 	for i := range groups {
 		g := &groups[i]
-		out = append(out, headLine("  %-9s  %s  %s  %s", g.Role, plural(g.Count, "thread"), safe(g.State), safe(g.Label()))...)
+		out = append(out, headLine("  %-9s  %s  %s  %s", g.Role, plural(g.Count, "thread"), g.State, g.Label())...)
 		for _, frame := range g.Frames {
-			out = append(out, headLine("      %s", safe(inspect.FrameText(frame)))...)
+			out = append(out, headLine("      %s", inspect.FrameText(frame))...)
 		}
 	}
 	return out
