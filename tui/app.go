@@ -26,11 +26,12 @@ const (
 	viewWatch // any group live
 	viewTail
 	viewDoctor
+	viewStack
 	views
 )
 
 func (v viewID) scope() scope {
-	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail, inDoctor}[v]
+	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail, inDoctor, inStack}[v]
 }
 
 // scope is which keys work in the shown view.
@@ -64,7 +65,8 @@ type app struct {
 	log     logView
 	pages   [views]page // of any group, topic and broker; nil: not opened yet
 	group   string      // true name of the group that the pages are about
-	topic   string      // likewise
+	client  string      // true client id of the member whose stack is looked at
+	topic   string      // likewise of the topic
 	dialogs []dialog
 	mouse   bool // it is ours
 

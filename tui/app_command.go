@@ -32,6 +32,7 @@ var commandNames = []commandName{
 	{"tail", "TOPIC [@-15m] [q=BROKER/ID]", "messages of a topic as they come, or from a time, @earliest or @offset:N", true},
 	{"dlq", "[GROUP]", "the dead letters of a group", true},
 	{"findings", "[GROUP]", "what is wrong with a group, and what to do", true},
+	{"stack", "[CLIENT-ID]", "what the threads of a member do", true},
 	{"cluster", "NAME", "another configured cluster", true},
 	{"events", "", "all events", false},
 	{"queue", "BROKER/ID", "one queue in detail", false},

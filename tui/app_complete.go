@@ -96,6 +96,8 @@ func (a *app) arguments(command string) []string {
 		return append(a.sourceNames(), a.env.known.groups...)
 	case "lag", "group", "dlq", "findings":
 		return a.env.known.groups
+	case "stack":
+		return a.memberIDs()
 	case "tail":
 		return a.env.known.topics
 	case "cluster":

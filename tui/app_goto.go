@@ -43,6 +43,8 @@ func (a *app) commandCluster(name, arg string) tea.Cmd {
 		return a.commandDeadLetters(arg)
 	case "findings":
 		return a.commandFindings(arg)
+	case "stack":
+		return a.commandStack(arg)
 	case "cluster":
 		return a.switchCluster(arg)
 	}

@@ -106,8 +106,10 @@ func (a *app) act(name action) tea.Cmd {
 		return a.tailHere()
 	case "findings":
 		return a.showFindings()
+	case "stack":
+		return a.showStack()
 	case "save":
-		if a.shown == viewTail {
+		if a.shown == viewTail || a.shown == viewStack {
 			return a.toPage(actionMsg{name})
 		}
 		return a.askSave()
@@ -212,7 +214,8 @@ func (a *app) back() tea.Cmd {
 		return a.goTo(viewWatch)
 	case a.shown == a.top():
 		return a.askLeave()
-	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail, a.shown == viewDoctor && a.last != viewDoctor:
+	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail, a.shown == viewDoctor && a.last != viewDoctor,
+		a.shown == viewStack && a.last != viewStack:
 		return a.goTo(a.last)
 	case a.shown == viewGroup, a.shown == viewLag, a.shown == viewWatch:
 		return a.open(place{view: viewGroups})

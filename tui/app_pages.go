@@ -42,6 +42,8 @@ func (a *app) open(x place) tea.Cmd {
 		return a.openWatch(x.group)
 	case viewDoctor:
 		return a.openDoctor(x.group)
+	case viewStack:
+		return a.openStack(x.group, x.client)
 	case viewTail:
 		return a.openTail(TailRequest{Topic: x.topic})
 	case viewGroups, viewGroup, viewLag, viewTopics, viewTopic, viewBrokers:
@@ -281,8 +283,11 @@ func (a *app) pageTabs() []tabText {
 	if a.shown == viewTopic {
 		tabs = append(tabs, tabText{true, "Topic"})
 	}
-	if a.shown == viewDoctor {
+	switch a.shown {
+	case viewDoctor:
 		tabs = append(tabs, tabText{true, "Findings"})
+	case viewStack:
+		tabs = append(tabs, tabText{true, "Stack"})
 	}
 	return append(tabs, tabText{a.shown == viewBrokers, k.first("brokers") + " Brokers"})
 }

@@ -21,6 +21,8 @@ type Cluster interface {
 	Lag(ctx context.Context, group string) (inspect.GroupLag, error)
 	Live(ctx context.Context, group string) (inspect.Live, error)
 	Doctor(ctx context.Context, group string) (inspect.Report, error)
+	// Stack asks one member what its threads do, which costs it something.
+	Stack(ctx context.Context, group, clientID string) (inspect.Stack, error)
 
 	Topics(ctx context.Context) (inspect.TopicList, error)
 	TopicRows(ctx context.Context, topics []string) []inspect.TopicRow

@@ -21,6 +21,7 @@ type fakeCluster struct {
 	lag        func(group string) (inspect.GroupLag, error)
 	live       func(group string) (inspect.Live, error)
 	doctor     func(group string) (inspect.Report, error)
+	stack      func(client string) (inspect.Stack, error)
 	topics     func() (inspect.TopicList, error)
 	topicRows  func(topics []string) []inspect.TopicRow
 	topic      func(topic string) (inspect.TopicDetail, error)
@@ -76,6 +77,10 @@ func (f *fakeCluster) Live(_ context.Context, group string) (inspect.Live, error
 
 func (f *fakeCluster) Doctor(_ context.Context, group string) (inspect.Report, error) {
 	return call(f, "doctor "+group, f.doctor, group)
+}
+
+func (f *fakeCluster) Stack(_ context.Context, group, client string) (inspect.Stack, error) {
+	return call(f, "stack "+group+" "+client, f.stack, client)
 }
 
 func (f *fakeCluster) Topics(context.Context) (inspect.TopicList, error) {

@@ -98,6 +98,21 @@ func foreign(t testing.TB, text string, w, h int) *driver {
 		spoil(reflect.ValueOf(&r), text)
 		return r, nil
 	}
+	f.stack = func(client string) (inspect.Stack, error) {
+		n++
+		s := fixtureStack(client)
+		s.Why.Text = text
+		switch n % 3 {
+		case 0:
+			s.Threads = nil
+			s.Text = text + "\n" + text
+		case 1:
+			s.Why.Kind, s.Threads, s.Text = inspect.ReasonUnsupported, nil, ""
+		default:
+			spoil(reflect.ValueOf(&s.Threads), text)
+		}
+		return s, nil
+	}
 	o := defaultOptions()
 	o.Cluster, o.ASCII = text, len(text)%7 == 0
 	o.OpenTail = nil
@@ -132,6 +147,12 @@ func strangers(t testing.TB, text string, w, h int) {
 	look("esc", "q")
 	d.run(d.a.openDoctor(text))
 	look("j", "J")
+	for range 3 {
+		d.run(d.a.openStack(text, text))
+		look("J")
+		look("G", "J")
+		look("esc")
+	}
 	v := newTailView(d.a.env, d.a.cmds, TailRequest{Topic: text})
 	d.a.setPage(viewTail, v)
 	d.run(d.a.goTo(viewTail))

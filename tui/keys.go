@@ -33,7 +33,8 @@ const (
 	inWatchQueue // a queue of it
 	inTail
 	inDoctor
-	everywhere = inDoctor<<1 - 1
+	inStack
+	everywhere = inStack<<1 - 1
 	inLists    = inGroups | inTopics | inBrokers
 	inPages    = inLists | inGroup | inLag | inTopic
 	inTables   = inAnyLive | inEvents | inPages
@@ -46,7 +47,7 @@ func (s scope) String() string {
 		return "everywhere"
 	}
 	var names []string
-	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Watched queue", "Tail", "Findings"} {
+	for i, name := range []string{"Live", "Queue", "Events", "Log", "Held", "Groups", "Group", "Lag", "Topics", "Topic", "Brokers", "Watch", "Watched queue", "Tail", "Findings", "Stack"} {
 		if s&(1<<i) != 0 {
 			names = append(names, name)
 		}
@@ -117,6 +118,7 @@ func defaultKeys() []binding {
 		bind("previous-topic", inAnyLive, "N", "", "previous topic"),
 		bind("tail-here", inAnyLive|inQueues|inWatchQueue|inLag|inTopics|inTopic|inGroup, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
 		bind("findings", inAnyLive|inGroups|inGroup|inLag|inWatchQueue, "f", "findings", "what is wrong with the group, and what to do"),
+		bind("stack", inAnyLive|inGroup|inWatchQueue, "T", "threads", "what the member's threads do: the one under the cursor, or that holds the queue"),
 		bind("follow", inTail, "f", "follow", "follow the newest message"),
 		bind("seek-time", inTail, "T", "time", "read from a time"),
 		bind("seek-offset", inTail, "O", "offset", "read from an offset"),
@@ -124,8 +126,8 @@ func defaultKeys() []binding {
 		bind("wrap", inTail, "w", "", "wrap long lines of the body, or cut them"),
 		bind("hex", inTail, "x", "hex", "the body's bytes"),
 		bind("decoder", inTail, "d", "", "next decoder: auto, json, text, hex"),
-		bind("body-down", inTail|inDoctor, "J", "body", "scroll the body down while the list keeps its cursor"),
-		bind("body-up", inTail|inDoctor, "K", "", "scroll it up"),
+		bind("body-down", inTail|inDoctor|inStack, "J", "body", "scroll the body down while the list keeps its cursor"),
+		bind("body-up", inTail|inDoctor|inStack, "K", "", "scroll it up"),
 		bind("next-match", inTail, "n", "match", "next place of the filter's text"),
 		bind("previous-match", inTail, "N", "", "previous one"),
 		bind("resend", inTail, "R", "resend…", "send the dead letter, or the marked ones, back to its group: opens a dialog, sends nothing yet"),
@@ -170,7 +172,7 @@ func defaultKeys() []binding {
 			table[i].fixed = true
 		case "reset", "resend":
 			table[i].write = true
-		case "lag", "groups", "topics", "brokers", "findings":
+		case "lag", "groups", "topics", "brokers", "findings", "stack":
 			table[i].cluster = true
 		case "tail", "tail-here":
 			table[i].tail = true

@@ -22,7 +22,8 @@ type groupView struct {
 	panes   stack
 	raw     inspect.GroupDetail
 	data    inspect.GroupDetail // safe to print
-	who     inspect.Members     // safe to print
+	rawWho  inspect.Members
+	who     inspect.Members // safe to print
 	configs map[string]map[string]string
 }
 
@@ -91,7 +92,7 @@ func (v groupView) update(msg any) (page, request) {
 			v.raw, v.data = msg.raw.(inspect.GroupDetail), msg.safe.(inspect.GroupDetail)
 			v.arrange()
 		case msg.kind == askMembers && v.members.answer(msg, v.env.now) && msg.err == "":
-			v.who = msg.safe.(inspect.Members)
+			v.rawWho, v.who = msg.raw.(inspect.Members), msg.safe.(inspect.Members)
 			v.arrange()
 		}
 	case actionMsg:
@@ -179,6 +180,16 @@ func (v *groupView) search(pane int, key string) string {
 		return key + "\n" + strings.Join(all, "\n")
 	}
 	return key
+}
+
+// trueID is the client id of a member that is shown as id.
+func (v *groupView) trueID(id string) string {
+	for i := range v.who.Members {
+		if v.who.Members[i].ClientID == id {
+			return v.rawWho.Members[i].ClientID
+		}
+	}
+	return ""
 }
 
 func (v *groupView) member(id string) *inspect.Member {

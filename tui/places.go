@@ -12,7 +12,8 @@ type place struct {
 	source int
 	mq     engine.MessageQueue // of the queue view
 	group  string              // true name, of the pages about a group
-	topic  string              // likewise
+	client string              // true client id, of a member's stack
+	topic  string              // true name
 }
 
 // places are the views in the order in which they were shown; at is the present one.
@@ -57,6 +58,8 @@ func (a *app) visited() {
 	switch a.shown {
 	case viewGroup, viewLag, viewWatch, viewDoctor:
 		x.group = a.group
+	case viewStack:
+		x.group, x.client = a.group, a.client
 	case viewTopic, viewTail:
 		x.topic = a.topic
 	}

@@ -23,6 +23,7 @@ const (
 	askTopic
 	askBrokers
 	askDoctor
+	askStack
 )
 
 // What is read again how often while its page is shown, and how long an answer is
@@ -215,6 +216,8 @@ func (c commands) ask(cl Cluster, k ask) tea.Cmd {
 			msg.raw, msg.safe, err = both(cl.Topic(ctx, name))
 		case askDoctor:
 			msg.raw, msg.safe, err = both(cl.Doctor(ctx, name))
+		case askStack:
+			msg.raw, msg.safe, err = both(withGroups(cl.Stack(ctx, name, k.names[1])))
 		case askBrokers:
 			msg.raw, msg.safe, err = both(cl.Brokers(ctx))
 		}
