@@ -136,20 +136,19 @@ type visit struct {
 	moved       time.Duration // between the two
 	report      Report
 
-	members map[string]*Member                  // of last, by client id
-	before  map[string]*Member                  // of first
-	queues  map[protocol.MessageQueue]*QueueLag // of first
-	ages    map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
-	paused  bool                                // the whole group: nothing moves by intent
+	members             map[string]*Member                  // of last, by client id
+	before              map[string]*Member                  // of first
+	queues              map[protocol.MessageQueue]*QueueLag // of first
+	rows                map[protocol.MessageQueue]*QueueLag // of last
+	holders, heldBefore map[protocol.MessageQueue]soleHold  // of last and of first
+	ages                map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
+	paused              bool                                // the whole group: nothing moves by intent
 }
 
 func (v *visit) index() {
 	v.members, v.before = byClientID(v.last.Members), byClientID(v.first.Members)
-	v.queues = make(map[protocol.MessageQueue]*QueueLag, len(v.first.Lag.Queues))
-	for i := range v.first.Lag.Queues {
-		q := &v.first.Lag.Queues[i]
-		v.queues[q.MessageQueue] = q
-	}
+	v.queues, v.rows = byQueue(v.first.Lag.Queues), byQueue(v.last.Lag.Queues)
+	v.heldBefore, v.holders = soleHolders(v.first.Members), soleHolders(v.last.Members)
 	v.ages = make(map[string]time.Time, len(v.members))
 	for id, m := range v.members {
 		if m.Info != nil {
@@ -219,26 +218,40 @@ func (v *visit) unchecked(what, where string, why Reason) {
 	}
 }
 
-// soleOwner is the member that holds a queue, with what it says of it, when exactly one
-// says so.
-func soleOwner(m Members, mq protocol.MessageQueue) (*Member, *protocol.ProcessQueueInfo) {
-	var by *Member
-	var info protocol.ProcessQueueInfo
+func byQueue(queues []QueueLag) map[protocol.MessageQueue]*QueueLag {
+	by := make(map[protocol.MessageQueue]*QueueLag, len(queues))
+	for i := range queues {
+		by[queues[i].MessageQueue] = &queues[i]
+	}
+	return by
+}
+
+// soleHold is the only member that holds a queue, with what it says of it; the member
+// is nil where several do.
+type soleHold struct {
+	member *Member
+	info   protocol.ProcessQueueInfo
+}
+
+// soleHolders finds who holds which queue, where exactly one member says so.
+func soleHolders(m Members) map[protocol.MessageQueue]soleHold {
+	by := map[protocol.MessageQueue]soleHold{}
 	for i := range m.Members {
 		if m.Members[i].Info == nil {
 			continue
 		}
-		if q, ok := m.Members[i].Info.MQTable[mq]; ok && !q.Dropped {
-			if by != nil {
-				return nil, nil
+		for mq, q := range m.Members[i].Info.MQTable {
+			if q.Dropped {
+				continue
 			}
-			by, info = &m.Members[i], q
+			if _, again := by[mq]; again {
+				by[mq] = soleHold{}
+				continue
+			}
+			by[mq] = soleHold{&m.Members[i], q}
 		}
 	}
-	if by == nil {
-		return nil, nil
-	}
-	return by, &info
+	return by
 }
 
 // settingOf reads a number among the settings that a member tells of.

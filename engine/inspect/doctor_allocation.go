@@ -170,9 +170,8 @@ func (v *visit) judgeStrategies() {
 
 // lagOf sums what waits in queues, as far as it is known.
 func (v *visit) lagOf(queues []protocol.MessageQueue) (lag int64) {
-	for i := range v.last.Lag.Queues {
-		q := &v.last.Lag.Queues[i]
-		if q.Lag.Known && slices.Contains(queues, q.MessageQueue) {
+	for _, mq := range queues {
+		if q := v.rows[mq]; q != nil && q.Lag.Known {
 			lag += max(q.Lag.Value, 0)
 		}
 	}
@@ -186,7 +185,7 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 	lag := v.lagOf(t.unowned)
 	severity, waits := SeverityWarning, "where "+plural(lag, "message")+" wait"
 	switch {
-	case v.lagRow(t.unowned[0]) == nil:
+	case v.rows[t.unowned[0]] == nil:
 		severity, waits = SeverityCritical, "and the brokers do not say how many messages wait there"
 	case lag > 0:
 		severity = SeverityCritical

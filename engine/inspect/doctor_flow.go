@@ -65,7 +65,7 @@ func judgeThrottling(v *visit) {
 				if !hit || !hitBefore || limit <= 0 {
 					continue
 				}
-				row := v.lagRow(mq)
+				row := v.rows[mq]
 				if row == nil || v.waits(row) < throttledFor && v.moved < throttledFor {
 					continue
 				}
@@ -79,15 +79,6 @@ func judgeThrottling(v *visit) {
 		v.find(t.code, SeverityWarning, fmt.Sprintf("flow control by %s holds %s back, whose messages have waited for up to %s", t.name, plural(int64(len(lines)), "queue"), ageText(waited)),
 			t.next, append(capped(lines), v.seen()+", as the members say")...)
 	}
-}
-
-func (v *visit) lagRow(mq protocol.MessageQueue) *QueueLag {
-	for i := range v.last.Lag.Queues {
-		if q := &v.last.Lag.Queues[i]; q.MessageQueue == mq {
-			return q
-		}
-	}
-	return nil
 }
 
 func numberText(n Number) string {
@@ -145,7 +136,7 @@ func judgeRates(v *visit) {
 func (v *visit) slowText(m *Member) string {
 	threads, queues, lag := settingOf(m, "consumeThreadMin", 20), int64(0), int64(0)
 	for mq, q := range m.Info.MQTable {
-		if row := v.lagRow(mq); !q.Dropped && row != nil && row.Lag.Known {
+		if row := v.rows[mq]; !q.Dropped && row != nil && row.Lag.Known {
 			queues++
 			lag += max(row.Lag.Value, 0)
 		}

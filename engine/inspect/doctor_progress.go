@@ -46,15 +46,15 @@ func (v *visit) stillQueues() []stillQueue {
 			q.Committed.Known != was.Committed.Known || q.Committed.Value != was.Committed.Value {
 			continue
 		}
-		member, info := soleOwner(v.last.Members, q.MessageQueue)
-		before, infoWas := soleOwner(v.first.Members, q.MessageQueue)
-		if member == nil || before == nil || before.ClientID != member.ClientID || info.CommitOffset != infoWas.CommitOffset {
+		now, before := v.holders[q.MessageQueue], v.heldBefore[q.MessageQueue]
+		member := now.member
+		if member == nil || before.member == nil || before.member.ClientID != member.ClientID || now.info.CommitOffset != before.info.CommitOffset {
 			continue
 		}
 		if v.moved <= time.Duration(settingOf(member, "persistConsumerOffsetInterval", persistDefault.Milliseconds()))*time.Millisecond {
 			continue
 		}
-		list = append(list, stillQueue{q.MessageQueue, member, info, infoWas, q, was})
+		list = append(list, stillQueue{q.MessageQueue, member, &now.info, &before.info, q, was})
 	}
 	return list
 }
