@@ -80,6 +80,9 @@ func denialOf4(text string) Denial {
 	case strings.Contains(text, "No acl config for"):
 		_, key, _ := strings.Cut(text, "No acl config for ")
 		return Denial{DeniedUnknownKey, fmt.Sprintf("nobody has the access key %s there", key)}
+	case strings.Contains(text, "No PlainAccessResource for accessKey="): // its account was taken out of the file
+		_, key, _ := strings.Cut(text, "No PlainAccessResource for accessKey=")
+		return Denial{DeniedUnknownKey, fmt.Sprintf("nobody has the access key %s there any more", key)}
 	case strings.Contains(text, "Check signature failed"):
 		kind = DeniedSignature
 	case strings.Contains(text, "Need admin permission"):

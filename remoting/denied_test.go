@@ -24,6 +24,7 @@ func TestDenial(t *testing.T) {
 	}{
 		"4 unsigned":     {1, e4 + "No accessKey is configured" + at, remoting.DeniedUnsigned, "access denied: the broker wants an access key"},
 		"4 unknown":      {1, e4 + "No acl config for ops" + at, remoting.DeniedUnknownKey, "access denied: nobody has the access key ops there"},
+		"4 deleted":      {1, e4 + "No PlainAccessResource for accessKey=ops" + at, remoting.DeniedUnknownKey, "access denied: nobody has the access key ops there any more"},
 		"4 wrong secret": {1, e4 + "Check signature failed for accessKey=ops" + at, remoting.DeniedSignature, "access denied: the secret key does not match the access key"},
 		"4 no right":     {1, e4 + "No default permission for TopicA" + at, remoting.DeniedNoPermission, "no permission: No default permission for TopicA"},
 		"4 not admin":    {1, e4 + "Need admin permission for request code=17, but accessKey=ops is not" + at, remoting.DeniedNotAdmin, "access denied: this takes an administrator's key"},

@@ -16,6 +16,7 @@ import (
 // time, or that took as long to be found unreachable, is closed for as long again: each
 // question behind it would cost that time, and hold up what others have answered long ago.
 type door struct {
+	addr           string
 	slots, relayed chan struct{} // of the broker's own questions, and of its members'
 	silent         error         // why it is closed
 	since          time.Time     // when it closed last
@@ -26,7 +27,7 @@ func (in *Inspector) door(addr string) *door {
 	defer in.mu.Unlock()
 	d := in.doors[addr]
 	if d == nil {
-		d = &door{slots: make(chan struct{}, in.parallel), relayed: make(chan struct{}, in.parallel)}
+		d = &door{addr: addr, slots: make(chan struct{}, in.parallel), relayed: make(chan struct{}, in.parallel)}
 		in.doors[addr] = d
 	}
 	return d
@@ -72,6 +73,9 @@ func (in *Inspector) note(d *door, err error) {
 	if isType[*notAskedError](err) {
 		return
 	}
+	if _, denied := remoting.AccessDenied(err); denied {
+		in.refusals++
+	}
 	if !outOfTime(err) && !isType[*slowFailure](err) {
 		d.silent = nil
 	} else if d.silent == nil || in.now().Sub(d.since) >= in.timeout {
@@ -107,7 +111,7 @@ func askAt[T any](ctx context.Context, in *Inspector, d *door, slots chan struct
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
-		return answer, ctx.Err()
+		return answer, &remoting.DialError{Addr: d.addr, Err: ctx.Err()}
 	}
 	defer func() { <-slots }()
 	limit, err := in.limit(d, usual)

@@ -29,6 +29,12 @@ func unanswered(err error) bool {
 		(errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled))
 }
 
+// interrupted reports whether a request was not sent, because the operator has ended the
+// change.
+func interrupted(err error) bool {
+	return isType[*remoting.DialError](err) && errors.Is(err, context.Canceled)
+}
+
 // maxDrifts is how many differences an error names.
 const maxDrifts = 5
 

@@ -28,17 +28,19 @@ type claim struct {
 // what is true once the faults are over.
 type change func(ctx context.Context) (claims func() []claim, err error)
 
+// interruptedHere is the operator's ctrl-c while a request is answered.
+const interruptedHere = "interrupted"
+
 // stepFaults are what can happen to a request, and to all behind it.
 var stepFaults = map[string]struct {
 	fault sandbox.Fault
 	stays bool // for the rest of the change, at that server
 }{
 	"cut after":       {sandbox.Fault{Cut: true, Lose: true}, false},
-	"not heard":       {sandbox.Fault{Drop: true}, false},
 	"answer lost":     {sandbox.Fault{Lose: true}, false},
-	"slow":            {sandbox.Fault{Delay: 2 * time.Second}, false},
 	"killed":          {sandbox.Fault{Cut: true}, true},
 	"frozen":          {sandbox.Fault{Drop: true}, true},
+	interruptedHere:   {sandbox.Fault{}, false},
 	"frozen after it": {sandbox.Fault{Lose: true}, true},
 }
 
@@ -216,6 +218,7 @@ type faultAt struct {
 	fault  sandbox.Fault
 	stays  bool
 	struck bool
+	end    func() // called when it strikes; nil: nothing is
 	seen   map[place]int
 }
 
@@ -228,6 +231,9 @@ func (f *faultAt) hook(r sandbox.Request) sandbox.Fault {
 	at.nth = f.seen[at]
 	if f.struck && f.stays && r.Broker == f.server || at == f.place {
 		f.struck = true
+		if f.end != nil {
+			f.end()
+		}
 		return f.fault
 	}
 	return sandbox.Fault{}
@@ -235,7 +241,7 @@ func (f *faultAt) hook(r sandbox.Request) sandbox.Fault {
 
 // unsureWords are how a change says that it does not know, or was kept from it.
 var unsureWords = []string{"not known", "cannot be read back", "could not be read back", "not done yet, and perhaps later", "not written yet, and perhaps later",
-	"not asked again so soon", "NOT TRIED", "it is not seen to be gone", "not changed", "cannot be read", "not applied by", "is committed"}
+	"not asked again so soon", "not tried", "NOT TRIED", "it is not seen to be gone", "not changed", "cannot be read", "not applied by", "is committed"}
 
 // undoneWords are how a change says that nothing was done at a place.
 var undoneWords = []string{"not sent", "NOT TRIED", "not tried", "not changed", "refused"}
@@ -269,7 +275,12 @@ func TestChangesAtEveryStep(t *testing.T) {
 				})
 				for _, at := range places {
 					for kind, f := range stepFaults {
-						tryAt(t, line, prepare, func(to *faultAt) { to.place, to.fault, to.stays = at, f.fault, f.stays },
+						tryAt(t, line, prepare, func(to *faultAt) {
+							to.place, to.fault, to.stays = at, f.fault, f.stays
+							if kind != interruptedHere {
+								to.end = nil
+							}
+						},
 							func(t *testing.T, f *faultAt, err error, took time.Duration, claims []claim) {
 								judgeClaims(t, fmt.Sprintf("%s, %d. %v at %q", kind, at.nth, at.code, at.server), err, took, claims)
 								write := slices.Contains([]protocol.RequestCode{protocol.UpdateConsumerOffset, protocol.UpdateAndCreateSubscriptionGroup, protocol.UpdateAndCreateTopic, protocol.DeleteSubscriptionGroup, protocol.InvokeBrokerToResetOffset}, at.code)
@@ -292,11 +303,13 @@ func tryAt(t *testing.T, line string, prepare func(*testing.T, *sandboxtest.Targ
 	}
 	sandboxtest.RunIn(t, worlds, func(t *testing.T, tg *sandboxtest.Target) {
 		c := prepare(t, tg, newDesk(t, tg))
-		f := &faultAt{seen: map[place]int{}}
+		ctx, interrupt := context.WithCancel(t.Context())
+		defer interrupt()
+		f := &faultAt{seen: map[place]int{}, end: interrupt}
 		arm(f)
 		tg.Sandbox.SetFault(f.hook)
 		began := time.Now()
-		claims, err := c(t.Context())
+		claims, err := c(ctx)
 		took := time.Since(began)
 		tg.Sandbox.SetFault(nil)
 		judge(t, f, err, took, claims())

@@ -45,12 +45,13 @@ type Inspector struct {
 	cluster  string
 	dialled  func(addr string) string
 
-	mu     sync.Mutex // guards what follows
-	doors  map[string]*door
-	last   *survey
-	config map[string]brokerConfig
-	stored storedTimes
-	alone  map[string]time.Time // groups that nobody known consumes, since
+	mu       sync.Mutex // guards what follows
+	refusals int        // questions that access control refused
+	doors    map[string]*door
+	last     *survey
+	config   map[string]brokerConfig
+	stored   storedTimes
+	alone    map[string]time.Time // groups that nobody known consumes, since
 }
 
 // New makes an Inspector; it asks nothing.
@@ -71,6 +72,13 @@ func New(o Options) *Inspector {
 		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster, dialled: o.Dialled,
 		doors: map[string]*door{}, config: map[string]brokerConfig{}, alone: map[string]time.Time{},
 	}
+}
+
+// Refusals counts the questions that access control has refused.
+func (in *Inspector) Refusals() int {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.refusals
 }
 
 // Timeout is the deadline of one question.

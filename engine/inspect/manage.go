@@ -210,7 +210,7 @@ func (r *round) topicAtBrokers(ctx context.Context, topic string, rows []ManageR
 		case err == nil:
 			rows[i].Before = fmt.Sprintf("%d queues", len(stats))
 		case ReasonOf(err).Kind != ReasonNotFound:
-			failed[i] = err
+			failed[i] = fmt.Errorf("whether %s has topic %s is not known, so nothing was changed: %w", rows[i].Broker, topic, err)
 		}
 	})
 	for i := range rows {

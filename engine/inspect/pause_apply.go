@@ -69,6 +69,10 @@ func (in *Inspector) pauseAt(ctx context.Context, r *PauseRequest, row *PauseRow
 		return
 	}
 	unsure := in.writePause(ctx, r, row, before)
+	if interrupted(unsure) {
+		row.Error = "not tried: interrupted"
+		return
+	}
 	if unsure != nil && !unanswered(unsure) {
 		row.Error = "refused: " + ReasonOf(unsure).String()
 		return

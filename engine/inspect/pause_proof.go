@@ -37,7 +37,7 @@ func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time
 	defer limit.Stop()
 	pause := time.NewTicker(proofPause)
 	defer pause.Stop()
-	words, proved := "", false
+	words, proved, last := "", false, before
 	for over := false; !proved && !over; {
 		select {
 		case <-pause.C:
@@ -47,7 +47,8 @@ func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time
 			return "not watched to the end", false
 		}
 		after := in.pullStates(ctx, r)
-		words, proved = judgePause(r, began, before, after)
+		words, proved = judgePause(r, began, before, last, after)
+		last = after
 		if !r.Resume {
 			before = after // a pull under way may still have been served
 		}
@@ -55,8 +56,9 @@ func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time
 	return words, proved
 }
 
-// judgePause compares two looks.
-func judgePause(r *PauseRequest, began time.Time, before, after map[protocol.MessageQueue]pullState) (string, bool) {
+// judgePause compares the look after a change with one before, and with the last one:
+// a pull that has stood still since that is held by the broker.
+func judgePause(r *PauseRequest, began time.Time, before, last, after map[protocol.MessageQueue]pullState) (string, bool) {
 	moved, waiting, held, total := 0, 0, 0, 0
 	for mq, a := range after {
 		b, ok := before[mq]
@@ -69,7 +71,7 @@ func judgePause(r *PauseRequest, began time.Time, before, after map[protocol.Mes
 			moved++
 		case a.waits:
 			waiting++
-		case a.lastPull.After(began) && a.lastPull.Equal(b.lastPull):
+		case a.lastPull.After(began) && a.lastPull.Equal(last[mq].lastPull):
 			held++ // one that is refused pulls again every second
 		}
 	}

@@ -36,7 +36,7 @@ func (in *Inspector) ApplyReset(ctx context.Context, p ResetPlan) (ResetResult, 
 	defer in.forget()
 	places := a.places()
 	each(len(places), 0, func(i int) { a.write(ctx, places[i]) })
-	a.readBack(ctx)
+	a.readBack(context.WithoutCancel(ctx)) // what was cut short may have happened all the same
 	a.watch(ctx)
 	for i := range res.Rows {
 		if res.Rows[i].Verified {

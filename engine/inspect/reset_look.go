@@ -32,7 +32,7 @@ func (a *resetApply) watch(ctx context.Context) {
 		}
 		o := &obedience{
 			method: row.Method, from: max(row.Before, row.Min), to: row.After, began: a.began, last: sight{committed: -1},
-			fresh: row.Before < 0, end: row.After >= row.Max,
+			fresh: row.Before < 0, still: row.Before == row.After && row.Method == MethodServer, end: row.After >= row.Max,
 			obeys: a.obeys(a.res.Plan.owners.of(row.MessageQueue)),
 		}
 		o.see(sight{at: a.began, committed: row.ReadBack, memory: -1})

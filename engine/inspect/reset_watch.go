@@ -21,6 +21,7 @@ type obedience struct {
 	began    time.Time
 	obeys    bool // the members are known to heed this kind of reset
 	fresh    bool // nothing was committed before, so that nobody knows where the member was
+	still    bool // the target was committed before; the member, which may be further, is sent back to it
 	end      bool // the target is the queue's end: nothing is there to go on with
 
 	there time.Time // when the target was first seen committed
@@ -61,7 +62,7 @@ func (o *obedience) see(s sight) {
 		o.there = s.at
 	}
 	o.away = time.Time{}
-	if o.fresh { // the target was committed for the first time, by us or the broker
+	if o.fresh || o.still { // that the target is committed is no sign of the member
 		o.moved = o.moved || returned || o.end || s.committed != o.to || s.consumed.After(o.began)
 		return
 	}
@@ -101,7 +102,7 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return true, "written: nothing was committed before"
 	case o.away.IsZero() && !o.moved && o.fresh && o.method == MethodPush:
 		return false, fmt.Sprintf("not known whether %s went there: nothing was committed before, and it has consumed nothing since", owner)
-	case o.away.IsZero() && o.moved && o.to == o.from && !o.fresh:
+	case o.away.IsZero() && o.moved && o.to == o.from && !o.fresh && (!o.still || o.end):
 		return true, "stays where it was"
 	case o.away.IsZero() && o.moved:
 		return true, "goes on from there"

@@ -113,6 +113,12 @@ func TestObedience(t *testing.T) {
 		"push, nothing was committed, and the member goes on": {
 			obedience{method: MethodPush, from: 0, to: 0, fresh: true, obeys: true},
 			[]sight{look(0, 0), look(20, 4)}, true, true, "goes on from there"},
+		"server, to where it was, and the member has not pulled": {
+			obedience{method: MethodServer, from: 0, to: 0, still: true, obeys: true},
+			[]sight{look(0, 0), says(look(20, 0), 20, -60)}, false, true, "has not pulled yet"},
+		"server, to where it was, and the member takes from there": {
+			obedience{method: MethodServer, from: 0, to: 0, still: true, obeys: true},
+			[]sight{look(0, 0), says(look(12, 0), 20, 11)}, true, true, "goes on from there"},
 		"written, and a member came": {
 			obedience{method: MethodCommit, from: 100, to: 0},
 			[]sight{look(0, 0), look(5, 100)}, false, false, "overwritten by c1"},

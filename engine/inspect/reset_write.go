@@ -74,6 +74,10 @@ func (a *resetApply) serverSide(ctx context.Context, pl *resetPlace, row *ResetR
 // fail notes that a request about a queue has failed. One whose answer did not come may
 // have been carried out, or may be yet: what is committed is read all the same.
 func (a *resetApply) fail(pl *resetPlace, row *ResetRow, err error) {
+	if interrupted(err) {
+		row.Tried, row.Error = false, "not tried: interrupted"
+		return
+	}
 	if !unanswered(err) {
 		row.Error = ReasonOf(err).String()
 		return

@@ -124,7 +124,7 @@ func (f *listFlags) list(ctx context.Context, e *env, x *inspection, format stri
 		return nil, err
 	}
 	if len(list.Groups) == 0 && len(list.Problems) > 0 {
-		if err := unanswered("groups", list.Problems[0].Why); err != nil {
+		if err := unasked("groups", list.Problems); err != nil {
 			return nil, err
 		}
 	}

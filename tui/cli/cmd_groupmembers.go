@@ -54,7 +54,7 @@ func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group
 		return nil, err
 	}
 	if len(m.Members) == 0 && len(m.Problems) > 0 {
-		if err := unanswered("members of "+group, m.Problems[0].Why); err != nil {
+		if err := unasked("members of "+group, m.Problems); err != nil {
 			return nil, err
 		}
 	}

@@ -69,10 +69,8 @@ func (x *inspection) byID(ctx context.Context, topic, id string) (inspect.FindRe
 
 // nothing is why nothing was found: there is nothing, or those who know were not asked.
 func (x *inspection) nothing(r inspect.FindResult, what string) error {
-	for _, p := range r.Problems {
-		if err := unanswered(what, p.Why); err != nil {
-			return err
-		}
+	if err := unasked(what+", as far as is known", r.Problems); err != nil {
+		return err
 	}
 	return &notFoundError{what}
 }

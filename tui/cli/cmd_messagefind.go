@@ -137,10 +137,8 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 
 // unread is why nothing could be read of a span.
 func (x *inspection) unread(r inspect.FindResult, what string) error {
-	for _, p := range r.Problems {
-		if err := unanswered(what, p.Why); err != nil {
-			return err
-		}
+	if err := unasked(what, r.Problems); err != nil {
+		return err
 	}
 	return fmt.Errorf("messages %s could not be read, see above", what)
 }

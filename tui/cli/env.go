@@ -37,6 +37,7 @@ type env struct {
 	command  *cobra.Command // the one that ran
 	cluster  string         // its name, for the log
 	noted    string         // the audit file, once a change was made and noted there
+	held     io.Writer      // takes what is said while it is not known whether it is to be; nil: say it
 	entered  bool           // a command's function was entered: its errors are not wrong use
 	modes    atomic.Pointer[term.State]
 
@@ -210,7 +211,11 @@ func (e *env) onTerminal() bool {
 
 // say writes one line of progress to standard error.
 func (e *env) say(format string, args ...any) {
-	fmt.Fprintln(e.stderr, "eyeq: "+tui.SafeText(fmt.Sprintf(format, args...))) // it may hold a broker's words
+	to := e.stderr
+	if e.held != nil {
+		to = e.held
+	}
+	fmt.Fprintln(to, "eyeq: "+tui.SafeText(fmt.Sprintf(format, args...))) // it may hold a broker's words
 }
 
 // truthy reads an environment switch: set, and not switched off.

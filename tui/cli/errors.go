@@ -64,6 +64,17 @@ func (e *unreachableError) Error() string {
 }
 func (e *unreachableError) Unwrap() error { return e.Err }
 
+// silentError says that some brokers did not answer, so that nothing can be said. It is
+// not the name servers' fault: unreachableError would send the operator there.
+type silentError struct{ What string }
+
+func (e *silentError) Error() string { return e.What }
+
+// deniedError says that the brokers refuse to tell: asking again will not help.
+type deniedError struct{ What string }
+
+func (e *deniedError) Error() string { return e.What }
+
 // reasonText is an error's text, with what an operator understands in the place of
 // Go's words for a time that is up.
 func reasonText(err error) string {
@@ -184,7 +195,7 @@ func exitStatus(err, cause error) int {
 	if hopeless(err) != nil {
 		return statusFailed
 	}
-	if isType[*unreachableError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||
+	if isType[*unreachableError](err) || isType[*silentError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||
 		isType[*net.OpError](err) || errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
 		return statusUnreachable
 	}

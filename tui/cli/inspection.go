@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -90,9 +92,30 @@ func unanswered(what string, why inspect.Reason) error {
 	case inspect.ReasonUnreachable:
 		return &unreachableError{Err: fmt.Errorf("%s: no broker answers: %s", what, why.Text), Brokers: true}
 	case inspect.ReasonDenied:
-		return fmt.Errorf("%s: the brokers refuse to tell: %s (check access_key and secret_key, and the rights that they have)", what, why.Text)
+		return &deniedError{fmt.Sprintf("%s: the brokers refuse to tell: %s (check access_key and secret_key, and the rights that they have)", what, why.Text)}
 	}
 	return nil
+}
+
+// unasked is unanswered where others may have answered: it names those that have not.
+func unasked(what string, problems []inspect.Problem) error {
+	var where []string
+	var first inspect.Reason
+	for _, p := range problems {
+		switch {
+		case p.Why.Kind == inspect.ReasonDenied:
+			return unanswered(what, p.Why)
+		case p.Why.Kind == inspect.ReasonUnreachable && !slices.Contains(where, p.Where):
+			where = append(where, p.Where)
+			if first.Kind == inspect.ReasonNone {
+				first = p.Why
+			}
+		}
+	}
+	if where == nil {
+		return nil
+	}
+	return &silentError{fmt.Sprintf("%s: no answer from %s: %s", what, listText(where, 4), first.Text)}
 }
 
 // warn says on standard error what could not be learned.
@@ -182,11 +205,11 @@ func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func
 				return err
 			}
 		}
-		err := r.show(ctx, e, x, format, once)
+		err := r.again(ctx, e, x, format, once, first)
 		switch cause := context.Cause(ctx); {
 		case isType[*outputError](cause):
 			return cause
-		case err != nil && (first || isType[*outputError](err) || ctx.Err() != nil):
+		case err != nil && (first || isType[*outputError](err) || isType[*deniedError](err) || ctx.Err() != nil):
 			return err
 		case err != nil: // it may answer again
 			e.say("%s", reasonText(err))
@@ -202,15 +225,35 @@ func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func
 	}
 }
 
+// again is show for a refresh. Keys that the brokers no longer take are told instead of
+// what they keep from us, row by row and at each refresh.
+func (r *reading) again(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error), first bool) error {
+	if first {
+		return r.show(ctx, e, x, format, once)
+	}
+	var words bytes.Buffer
+	refusals := x.Refusals()
+	e.held = &words
+	out, err := once(ctx, x, format)
+	e.held = nil
+	if x.Refusals() > refusals {
+		if denied := e.checkKeys(ctx, x.client); denied != nil {
+			return &deniedError{reasonText(denied)}
+		}
+	}
+	e.stderr.Write(words.Bytes()) // nothing can be done without it
+	if err != nil {
+		return explain(err)
+	}
+	return e.write(out)
+}
+
 func (r *reading) show(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error)) error {
 	out, err := once(ctx, x, format)
 	if err != nil {
 		return explain(err)
 	}
-	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{Err: err}
-	}
-	return nil
+	return e.write(out)
 }
 
 // page begins a new page: on a terminal in the place of the old one, elsewhere after

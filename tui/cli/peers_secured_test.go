@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,7 +62,67 @@ func TestAccessControlOnBrokers(t *testing.T) {
 			noSecretIn(t, state, tt.secret)
 		}
 		readerIsDenied(t, ns)
+		rightsAreTakenAway(t, own, target, ns)
 	})
+}
+
+// rightsAreTakenAway: a key expires, its password is changed, its user is disabled or
+// deleted while eyeq is at work: what asks again says so in one line, with status 1.
+func rightsAreTakenAway(t *testing.T, own *sandboxtest.OwnBrokers, target *sandboxtest.Target, ns string) {
+	t.Helper()
+	for _, how := range target.Withdrawals() {
+		own.Withdraw(t, target, "acl", sandboxtest.NotWithdrawn)
+		state := t.TempDir()
+		env := withEnv("EYEQ_ACCESS_KEY", sandboxtest.OperatorKey, "EYEQ_SECRET_KEY", sandboxtest.OperatorSecret, "XDG_STATE_HOME", state)
+		sandboxtest.Await(t, "the operator's rights", func(context.Context) bool {
+			return runs(t, []string{"group", "lag", sandboxtest.ReadableGroup, "--namesrv", ns}, env).status == statusDone
+		})
+		running := map[string]*program{}
+		for name, args := range map[string][]string{
+			"lag":     {"group", "lag", sandboxtest.ReadableGroup, "--watch=500ms", "-o", "json"},
+			"members": {"group", "members", sandboxtest.ReadableGroup, "--watch=500ms", "-o", "json"},
+			"groups":  {"group", "list", "--watch=500ms", "-o", "json"},
+			"topic":   {"topic", "show", sandboxtest.ReadableTopic, "--watch=500ms", "-o", "json"},
+			"brokers": {"broker", "list", "--watch=500ms", "-o", "json"},
+			"tail":    {"tail", sandboxtest.ReadableTopic, "--from", "earliest", "--follow", "-o", "json"},
+		} {
+			// A good key goes on with what it may still see; 4.9 checks rights when messages are
+			// sent, pulled and committed only.
+			if how == sandboxtest.RightsTaken && name != "tail" && (target.Line == "4" || name != "lag" && name != "members") {
+				continue
+			}
+			running[name] = start(t, append(args, "--namesrv", ns, "--log-file", filepath.Join(state, name+".log")), env)
+			running[name].out.await(t, "{")
+		}
+		own.Withdraw(t, target, "acl", how)
+		for name, p := range running {
+			p.wait(t)
+			says := "access denied: "
+			if how == sandboxtest.RightsTaken {
+				says = "no permission: "
+			}
+			// A tail says what it reads, and how much of it it has seen.
+			if text := p.err.String(); p.status != statusFailed || strings.Count(text, says) != 1 || strings.Count(text, "\n") != 1 && name != "tail" {
+				t.Errorf("%s, %s: status %d, want 1 and one line with %q: %s", how, name, p.status, says, text)
+			}
+			if strings.Contains(p.out.String()+p.err.String(), sandboxtest.OperatorSecret) {
+				t.Errorf("%s, %s shows the secret: %s%s", how, name, p.out, p.err)
+			}
+		}
+		for _, args := range securedCommands(sandboxtest.ReadableTopic, sandboxtest.ReadableGroup) {
+			p := runs(t, append(args, "--namesrv", ns), env)
+			if how == sandboxtest.RightsTaken { // the key is good: each command comes as far as the brokers let it
+				if p.status != statusDone && !strings.Contains(p.err.String(), "no permission: ") {
+					t.Errorf("%s, %v: status %d, %s", how, args, p.status, p.err)
+				}
+				continue
+			}
+			if text := p.err.String(); p.status != statusFailed || strings.Count(text, "\n") != 1 || !strings.Contains(text, "access denied: ") {
+				t.Errorf("%s, %v: status %d, want 1 and one line: %s", how, args, p.status, text)
+			}
+		}
+		noSecretIn(t, state, sandboxtest.OperatorSecret)
+	}
 }
 
 // readerIsDenied: a key that may consume one topic, and what it may not (R150).

@@ -13,14 +13,37 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// The users of brokers with access control: one may do everything, the other only
-// consume ReadableTopic as ReadableGroup.
+// The users of brokers with access control: one may do everything, another only
+// consume ReadableTopic as ReadableGroup, and the operator everything until it is
+// withdrawn.
 const (
-	AdminKey, AdminSecret   = "eyeqadmin", "admin-secret-4711"
-	ReaderKey, ReaderSecret = "eyeqreader", "reader-secret-4712"
-	ReadableTopic           = "acl-orders"
-	ReadableGroup           = "acl-group"
+	AdminKey, AdminSecret       = "eyeqadmin", "admin-secret-4711"
+	ReaderKey, ReaderSecret     = "eyeqreader", "reader-secret-4712"
+	OperatorKey, OperatorSecret = "eyeqoperator", "operator-secret-4713"
+	ReadableTopic               = "acl-orders"
+	ReadableGroup               = "acl-group"
 )
+
+// Withdrawal is a way in which the operator loses what it may do, while it is at work.
+type Withdrawal string
+
+const (
+	NotWithdrawn   Withdrawal = "not withdrawn"
+	SecretChanged  Withdrawal = "secret changed"
+	UserDeleted    Withdrawal = "user deleted"
+	UserDisabled   Withdrawal = "user disabled" // 5.x
+	RightsTaken    Withdrawal = "rights taken"
+	changedSecret             = "changed-secret-4714"
+	withdrawnRight            = "another-topic"
+)
+
+// Withdrawals are those that a broker line has.
+func (tg *Target) Withdrawals() []Withdrawal {
+	if tg.Line == "4" {
+		return []Withdrawal{SecretChanged, UserDeleted, RightsTaken}
+	}
+	return []Withdrawal{SecretChanged, UserDeleted, UserDisabled, RightsTaken}
+}
 
 // UpWithAccessControl is Up for brokers that check who asks: aclEnable with a
 // plain_acl.yml on 4.x, authentication and authorization on 5.x. ReadableTopic is made.
@@ -30,7 +53,7 @@ func (o *OwnBrokers) UpWithAccessControl(t *testing.T, name string) *Target {
 	own := *o
 	own.signer = protocol.NewSigner(AdminKey, AdminSecret, "")
 	if own.version[:1] == "4" {
-		own.writePlainACL(t, name)
+		own.writePlainACL(t, name, "")
 		target := own.Up(t, name, "aclEnable=true")
 		target.makeReadable(t)
 		return target
@@ -49,7 +72,50 @@ func (o *OwnBrokers) UpWithAccessControl(t *testing.T, name string) *Target {
 	return target
 }
 
-func (o *OwnBrokers) writePlainACL(t *testing.T, name string) {
+// Withdraw makes the operator of brokers that UpWithAccessControl has started, or
+// takes away what it may do. A 4.x broker reads its file again within a second.
+func (o *OwnBrokers) Withdraw(t *testing.T, tg *Target, name string, how Withdrawal) {
+	t.Helper()
+	if tg.Line == "4" {
+		o.writePlainACL(t, name, plainOperator(how))
+		return
+	}
+	for _, addr := range tg.Masters(t) {
+		user := map[string]any{"username": OperatorKey, "password": OperatorSecret, "userType": "Super"}
+		switch how {
+		case NotWithdrawn:
+			_ = tg.try(t, addr, authDeleteUser, "username", OperatorKey, nil) // of the withdrawal before, if it left one
+			tg.command(t, addr, authCreateUser, "username", OperatorKey, user)
+		case SecretChanged:
+			user["password"] = changedSecret
+			tg.command(t, addr, authUpdateUser, "username", OperatorKey, user)
+		case UserDisabled:
+			user["userStatus"] = "disable"
+			tg.command(t, addr, authUpdateUser, "username", OperatorKey, user)
+		case UserDeleted:
+			tg.command(t, addr, authDeleteUser, "username", OperatorKey, nil)
+		case RightsTaken:
+			user["userType"] = "Normal"
+			tg.command(t, addr, authUpdateUser, "username", OperatorKey, user)
+		}
+	}
+}
+
+// plainOperator is the operator's account in the file of a 4.x broker.
+func plainOperator(how Withdrawal) string {
+	secret, rest := OperatorSecret, "admin: true"
+	switch how {
+	case UserDeleted:
+		return ""
+	case SecretChanged:
+		secret = changedSecret
+	case RightsTaken:
+		rest = "admin: false\n    defaultTopicPerm: DENY\n    defaultGroupPerm: DENY\n    topicPerms: [" + withdrawnRight + "=SUB]"
+	}
+	return fmt.Sprintf("  - accessKey: %s\n    secretKey: %s\n    %s\n", OperatorKey, secret, rest)
+}
+
+func (o *OwnBrokers) writePlainACL(t *testing.T, name, more string) {
 	t.Helper()
 	text := fmt.Sprintf(`accounts:
   - accessKey: %s
@@ -62,7 +128,7 @@ func (o *OwnBrokers) writePlainACL(t *testing.T, name string) {
     defaultGroupPerm: DENY
     topicPerms: [%s=SUB]
     groupPerms: [%s=SUB]
-`, AdminKey, AdminSecret, ReaderKey, ReaderSecret, ReadableTopic, ReadableGroup)
+%s`, AdminKey, AdminSecret, ReaderKey, ReaderSecret, ReadableTopic, ReadableGroup, more)
 	conf := filepath.Join(o.dir(name), "conf")
 	err := os.MkdirAll(conf, 0o700)
 	if err == nil {
@@ -92,6 +158,8 @@ func (tg *Target) makeReadable(t *testing.T) {
 // The codes of 5.x for users and their rights.
 const (
 	authCreateUser = 3001
+	authUpdateUser = 3002
+	authDeleteUser = 3003
 	authCreateACL  = 3006
 )
 
@@ -111,13 +179,22 @@ func (tg *Target) makeReader(t *testing.T) {
 
 func (tg *Target) command(t *testing.T, addr string, code int32, key, value string, body any) {
 	t.Helper()
-	text, err := json.Marshal(body)
-	if err == nil {
-		_, err = tg.admin.Invoke(t.Context(), addr, &protocol.Command{Code: code, ExtFields: protocol.ExtFields{{Key: key, Value: value}}, Body: text})
-	}
-	if err != nil {
+	if err := tg.try(t, addr, code, key, value, body); err != nil {
 		t.Fatalf("request %d to %s: %v", code, addr, err)
 	}
+}
+
+func (tg *Target) try(t *testing.T, addr string, code int32, key, value string, body any) error {
+	t.Helper()
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	_, err := tg.admin.Invoke(t.Context(), addr, &protocol.Command{Code: code, ExtFields: protocol.ExtFields{{Key: key, Value: value}}, Body: text})
+	return err
 }
 
 // UpWithTLS is Up for servers that speak TLS only, with a certificate of ca for
