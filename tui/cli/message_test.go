@@ -105,7 +105,7 @@ func TestMessageNotFoundAndWrongUse(t *testing.T) {
 		{"resend x -t orders", statusUsage, "must be the dead-letter topic of a group"},
 		{"resend -t %DLQ%g", statusUsage, "which dead letters?"},
 		{"resend x --all -t %DLQ%g", statusUsage, "which dead letters?"},
-		{"resend --all -t %DLQ%g --dry-run", statusNotFound, `there is no topic "%DLQ%g"`},
+		{"resend --all -t %DLQ%g --dry-run", statusNotFound, `there are no dead letters of group g`},
 		{"resend --all -t %DLQ%g --read-only", statusRefused, "read-only"},
 		{"nothing", statusUsage, `there is no command "nothing"`},
 	} {
