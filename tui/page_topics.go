@@ -37,7 +37,17 @@ func (v topicsView) narrow(text string) (page, error) {
 }
 
 func (v topicsView) status() pageStatus {
-	return pageStatus{main: &v.names, fine: v.fine("topic"), health: partial(v.env.th, v.list.Problems)}
+	return pageStatus{main: &v.names, fine: v.fine("topic"), health: partial(v.env.th, v.list.Problems, v.rowProblems())}
+}
+
+// rowProblems is what could not be learned of the topic under the cursor: its row has
+// hardly room to say so.
+func (v topicsView) rowProblems() []inspect.Problem {
+	key, ok := v.rows.list.Current()
+	if e := v.entries[key]; ok && e != nil && e.row != nil {
+		return e.row.Problems
+	}
+	return nil
 }
 
 func (v topicsView) update(msg any) (page, request) {

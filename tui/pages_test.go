@@ -335,3 +335,23 @@ func TestABlankTooManyCompletesAllTheSame(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys(":").typing("lag").keys("tab").typing(" or").keys("tab").see(":lag order-settle")
 	d.keys("enter").see("group order-settle")
 }
+
+// The line of the page says what is missing of the topic under the cursor: its row has
+// no room for the reason (R182).
+func TestTopicsSayWhatIsMissing(t *testing.T) {
+	f := fullCluster()
+	whole := f.topicRows
+	f.topicRows = func(topics []string) []inspect.TopicRow {
+		rows := whole(topics)
+		rows[0].Problems = []inspect.Problem{{What: "bounds of it", Where: "broker-b", Why: inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "no connection in time"}}}
+		return rows
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f).keys("5")
+	const want = "! partial: bounds of it from broker-b: unreachable: no connection in time"
+	if !strings.Contains(d.frame(), want) {
+		t.Errorf("no %q in\n%s", want, d.frame())
+	}
+	if d.keys("j"); strings.Contains(d.frame(), "partial") {
+		t.Errorf("what is missing of another topic is said of this one:\n%s", d.frame())
+	}
+}
