@@ -110,7 +110,7 @@ func (v *liveView) measure() {
 	s := v.pic.scene
 	for i := 0; s != nil && i < len(s.Queues); i++ {
 		q := &s.Queues[i]
-		z.name = max(z.name, table.Width(q.BrokerName)+1+len(strconv.Itoa(int(q.QueueID))))
+		z.name = max(z.name, table.Width(v.topicQueue(q)))
 		if i == 0 || s.Queues[i-1].Topic != q.Topic {
 			z.topic = max(z.topic, table.Width(v.topicName(q)))
 		}
@@ -131,9 +131,10 @@ func groupedWidth(n int64) int {
 	return digits + (digits-1)/3
 }
 
-// byTopic reports whether rows of more than one topic are shown.
+// byTopic reports whether rows of more than one topic are shown. The group's retry
+// topic is none of them: its queues say it in their names.
 func (v *liveView) byTopic() bool {
-	return v.pic.scene != nil && v.pic.scene.topics > 1 && v.topic == ""
+	return v.pic.scene != nil && v.topic == "" && v.ordinaryTopics() > 1
 }
 
 // The queue table's columns; cells are indexed by these.
@@ -158,9 +159,6 @@ const (
 func (v *liveView) makeColumns() []table.Column {
 	z := v.sizes
 	name := min(z.name, 24)
-	if v.byTopic() && v.w < topicFrom {
-		name = min(z.name+6, 24) // "retry broker-a/0"
-	}
 	if v.w < ownFrom {
 		name += 2 // the owner's letter stands before it
 	}
@@ -243,6 +241,9 @@ func (v *liveView) barLimit() (limit int64, what string) {
 // barTitle is the bar's scale in exactly the bar's width.
 func (v *liveView) barTitle(cells int) string {
 	limit, what := v.barLimit()
+	if w := v.watched(); limit == 0 && w != nil && w.empty() {
+		return ""
+	}
 	if limit == 0 {
 		return what
 	}
@@ -280,16 +281,15 @@ func (v *liveView) queueName(q *engine.QueueSnapshot) string {
 }
 
 func (v *liveView) topicQueue(q *engine.QueueSnapshot) string {
-	if !v.byTopic() || v.w >= topicFrom {
+	switch {
+	case v.byTopic() && v.w >= topicFrom, v.topic != "":
+		return q.Short()
+	case q.Retry:
+		return "retry " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+	case !v.byTopic():
 		return q.Short()
 	}
-	if q.Retry {
-		return "retry " + q.Short()
-	}
-	if v.ordinaryTopics() == 1 {
-		return q.Short()
-	}
-	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+	return table.CutMiddle(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 }
 
 func (v *liveView) ordinaryTopics() int {

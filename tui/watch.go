@@ -78,6 +78,13 @@ func (w *watch) staleAfter() time.Duration { return max(2*w.every, staleAfter) +
 
 // title is what line 1 says of a watched group.
 func (f *watchFacts) title(s *scene, expression string) string {
+	if f.empty() { // how it consumes is what members tell
+		text := orUnknown(f.state) + "·0 members"
+		if f.paused != "" {
+			text += "·" + f.paused
+		}
+		return text
+	}
 	kind := string(f.kind)
 	if f.kind == inspect.KindPush || f.kind == "" {
 		kind = "concurrent"

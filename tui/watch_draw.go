@@ -47,6 +47,10 @@ func (v *liveView) watchFigures(f *figures, w *watchFacts) {
 	r := &w.rates
 	f.pull, f.consume, f.fail = r.pull, r.consume, r.fail
 	f.pullOK, f.consumeOK, f.failOK = r.known, r.known, r.known
+	if w.empty() { // there is nobody to do it
+		f.pull, f.consume, f.fail = 0, 0, 0
+		f.pullOK, f.consumeOK, f.failOK = true, true, true
+	}
 	f.cacheLimit, f.byteLimit = v.pic.scene.Limits.Count*int64(f.own), v.pic.scene.Limits.SizeMiB*int64(f.own)<<20
 	f.oldest, f.oldestOK = 0, false
 	f.flow, f.flowOK = [5]uint64{}, false
@@ -72,6 +76,8 @@ func (v *liveView) watchFigures(f *figures, w *watchFacts) {
 // flowNow says which limits hold queues up in this picture.
 func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 	switch {
+	case w.empty():
+		return none
 	case !w.told:
 		return unknown
 	case f.flows() == 0:
@@ -107,7 +113,14 @@ func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	text, st := f.trendText(false)
 	c.put(st(th), text)
 	c.end()
-	c.put(th.text, fmt.Sprintf(" cache %s/%s %s  ", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit))))
+	switch {
+	case w.empty():
+		c.put(th.text, " cache "+none+"  ")
+	case !w.told:
+		c.put(th.text, " cache "+unknown+"  ")
+	default:
+		c.put(th.text, fmt.Sprintf(" cache %s/%s %s  ", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit))))
+	}
 	st = func(t *theme) style { return t.text }
 	if f.flows() > 0 {
 		st = func(t *theme) style { return t.warn }
@@ -137,16 +150,7 @@ func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 	}
 	c.end()
 
-	meter := 12
-	if v.w < 116 {
-		meter = 6
-	}
-	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", v.cachedText(f, w), grouped(f.cacheLimit)))
-	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
-	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", grouped(f.cachedBytes>>20), grouped(f.byteLimit>>20)))
-	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.put(th.text, "   "+v.threadsText(w)+"   "+v.asideText(w))
-	c.end()
+	v.drawCache(c, f, w)
 
 	flowStyle := th.text
 	if f.flows() > 0 {
@@ -163,11 +167,33 @@ func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 	c.end()
 }
 
+// drawCache is the line of what the members' caches hold; where no member is, or none
+// tells, that is said instead of meters of nothing.
+func (v *liveView) drawCache(c *canvas, f *figures, w *watchFacts) {
+	th := v.env.th
+	if w.empty() || !w.told {
+		what := none + "   no member is connected"
+		if !w.empty() {
+			what = unknown + "   no member tells what it holds"
+		}
+		c.put(th.text, " cache  "+what+"   "+v.asideText(w))
+		c.end()
+		return
+	}
+	meter := 12
+	if v.w < 116 {
+		meter = 6
+	}
+	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", v.cachedText(f, w), grouped(f.cacheLimit)))
+	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
+	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", grouped(f.cachedBytes>>20), grouped(f.byteLimit>>20)))
+	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
+	c.put(th.text, "   "+v.threadsText(w)+"   "+v.asideText(w))
+	c.end()
+}
+
 // cachedText is what the members' caches hold together.
 func (v *liveView) cachedText(f *figures, w *watchFacts) string {
-	if !w.told {
-		return unknown
-	}
 	return atLeast(len(w.silent) > 0) + grouped(f.cached)
 }
 
@@ -214,6 +240,9 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 		committed.Text = none
 	}
 	cells[colCommit] = committed
+	if q.Owner == "" && (v.pic.scene.watch.empty() || w.finding != "") {
+		cells[colOwn] = table.Cell{Text: none, Style: base}
+	}
 	if len(w.owners) > 1 && w.finding != "" {
 		letters := make([]string, len(w.owners))
 		for i, id := range w.owners {
@@ -224,13 +253,16 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	if !q.Own {
 		text := v.insideUnknown(q, w)
 		if table.Width(text) > bar {
-			text = "(" + unknown + ")"
+			text = map[bool]string{true: "(nobody)", false: "(" + unknown + ")"}[text == nobodyHolds]
 		}
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
 		return
 	}
 	cells[colMiB].Text = grouped(w.sizeMiB)
 }
+
+// nobodyHolds is said of a queue in place of its cache.
+const nobodyHolds = "(nobody holds it)"
 
 // insideUnknown says why nothing is known of a queue's cache.
 func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
@@ -240,7 +272,7 @@ func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) strin
 	case q.Owner != "":
 		return "(cache " + unknown + ")"
 	case w.finding != "", v.pic.scene.watch.empty():
-		return "(nobody holds it)"
+		return nobodyHolds
 	}
 	return "(owner " + unknown + ")"
 }
@@ -294,6 +326,8 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 	strategy := w.strategies[nth]
 	by := "held · "
 	switch {
+	case len(t.Members) == 0:
+		by = ""
 	case isBroadcast(s):
 		by = "broadcasting · "
 	case strategy != "":

@@ -397,3 +397,33 @@ func TestAWatchedQueueIsCopiedAsJSON(t *testing.T) {
 		t.Errorf("%v, %s", err, got)
 	}
 }
+
+// Where nobody is connected nothing is cached, pulled or held: that is known, and the
+// screen says it in words instead of meters of nothing and question marks.
+func TestAStoppedGroupHasNoUnknownFigures(t *testing.T) {
+	l := fixtureLive(0)
+	for _, id := range []string{memberA, memberB, memberC} {
+		give(&l, id, "")
+		leave(&l, id)
+	}
+	l.Lag.State, l.Members.Model, l.Members.Kind, l.Limits = "offline", 0, inspect.KindUnknown, inspect.LiveLimits{}
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		d := watching(t, size[0], size[1], defaultOptions(), l)
+		d.see("no member").see("(nobody").see("pull").miss("model ?").miss("?/s").miss("/ 0 msgs").miss("cache 0/0").miss("threads ?").miss("flow ?")
+	}
+	watching(t, 120, 36, defaultOptions(), l).see("offline·0 members").see("cache  –   no member is connected")
+}
+
+// The queues of the retry topic say so in their names, at every width: a column for
+// two topics would cost the ones that matter.
+func TestTheRetryTopicTakesNoColumn(t *testing.T) {
+	l := fixtureLive(0)
+	q := l.Queues[0]
+	q.Topic, q.Retry, q.Lag = "%RETRY%order-settle", true, inspect.Exact(99_999)
+	l.Queues = append(l.Queues, q)
+	l.Topics = append(l.Topics, inspect.LiveTopic{Topic: q.Topic, Retry: true, Queues: 1, Brokers: []string{"broker-a"}})
+	for _, w := range []int{60, 80, 100, 120} {
+		watching(t, w, 36, defaultOptions(), l).see("retry a/0").miss("(retry)")
+	}
+	watching(t, 120, 36, defaultOptions(), l).see("max cached")
+}
