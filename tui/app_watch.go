@@ -120,6 +120,12 @@ func (a *app) watchHealth() segment {
 	if old, stale := a.stale(); stale {
 		return segment{th.bad, " ! figures are " + age(old) + " old: the cluster has not answered yet"}
 	}
+	if text := s.scene.muteText(func(t time.Time) string { return timeAbsolute.clock(t, a.env.now, a.env.o.Location, clockSeconds) }, a.env.now); text != "" {
+		if f.paused != "" {
+			text = f.paused + " · " + text
+		}
+		return segment{th.bad, " " + failure.sign() + " " + text}
+	}
 	if f.paused != "" {
 		return segment{th.accent, " " + f.paused}
 	}

@@ -86,6 +86,9 @@ func (r *eventRow) say(kind, cause string, sev severity, feed bool, format strin
 	return true
 }
 
+// brokerAt names a broker with its address, where that is known.
+func brokerAt(name, address string) string { return strings.TrimSpace(name + " " + address) }
+
 // causeWord is the flow cause in one word of at most eight cells.
 func causeWord(c engine.FlowCause) string {
 	if c == core.FlowOrderlyUnlocked {
@@ -162,13 +165,13 @@ func (r *eventRow) describeGroup(e engine.Event) bool {
 		return r.say("NAMESRV", "up", notice, true, "%s answers again after %s", e.Addr, span(ms(e.DurationMS)))
 	case engine.BrokerOffline:
 		r.queue = e.Broker
-		return r.say("BROKER", "offline", failure, true, "%s %s%s", e.Broker, e.Address, because(cause(e.Error)))
+		return r.say("BROKER", "offline", failure, true, "%s%s", brokerAt(e.Broker, e.Address), because(cause(e.Error)))
 	case engine.BrokerOnline:
 		r.queue = e.Broker
 		if e.DurationMS == 0 {
-			return r.say("BROKER", "online", notice, true, "%s %s", e.Broker, e.Address)
+			return r.say("BROKER", "online", notice, true, "%s", brokerAt(e.Broker, e.Address))
 		}
-		return r.say("BROKER", "online", notice, true, "%s %s after %s", e.Broker, e.Address, span(ms(e.DurationMS)))
+		return r.say("BROKER", "online", notice, true, "%s after %s", brokerAt(e.Broker, e.Address), span(ms(e.DurationMS)))
 	case engine.HeartbeatSent:
 		if e.Error != "" {
 			return r.say("BEAT", "failed", failure, true, "%s: %s", e.Address, cause(e.Error))

@@ -131,6 +131,9 @@ func (a *app) drawHeader(c *canvas) {
 		now = now.UTC()
 	}
 	if !wide {
+		if !own && a.watchedNow() != nil { // nobody asks for its picture now
+			s = nil
+		}
 		c.spread(left, append(brokersText(th, s), segment{th.bold, now.Format("15:04:05") + " "}))
 		return
 	}
@@ -140,6 +143,7 @@ func (a *app) drawHeader(c *canvas) {
 		if s != nil {
 			left = append(left, segment{th.dim, gap + a.watchTitle(s)})
 		}
+		right = append(right, brokersText(th, s)...)
 		right = append(right, a.clusterText()...)
 	case !own:
 		right = append(right, a.clusterText()...)

@@ -211,7 +211,7 @@ func (v *liveView) drawTwoLines(c *canvas, f *figures) {
 	c.put(th.spark, v.spark(cells, pulled))
 	c.put(th.text, "  done "+pad(shortRate(f.consume, f.consumeOK), 7))
 	c.put(th.spark, v.spark(cells, consumed))
-	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) }), 5))
+	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
 	c.put(th.spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.put(st(th), text)

@@ -108,7 +108,7 @@ func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	c.put(th.spark, v.spark(cells, pulled))
 	c.put(th.text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
 	c.put(th.spark, v.spark(cells, consumed))
-	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) }), 5))
+	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
 	c.put(th.spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.put(st(th), text)
@@ -284,6 +284,8 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
 	word := q.State.String()
 	switch {
+	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
+		return "broker silent", th.bad
 	case w.finding == "TWO OWNERS" && table.Width(w.finding) > width:
 		return "2 OWNERS", th.bad
 	case w.finding != "":
@@ -318,6 +320,38 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 		return word, th.text
 	}
 	return words(word, q.Detail), th.good
+}
+
+// broker is what is known of a broker; the zero value when nothing is.
+func (s *scene) broker(name string) (b engine.BrokerSnapshot) {
+	for i := range s.Brokers {
+		if s.Brokers[i].Name == name {
+			return s.Brokers[i]
+		}
+	}
+	return b
+}
+
+// muteText says which brokers do not answer, and since when; "" when all do.
+func (s *scene) muteText(clock func(t time.Time) string, now time.Time) string {
+	var names []string
+	var first engine.BrokerSnapshot
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		if b.Error == "" {
+			continue
+		}
+		if names = append(names, b.Name); first.Name == "" || b.ErrorSince.Before(first.ErrorSince) {
+			first = *b
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s does not answer since %s (%s): %s", first.Name, clock(first.ErrorSince), since(first.ErrorSince, now), cause(first.Error))
+	}
+	return fmt.Sprintf("%d brokers do not answer, the first since %s (%s): %s", len(names), clock(first.ErrorSince), since(first.ErrorSince, now), strings.Join(names, ", "))
 }
 
 // watchAllocDetails is the right part of the allocation's upper edge.

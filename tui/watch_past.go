@@ -30,6 +30,7 @@ type watchPast struct {
 	seen   map[string]time.Time // client id → when it was first there
 	queues map[engine.MessageQueue]queuePast
 	silent map[string]bool // members that did not answer
+	mute   map[string]mute // brokers that did not, by name
 	paused bool
 
 	passes   int64 // pictures in which queues moved
@@ -38,6 +39,12 @@ type watchPast struct {
 	changes  []memberChange
 
 	pulled, consumed, failed float64 // the members' rates, summed up over time
+}
+
+// mute is a broker that does not answer.
+type mute struct {
+	since time.Time // of the first picture without its answer
+	why   inspect.Reason
 }
 
 // queuePast is one queue as it was.
@@ -113,6 +120,7 @@ func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
 			p.seen[id] = l.At
 		}
 	}
+	events = append(events, p.brokers(l, first)...)
 	s := watchSnapshot(l, p)
 	queueEvents, moved := p.compare(l, s, first)
 	events = append(events, queueEvents...)
@@ -127,6 +135,47 @@ func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
 	p.paused = l.Lag.Pause.Any()
 	p.live = l
 	return s, events
+}
+
+// brokers tells which brokers of the group's topics stopped answering, or answer again.
+// Only those are known that cannot be reached: one that refuses a question answers.
+func (p *watchPast) brokers(l *inspect.Live, first bool) (events []engine.Event) {
+	now := make(map[string]mute)
+	names := liveBrokers(l)
+	for _, x := range slices.Concat(l.Problems, l.Members.Problems, l.Lag.Problems) {
+		if _, known := now[x.Where]; known || x.Why.Kind != inspect.ReasonUnreachable || !slices.Contains(names, x.Where) {
+			continue
+		}
+		was, before := p.mute[x.Where]
+		if !before {
+			was.since = l.At
+			if !first {
+				events = append(events, engine.BrokerOffline{At: engine.At{Time: l.At}, Broker: x.Where, Error: x.Why.String()})
+			}
+		}
+		now[x.Where] = mute{was.since, x.Why}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.mute)) {
+		if _, still := now[name]; !still {
+			events = append(events, engine.BrokerOnline{At: engine.At{Time: l.At}, Broker: name, DurationMS: l.At.Sub(p.mute[name].since).Milliseconds()})
+		}
+	}
+	p.mute = now
+	return events
+}
+
+// liveBrokers are the brokers of a group's queues, in order.
+func liveBrokers(l *inspect.Live) []string {
+	names := make(map[string]bool)
+	for i := range l.Topics {
+		for _, b := range l.Topics[i].Brokers {
+			names[b] = true
+		}
+	}
+	for i := range l.Queues {
+		names[l.Queues[i].BrokerName] = true
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // flowed adds what the members say they did since the last picture.

@@ -32,6 +32,13 @@ func watchSnapshot(l *inspect.Live, before *watchPast) *engine.Snapshot {
 		}
 		s.Topics = append(s.Topics, watchTopic(l, t, before))
 	}
+	for _, name := range liveBrokers(l) {
+		b := engine.BrokerSnapshot{Name: name}
+		if m, ok := before.mute[name]; ok {
+			b.Error, b.ErrorSince = m.why.String(), m.since
+		}
+		s.Brokers = append(s.Brokers, b)
+	}
 	s.Queues = make([]engine.QueueSnapshot, len(l.Queues))
 	for i := range l.Queues {
 		s.Queues[i] = watchQueue(l, &l.Queues[i], before)

@@ -317,9 +317,10 @@ func TestAnAnswerForAnotherGroupIsDropped(t *testing.T) {
 }
 
 func TestUnknownIsNeverZero(t *testing.T) {
-	d := watching(t, 120, 36, defaultOptions(), offlineLive())
-	d.see("no member is connected").see("?/s").miss(" 0/s")
-	l := fixtureLive(0)
+	l := offlineLive() // nobody says whether anybody is connected
+	l.Lag.Members = inspect.Unknown(inspect.Reason{Kind: inspect.ReasonUnreachable})
+	watching(t, 120, 36, defaultOptions(), l).see("?/s").miss(" 0/s").miss("no member is connected")
+	l = fixtureLive(0)
 	for i := range l.Queues {
 		l.Queues[i].Lag = inspect.Unknown(watchSilent)
 	}
@@ -426,4 +427,32 @@ func TestTheRetryTopicTakesNoColumn(t *testing.T) {
 		watching(t, w, 36, defaultOptions(), l).see("retry a/0").miss("(retry)")
 	}
 	watching(t, 120, 36, defaultOptions(), l).see("max cached")
+}
+
+// A broker that is frozen answers nobody: its queues say so, the status line says since
+// when, and both ends of it are events.
+func TestABrokerThatDoesNotAnswerIsSaidLive(t *testing.T) {
+	deaf := func(l inspect.Live) inspect.Live {
+		why := inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "no answer in time"}
+		for i := range l.Queues {
+			if q := &l.Queues[i]; q.BrokerName == "broker-b" {
+				q.Min, q.Max, q.Committed, q.Lag = inspect.Unknown(why), inspect.Unknown(why), inspect.Unknown(why), inspect.Unknown(why)
+			}
+		}
+		l.Problems = append(l.Problems, inspect.Problem{What: "offsets of order-settle", Where: "broker-b", Why: why},
+			inspect.Problem{What: "groups", Where: "broker-b", Why: why})
+		return l
+	}
+	all := lives(5)
+	all[2], all[3] = deaf(all[2]), deaf(all[3])
+	for _, size := range [][2]int{{80, 24}, {120, 36}} {
+		d := watching(t, size[0], size[1], defaultOptions(), all[:4]...)
+		d.see("broker silent").see("✗ broker-b does not answer since 14:32:03 (2s)").see("brokers ✗ down 1/2")
+		d.keys("4").miss("down 1/2") // nobody asks for the picture any more
+	}
+	d := watching(t, 120, 36, defaultOptions(), all...).miss("broker silent").miss("down 1/2")
+	d.see("broker-b after 4.0s").see("broker-b: no answer in time")
+	denied := lives(1)
+	denied[0].Problems = []inspect.Problem{{What: "offsets", Where: "broker-b", Why: inspect.Reason{Kind: inspect.ReasonDenied}}}
+	watching(t, 120, 36, defaultOptions(), denied...).miss("broker silent") // who refuses answers
 }
