@@ -36,11 +36,13 @@ func compileProgram(text string) (*program, error) {
 	if err != nil {
 		return nil, programError(text, err)
 	}
-	code, err := gojq.Compile(q)
+	need := needed(q)
+	boundSteps(q)
+	code, err := gojq.Compile(q, boundedFunctions()...)
 	if err != nil {
 		return nil, err
 	}
-	return &program{code: code, need: needed(q)}, nil
+	return &program{code: code, need: need}, nil
 }
 
 // programError says where a program is wrong.
