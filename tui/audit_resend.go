@@ -12,7 +12,7 @@ const ResendPart = 32
 
 // AuditResend is the entry of sending dead letters back. Of more than a part it has
 // their number only: the parts name them.
-func AuditResend(p *inspect.ResendPlan) AuditEntry {
+func AuditResend(p *inspect.ResendPlan, reason string) AuditEntry {
 	before := map[string]any{"dead_letters": len(p.Rows)}
 	if len(p.Rows) <= ResendPart {
 		ids := make([]string, len(p.Rows))
@@ -21,7 +21,7 @@ func AuditResend(p *inspect.ResendPlan) AuditEntry {
 		}
 		before["ids"] = ids
 	}
-	return AuditEntry{Command: "message resend", Group: p.Group, Topic: p.Source, Before: before, After: map[string]any{"target": p.Target}}
+	return AuditEntry{Command: "message resend", Group: p.Group, Topic: p.Source, Reason: reason, Before: before, After: map[string]any{"target": p.Target}}
 }
 
 // auditedResendRow is what became of a dead letter.

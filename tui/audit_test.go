@@ -102,11 +102,11 @@ func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 			Done: func(v any, err error) error { end, failed = v.(AuditedResend), err; return nil },
 		}, nil
 	}
-	m := d.a.cmds.applyResend(f, audit, plan)().(resendDoneMsg)
+	m := d.a.cmds.applyResend(f, audit, plan, "bad batch")().(resendDoneMsg)
 	if n := len(plan.Rows); len(m.rows) != n || end.DeadLetters != n || end.NotSent != n || end.failed != n || len(end.failures) != maxTold || failed == nil {
 		t.Errorf("%d rows, the end says %+v and %v", len(m.rows), end, failed)
 	}
-	if before := entry.Before.(map[string]any); len(parts) != 3 || parts[2] != 6 || before["ids"] != nil {
-		t.Errorf("parts of %d, before %v", parts, before)
+	if before := entry.Before.(map[string]any); len(parts) != 3 || parts[2] != 6 || before["ids"] != nil || entry.Reason != "bad batch" {
+		t.Errorf("parts of %d, before %v, reason %q", parts, before, entry.Reason)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -46,11 +47,11 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 }
 
 // applyResend sends between its two lines in the audit file.
-func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan) tea.Cmd {
+func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, reason string) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := AuditedResend{}
-		err := notedInParts(audit, AuditResend(&p), func(part func(any) error) (after any, failed, err error) {
+		err := notedInParts(audit, AuditResend(&p, reason), func(part func(any) error) (after any, failed, err error) {
 			for some := range slices.Chunk(rows, ResendPart) {
 				one := p
 				one.Rows = some
@@ -102,6 +103,7 @@ type resendFocus uint8
 
 const (
 	resendCancel resendFocus = iota
+	resendReason
 	resendName
 	resendApply
 	resendFoci
@@ -116,7 +118,8 @@ type resendDialog struct {
 	target  string
 	why     string
 	about   string // what there is to know before
-	apply   tea.Cmd
+	apply   func(reason string) tea.Cmd
+	reason  field
 	name    field
 	focus   resendFocus
 	top     int
@@ -126,8 +129,8 @@ type resendDialog struct {
 }
 
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
-	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), name: newField(""),
-		apply: cmds.applyResend(e.o.Inspect, e.o.Audit, p)}
+	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), reason: newField(""), name: newField(""),
+		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
 }
 
 // off says why Apply cannot be pressed; "" when it can.
@@ -173,12 +176,16 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 			return d, closeRequest{}
 		case d.focus == resendApply && d.off() == "":
 			d.working = true
-			return d, runRequest{d.apply, "a resend of " + plural(len(d.rows), "dead letter")}
-		case d.focus == resendName:
-			d.focus = resendApply
+			return d, runRequest{d.apply(strings.TrimSpace(d.reason.value())), "a resend of " + plural(len(d.rows), "dead letter")}
+		case d.focus == resendReason || d.focus == resendName:
+			d.focus++
 		}
 	default:
-		if d.focus == resendName && !d.working && !d.done {
+		switch {
+		case d.working || d.done:
+		case d.focus == resendReason:
+			d.reason.key(k)
+		case d.focus == resendName:
 			d.name.key(k)
 		}
 	}
@@ -201,8 +208,9 @@ func (d resendDialog) view(w, h int) string {
 	if d.about != "" && !d.done {
 		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
 	}
-	lines = append(lines, line(), line(segment{e.th.header, " " + pad("unique id", 36) + pad("topic", 24) + pad("tried", 7) + "result"}))
-	room := max(h-len(lines)-7, 1)
+	topicW := min(max(w-36-7-30, 12), 30)
+	lines = append(lines, line(), line(segment{e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"}))
+	room := max(h-len(lines)-8, 1)
 	for i := d.top; i < len(d.rows) && i < d.top+room; i++ {
 		r := &d.rows[i]
 		result, st := none, e.th.text
@@ -216,7 +224,7 @@ func (d resendDialog) view(w, h int) string {
 		case !r.SentBefore.IsZero():
 			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
 		}
-		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 35), 36) + pad(table.Cut(r.Original, 23), 24) + pad(fmt.Sprint(r.Attempts), 7) + result}))
+		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result}))
 	}
 	if n := len(d.rows) - d.top - room; n > 0 {
 		lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("  … %d more (down)", n)}))
@@ -236,15 +244,30 @@ func (d resendDialog) view(w, h int) string {
 		if d.result.err != "" {
 			text += ": " + d.result.err
 		}
-		lines = append(lines, line(e.plain(text)), line(e.plain("  "), e.button("Close", true, true)))
+		for _, part := range wrapText(text, max(w-4, 10)) {
+			lines = append(lines, line(e.plain(part)))
+		}
+		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
 		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
-	lines = append(lines, line(e.plain(" Type the group name to apply: ["), segment{e.th.text, d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)}, e.plain("]")),
+	label := func(text string, f resendFocus) segment {
+		if d.focus == f {
+			return segment{e.th.title, e.g.cursor + text}
+		}
+		return segment{e.th.dim, " " + text}
+	}
+	lines = append(lines, line(label("Reason ", resendReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == resendReason)+"]")),
+		line(label("Type the group's name to apply: ", resendName), e.plain("["+d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)+"]")),
 		line(e.plain(" "), e.button("Send back", d.focus == resendApply, d.off() == ""), e.plain(" "), e.button("Cancel", d.focus == resendCancel, true)))
 	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
 func (d resendDialog) hint(c *canvas) string {
+	if d.working {
+		c.put(d.env.th.text, " sending, and looking whether it arrived …")
+		c.end()
+		return "WRITING"
+	}
 	if off := d.off(); d.focus == resendApply && off != "" {
 		c.put(d.env.th.warn, " off: "+off)
 		c.end()

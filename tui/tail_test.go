@@ -155,7 +155,7 @@ func TestGoldenTail(t *testing.T) {
 			d.keys("g", "v", "v")
 			d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle",
 				Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Original: "orders-paid", Attempts: 16}, {ID: "0A000415000078D9F3C2", Original: "orders-paid", Attempts: 16}}}})
-			return d.keys("tab").typing("order-set")
+			return d.keys("tab").typing("bad batch 7781").keys("tab").typing("order-set")
 		},
 	}
 	for name, start := range states {
@@ -410,7 +410,7 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 		t.Fatalf("enter at first: %d dialogs, %v", len(d.a.dialogs), f.asked)
 	}
 	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
-	d.keys("tab").typing("order-settl").keys("tab", "enter").see("the group's name is not typed")
+	d.keys("tab").typing("fixed in 2.4.1").keys("enter").typing("order-settl").keys("tab", "enter").see("the group's name is not typed").see("[fixed in 2.4.1")
 	// A paste confirms nothing, whatever it ends with (R218).
 	d.keys("shift+tab")
 	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("e\nyes\n"), Paste: true})
