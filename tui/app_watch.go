@@ -137,7 +137,7 @@ func (a *app) watchHealth() segment {
 		return segment{severityStyle(th, sev), " " + sev.sign() + " " + text}
 	}
 	if n := len(f.trouble); n > 0 {
-		return segment{th.warn, fmt.Sprintf(" ! %s could not be asked: %s", plurals(n, "thing", "things"), f.trouble[0])}
+		return segment{th.warn, fmt.Sprintf(" ! %s could not be asked: %s", plural(n, "thing"), f.trouble[0])}
 	}
 	if a.w < 100 {
 		return segment{th.good, " ✓ " + text}

@@ -1,11 +1,12 @@
 package tui
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
+
+	"eyeq/engine/inspect"
 )
 
 // What stands where something is not known, or there is none.
@@ -14,27 +15,13 @@ const (
 	none    = "–"
 )
 
-// grouped writes a whole number with a comma between thousands.
-func grouped(n int64) string {
-	var digits [20]byte
-	raw := strconv.AppendInt(digits[:0], n, 10)
-	sign := 0
-	if n < 0 {
-		sign = 1
-	}
-	if len(raw)-sign <= 3 {
-		return string(raw)
-	}
-	var out [27]byte
-	b := append(out[:0], raw[:sign]...)
-	for i, c := range raw[sign:] {
-		if i > 0 && (len(raw)-sign-i)%3 == 0 {
-			b = append(b, ',')
-		}
-		b = append(b, c)
-	}
-	return string(b)
-}
+// The forms of counts, sizes and lengths of time are those of package inspect, so
+// that the screen and the commands write the same.
+func grouped(n int64) string           { return inspect.Grouped(n) }
+func plural(n int, noun string) string { return inspect.Plural(n, noun) }
+func size(bytes int64) string          { return inspect.Bytes(bytes) }
+func span(d time.Duration) string      { return inspect.Span(d) }
+func age(d time.Duration) string       { return inspect.Age(d) }
 
 // offset writes an offset that may be unknown.
 func offset(n int64) string {
@@ -115,58 +102,12 @@ func mib(bytes int64) string {
 	return strconv.FormatFloat(float64(bytes)/(1<<20), 'f', 1, 64)
 }
 
-// size writes bytes in the unit that fits.
-func size(bytes int64) string {
-	switch {
-	case bytes < 10_000:
-		return grouped(bytes) + " B"
-	case bytes < 1<<20:
-		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
-	case bytes < 1<<30:
-		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
-}
-
-// span writes a duration in its two largest units: 38ms, 2.4s, 4m12s, 1h10m, 3d4h.
-func span(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "−", -d
-	}
-	switch {
-	case d < time.Millisecond && d > 0:
-		return sign + strconv.FormatInt(int64(d/time.Microsecond), 10) + "µs"
-	case d < time.Second:
-		return sign + strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-	case d < 10*time.Second:
-		return sign + strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
-	}
-	return sign + age(d)
-}
-
 // signedSpan is span with its sign, also a plus.
 func signedSpan(d time.Duration) string {
 	if d >= 0 {
 		return "+" + span(d)
 	}
 	return span(d)
-}
-
-// age writes a duration in whole seconds: 12s, 4m12s, 1h10m, 3d4h.
-func age(d time.Duration) string {
-	s := int64(d / time.Second)
-	switch {
-	case s < 0:
-		return "0s"
-	case s < 60:
-		return fmt.Sprintf("%ds", s)
-	case s < 3600:
-		return fmt.Sprintf("%dm%02ds", s/60, s%60)
-	case s < 86400:
-		return fmt.Sprintf("%dh%02dm", s/3600, s/60%60)
-	}
-	return fmt.Sprintf("%dd%dh", s/86400, s/3600%24)
 }
 
 // since is the age of a time that may be unknown.
@@ -183,14 +124,6 @@ func ago(t, now time.Time) string {
 		return "never"
 	}
 	return age(now.Sub(t)) + " ago"
-}
-
-// plural writes a count with its noun.
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(int64(n)) + " " + noun + "s"
 }
 
 // shortener gives brokers short names: without their common beginning up to the

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
 )
 
 // askKind is a kind of question to a cluster.
@@ -162,19 +164,11 @@ func (q *question) lines(e *env) []string {
 		if len(e.o.Clusters) > 1 {
 			keys += "   " + e.keys.first("command") + "cluster other cluster"
 		}
-		return append(lines, fmt.Sprintf("  %s, %s · %s", plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next), keys)
+		return append(lines, fmt.Sprintf("  %s, %s · %s", inspect.Plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next), keys)
 	case !q.asked && q.asking && e.now.Sub(q.began) >= loadingAfter:
 		return []string{"", fmt.Sprintf("reading %s …  %s", q.what, span(e.now.Sub(q.began).Truncate(100*time.Millisecond)))}
 	}
 	return nil
-}
-
-// plurals writes a count with a noun whose plural is not regular.
-func plurals(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return grouped(int64(n)) + " " + many
 }
 
 // ask puts a question to the cluster.

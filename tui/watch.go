@@ -102,7 +102,7 @@ func (f *watchFacts) title(s *scene, expression string) string {
 	case s.Model == 0:
 		model = "model " + unknown
 	}
-	text := model + "·" + kind + "·" + plurals(int(f.members.Value), "member", "members")
+	text := model + "·" + kind + "·" + plural(int(f.members.Value), "member")
 	if !f.members.Known {
 		text = model + "·" + kind + "·members " + unknown
 	}

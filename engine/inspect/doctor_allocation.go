@@ -49,7 +49,7 @@ func (v *visit) settling() (why string) {
 	}
 	for i := range v.last.Members.Members {
 		if m := &v.last.Members.Members[i]; v.young(m) {
-			return m.ClientID + " started less than " + ageText(settleTime) + " ago"
+			return m.ClientID + " started less than " + Age(settleTime) + " ago"
 		}
 	}
 	return ""
@@ -136,7 +136,7 @@ func (v *visit) unread(t *topicAllocation) bool {
 		}
 	}
 	if lag := v.lagOf(t.of.Queues); lag > 0 && !isRetry(t.of.Topic) {
-		v.find(CodeTopicNotSubscribed, SeverityInfo, fmt.Sprintf("no member subscribes to %s, and its %s count as lag", t.of.Topic, plural(lag, "message")),
+		v.find(CodeTopicNotSubscribed, SeverityInfo, fmt.Sprintf("no member subscribes to %s, and its %s count as lag", t.of.Topic, Plural(lag, "message")),
 			"If the group no longer reads the topic, move its offsets to the end: "+eyeq("group reset %s -t %s --to latest", v.f.Group, t.of.Topic)+
 				" (stop the members first where they are on 4.9).",
 			"the group has committed offsets there from before")
@@ -183,7 +183,7 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 		return
 	}
 	lag := v.lagOf(t.unowned)
-	severity, waits := SeverityWarning, "where "+plural(lag, "message")+" wait"
+	severity, waits := SeverityWarning, "where "+Plural(lag, "message")+" wait"
 	switch {
 	case v.rows[t.unowned[0]] == nil:
 		severity, waits = SeverityCritical, "and the brokers do not say how many messages wait there"
@@ -229,7 +229,7 @@ func (v *visit) seen() string {
 	if !v.two() {
 		return "seen once"
 	}
-	return fmt.Sprintf("so at %d looks within %s", len(v.f.Samples), ageText(v.moved))
+	return fmt.Sprintf("so at %d looks within %s", len(v.f.Samples), Span(v.moved))
 }
 
 func (t *topicAllocation) strategy() string {
@@ -328,7 +328,7 @@ func judgeIdle(v *visit) {
 			without = append(without, m.ClientID)
 		}
 	}
-	lines := []string{fmt.Sprintf("%s has %s, the most of the group's topics; the group has %s", topic, plural(int64(most), "queue"), plural(int64(len(v.last.Members.Members)), "member"))}
+	lines := []string{fmt.Sprintf("%s has %s, the most of the group's topics; the group has %s", topic, Plural(int64(most), "queue"), Plural(len(v.last.Members.Members), "member"))}
 	if len(without) > 0 {
 		lines = append(lines, "without a queue: "+joined(without))
 	}
@@ -348,13 +348,13 @@ func judgeReleases(v *visit) {
 		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), protocol.CompareMessageQueues) {
 			q := m.Info.MQTable[mq]
 			if was, ok := before.Info.MQTable[mq]; q.Dropped && ok && was.Dropped && q.TryUnlockTimes > 1 {
-				lines = append(lines, fmt.Sprintf("%v at %s: tried %d times, %s in work there", mq, m.ClientID, q.TryUnlockTimes, plural(int64(q.TransactionMsgCount), "message")))
+				lines = append(lines, fmt.Sprintf("%v at %s: tried %d times, %s in work there", mq, m.ClientID, q.TryUnlockTimes, Plural(int64(q.TransactionMsgCount), "message")))
 			}
 		}
 	}
 	if len(lines) == 0 {
 		return
 	}
-	v.find(CodeQueueNotReleased, SeverityCritical, fmt.Sprintf("%s to be given away, and the listener does not end", verb(len(lines), "1 queue waits", grouped(int64(len(lines)))+" queues wait")),
+	v.find(CodeQueueNotReleased, SeverityCritical, fmt.Sprintf("%s to be given away, and the listener does not end", verb(len(lines), "1 queue waits", Grouped(int64(len(lines)))+" queues wait")),
 		"An orderly queue changes hands when its listener returns. Find out what it waits for ("+eyeq("group members %s --stack", v.f.Group)+"), or restart that member.", capped(lines)...)
 }

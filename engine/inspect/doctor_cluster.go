@@ -32,14 +32,14 @@ func judgeBrokers(v *visit) {
 		if b.ID != 0 {
 			name = fmt.Sprintf("%s (slave %d)", b.Broker, b.ID)
 		}
-		has := plural(int64(queues), "queue") + " of the group are there, where "
+		has := Plural(int64(queues), "queue") + " of the group are there, where "
 		switch {
 		case unknown == 0:
-			has += plural(lag, "message") + " wait"
+			has += Plural(lag, "message") + " wait"
 		case unknown == queues:
 			has += "it is not known how many messages wait"
 		default:
-			has += "at least " + plural(lag, "message") + " wait"
+			has += "at least " + Plural(lag, "message") + " wait"
 		}
 		switch {
 		case !b.Reachable && (b.Why.Kind == ReasonDenied || b.Why.Kind == ReasonUnsupported):
@@ -55,7 +55,7 @@ func judgeBrokers(v *visit) {
 			continue
 		case b.RTT >= slowAnswer || b.PullWait >= slowWait || b.SendWait >= slowWait:
 			v.find(CodeBrokerSlow, SeverityWarning, fmt.Sprintf("broker %s is slow", name), "Look at its load, disk and garbage collection: "+eyeq("broker show %s", b.Broker),
-				fmt.Sprintf("an answer takes %s, the oldest pull waits %s for a thread, the oldest send %s", ageText(b.RTT), ageText(b.PullWait), ageText(b.SendWait)), has)
+				fmt.Sprintf("an answer takes %s, the oldest pull waits %s for a thread, the oldest send %s", Span(b.RTT), Span(b.PullWait), Span(b.SendWait)), has)
 		}
 		if b.Disk >= diskFull {
 			v.find(CodeBrokerDiskFull, SeverityWarning, fmt.Sprintf("the disk of broker %s is %.0f %% full: it deletes messages before their time", name, 100*b.Disk),
@@ -105,15 +105,15 @@ func judgeClocks(v *visit) {
 	if len(lines) == 0 {
 		return
 	}
-	v.find(CodeClocksApart, SeverityWarning, fmt.Sprintf("%s more than %s off ours", verb(len(lines), "1 clock is", grouped(int64(len(lines)))+" clocks are"), ageText(clocksApart)),
+	v.find(CodeClocksApart, SeverityWarning, fmt.Sprintf("%s more than %s off ours", verb(len(lines), "1 clock is", Grouped(int64(len(lines)))+" clocks are"), Age(clocksApart)),
 		"Synchronise the hosts' clocks, ours too. Ages of messages, offsets by time, delays and expiry are computed from them.", capped(lines)...)
 }
 
 func apart(d time.Duration) string {
 	if d < 0 {
-		return ageText(-d) + " behind ours"
+		return Span(-d) + " behind ours"
 	}
-	return ageText(d) + " ahead of ours"
+	return Span(d) + " ahead of ours"
 }
 
 // memberClock bounds how far a member's clock is ahead of ours. A pull that is in the

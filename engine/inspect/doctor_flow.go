@@ -70,13 +70,13 @@ func judgeThrottling(v *visit) {
 					continue
 				}
 				waited = max(waited, v.waits(row))
-				lines = append(lines, fmt.Sprintf("%v at %s: %s %s of %s, lag %s, next message stored %s ago", mq, m.ClientID, t.name, grouped(value), grouped(limit), numberText(row.Lag), ageText(v.waits(row))))
+				lines = append(lines, fmt.Sprintf("%v at %s: %s %s of %s, lag %s, next message stored %s ago", mq, m.ClientID, t.name, Grouped(value), Grouped(limit), numberText(row.Lag), Span(v.waits(row))))
 			}
 		}
 		if len(lines) == 0 {
 			continue
 		}
-		v.find(t.code, SeverityWarning, fmt.Sprintf("flow control by %s holds %s back, whose messages have waited for up to %s", t.name, plural(int64(len(lines)), "queue"), ageText(waited)),
+		v.find(t.code, SeverityWarning, fmt.Sprintf("flow control by %s holds %s back, whose messages have waited for up to %s", t.name, Plural(len(lines), "queue"), Span(waited)),
 			t.next, append(capped(lines), v.seen()+", as the members say")...)
 	}
 }
@@ -86,9 +86,9 @@ func numberText(n Number) string {
 	case !n.Known:
 		return "unknown"
 	case n.AtLeast:
-		return "at least " + grouped(n.Value)
+		return "at least " + Grouped(n.Value)
 	}
-	return grouped(n.Value)
+	return Grouped(n.Value)
 }
 
 // The bounds of judgeRates. Members' figures are averages of about a minute.
@@ -116,7 +116,7 @@ func judgeRates(v *visit) {
 			if all := s.ConsumeOKTPS + s.ConsumeFailedTPS; s.ConsumeFailedTPS >= failingTPS && s.ConsumeFailedTPS >= failingShare*all {
 				line := fmt.Sprintf("%s at %s: %.1f of %.1f messages/s fail", topic, m.ClientID, s.ConsumeFailedTPS, all)
 				if s.ConsumeFailedMsgs > 0 { // the hour's count comes later than the minute's rate
-					line += fmt.Sprintf(", %s in the last hour", grouped(s.ConsumeFailedMsgs))
+					line += fmt.Sprintf(", %s in the last hour", Grouped(s.ConsumeFailedMsgs))
 				}
 				failing = append(failing, line)
 			}
@@ -127,7 +127,7 @@ func judgeRates(v *visit) {
 			"Read the members' logs for the exception. The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
 	}
 	if len(slow) > 0 {
-		v.find(CodeConsumerSlow, SeverityWarning, fmt.Sprintf("the listeners of %s are the bottleneck", plural(int64(len(slow)), "member")),
+		v.find(CodeConsumerSlow, SeverityWarning, fmt.Sprintf("the listeners of %s are the bottleneck", Plural(len(slow), "member")),
 			"Find out what a message's time goes into. More threads help when it is waiting, more members while there are queues for them.", append(capped(slow), "rates are the members' own, of about a minute")...)
 	}
 }
@@ -157,7 +157,7 @@ func (v *visit) slowText(m *Member) string {
 	if busy < busyShare*float64(threads) {
 		return ""
 	}
-	return fmt.Sprintf("%s: about %.0f of %d threads in listeners, %.0f ms a call, and %s wait", m.ClientID, min(busy, float64(threads)), threads, rt, plural(lag, "message"))
+	return fmt.Sprintf("%s: about %.0f of %d threads in listeners, %.0f ms a call, and %s wait", m.ClientID, min(busy, float64(threads)), threads, rt, Plural(lag, "message"))
 }
 
 // The bounds of judgeRetries.
@@ -193,7 +193,7 @@ func judgeRetries(v *visit) {
 	if storm || backlog.Known && backlog.Value >= stormBacklog {
 		lines := []string{fmt.Sprintf("%s wait in %s%s; those whose delay is not over are not among them", numberText(backlog), protocol.RetryTopicPrefix, v.f.Group)}
 		if v.two() {
-			lines = append(lines, fmt.Sprintf("%s came back within %s (%.1f/s), while %.1f/s succeed", plural(retried, "message"), ageText(v.moved), rate, ok))
+			lines = append(lines, fmt.Sprintf("%s came back within %s (%.1f/s), while %.1f/s succeed", Plural(retried, "message"), Span(v.moved), rate, ok))
 		}
 		v.find(CodeRetryStorm, SeverityWarning, "many messages fail and come back", "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
 			"The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
@@ -212,12 +212,12 @@ func (v *visit) judgeDead() {
 	if !grew && !(lately && now.Known && now.Value > 0) {
 		return
 	}
-	lines := []string{fmt.Sprintf("%s in %s%s", plural(now.Value, "message"), protocol.DLQTopicPrefix, v.f.Group)}
+	lines := []string{fmt.Sprintf("%s in %s%s", Plural(now.Value, "message"), protocol.DLQTopicPrefix, v.f.Group)}
 	if grew {
-		lines = append(lines, fmt.Sprintf("%s more within %s", grouped(now.Value-was.Value), ageText(v.moved)))
+		lines = append(lines, fmt.Sprintf("%s more within %s", Grouped(now.Value-was.Value), Span(v.moved)))
 	}
 	if lately {
-		lines = append(lines, fmt.Sprintf("the last one was stored %s ago", ageText(max(since, 0))))
+		lines = append(lines, fmt.Sprintf("the last one was stored %s ago", Span(max(since, 0))))
 	}
 	v.find(CodeDeadLettersGrowing, SeverityWarning, "messages end in the dead letters",
 		fmt.Sprintf("Look at them: %s. When the cause is gone, send them back: %s", eyeq("tail %s --from -10m", protocol.DLQTopic(v.f.Group)),

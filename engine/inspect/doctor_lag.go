@@ -22,7 +22,7 @@ func judgeOffline(v *visit) {
 	lines := []string{numberText(l.Lag) + " messages wait"}
 	for i := range l.Queues {
 		if q := &l.Queues[i]; q.Lag.Known && q.Lag.Value > 0 {
-			lines = append(lines, fmt.Sprintf("%v: committed %s, lag %s%s", q.MessageQueue, committedText(q), grouped(q.Lag.Value), v.waitText(q)))
+			lines = append(lines, fmt.Sprintf("%v: committed %s, lag %s%s", q.MessageQueue, committedText(q), Grouped(q.Lag.Value), v.waitText(q)))
 		}
 	}
 	v.find(CodeOfflineWithLag, SeverityCritical, "no member is connected, and "+numberText(l.Lag)+" messages wait",
@@ -31,7 +31,7 @@ func judgeOffline(v *visit) {
 
 func (v *visit) waitText(q *QueueLag) string {
 	if w := v.waits(q); w > 0 {
-		return fmt.Sprintf(", next message stored %s ago", ageText(w))
+		return fmt.Sprintf(", next message stored %s ago", Span(w))
 	}
 	return ""
 }
@@ -52,25 +52,25 @@ func judgeExpiry(v *visit) {
 		q := &v.last.Lag.Queues[i]
 		if q.Expired > 0 {
 			gone += q.Expired
-			expired = append(expired, fmt.Sprintf("%v: committed at %s, the first message left is %s: %s never consumed", q.MessageQueue, grouped(q.Committed.Value), grouped(q.Min.Value), plural(q.Expired, "message")))
+			expired = append(expired, fmt.Sprintf("%v: committed at %s, the first message left is %s: %s never consumed", q.MessageQueue, Grouped(q.Committed.Value), Grouped(q.Min.Value), Plural(q.Expired, "message")))
 			continue
 		}
 		left, life := q.ExpiresAt.Sub(v.last.At), q.ExpiresAt.Sub(q.NextStored)
 		if q.ExpiresAt.IsZero() || q.NextStored.IsZero() || !q.Lag.Known || q.Lag.Value <= 0 || left*expiringShare > life {
 			continue
 		}
-		when := "in about " + ageText(left)
+		when := "in about " + Span(left)
 		if left <= 0 {
 			when = "with the next cleaning"
 		}
-		expiring = append(expiring, fmt.Sprintf("%v: the next message was stored %s ago and will be deleted %s, lag %s", q.MessageQueue, ageText(v.waits(q)), when, grouped(q.Lag.Value)))
+		expiring = append(expiring, fmt.Sprintf("%v: the next message was stored %s ago and will be deleted %s, lag %s", q.MessageQueue, Span(v.waits(q)), when, Grouped(q.Lag.Value)))
 	}
 	if len(expired) > 0 {
-		v.find(CodeBacklogExpired, SeverityCritical, plural(gone, "message")+" expired before they were consumed",
+		v.find(CodeBacklogExpired, SeverityCritical, Plural(gone, "message")+" expired before they were consumed",
 			"They are gone from the brokers. The group goes on at the first message that is left; a stopped one is moved there by: "+eyeq("group reset %s --to earliest --dry-run", v.f.Group), capped(expired)...)
 	}
 	if len(expiring) > 0 {
-		v.find(CodeBacklogExpiring, SeverityWarning, fmt.Sprintf("the backlog of %s expires soon", plural(int64(len(expiring)), "queue")),
+		v.find(CodeBacklogExpiring, SeverityWarning, fmt.Sprintf("the backlog of %s expires soon", Plural(len(expiring), "queue")),
 			"Speed consumption up, or keep messages longer (fileReservedTime of the broker, while its disk has room: "+eyeq("broker list")+").",
 			append(capped(expiring), "when brokers delete is an estimate: at the hour that they are told (deleteWhen), or earlier when a disk fills")...)
 	}
@@ -89,13 +89,13 @@ func judgeAhead(v *visit) {
 		}
 		n := q.Committed.Value - q.Max.Value
 		ahead += n
-		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s", q.MessageQueue, grouped(q.Committed.Value), grouped(q.Max.Value), grouped(n)))
+		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s", q.MessageQueue, Grouped(q.Committed.Value), Grouped(q.Max.Value), Grouped(n)))
 	}
 	if len(lines) == 0 {
 		return
 	}
 	v.find(CodeCommitAhead, SeverityCritical, fmt.Sprintf("%s committed beyond %s (topic re-created?): %s to come may be skipped",
-		verb(len(lines), "1 queue is", grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), plural(ahead, "message")),
+		verb(len(lines), "1 queue is", Grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), Plural(ahead, "message")),
 		"Move the group to where it should go on, the beginning when the topic is new: "+eyeq("group reset %s --to earliest --dry-run", v.f.Group),
 		append(capped(lines), "these do not lower the lag that is shown")...)
 }
@@ -109,7 +109,7 @@ func judgeTags(v *visit) {
 	summary, s := "the lag counts messages that the group's filter leaves out", v.f.Matching
 	lines := []string{"members subscribe by a filter; brokers count all messages of the topic, and skipped ones are committed as pulls pass them"}
 	if s.Looked > 0 {
-		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", plural(int64(s.Looked), "message"), verb(s.Match, "1 matches", grouped(int64(s.Match))+" match")))
+		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", Plural(int64(s.Looked), "message"), verb(s.Match, "1 matches", Grouped(int64(s.Match))+" match")))
 		if s.Match*2 < s.Looked {
 			summary = "the group's tags leave most of the lag out"
 		}

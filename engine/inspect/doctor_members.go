@@ -138,7 +138,7 @@ func subscriptionMatrix(s *SubscriptionMatrix, rows []SubscriptionRow) []string 
 	}
 	var lines []string
 	for i, c := range columns {
-		lines = append(lines, fmt.Sprintf("%s = %s: %s", letter(i), plural(int64(len(c.members)), "member"), joined(c.members)))
+		lines = append(lines, fmt.Sprintf("%s = %s: %s", letter(i), Plural(len(c.members), "member"), joined(c.members)))
 	}
 	grid := make([][]string, 1+min(len(rows), maxEvidence))
 	grid[0] = []string{"topic"}

@@ -185,7 +185,7 @@ func stuckSummary(list []stillQueue, one, many string) string {
 	if len(list) == 1 {
 		return fmt.Sprintf("queue %v %s", list[0].mq, one)
 	}
-	return fmt.Sprintf("%s %s", plural(int64(len(list)), "queue"), many)
+	return fmt.Sprintf("%s %s", Plural(len(list), "queue"), many)
 }
 
 func (v *visit) stuckNext(list []stillQueue) string {
@@ -211,9 +211,9 @@ func (v *visit) stuckEvidence(list []stillQueue) []string {
 			lines = append(lines, head)
 		}
 		if done := s.finished(); done > 0 {
-			what := fmt.Sprintf("finished up to %s: %s would be delivered again after a restart", grouped(s.upTo()), plural(done, "message"))
+			what := fmt.Sprintf("finished up to %s: %s would be delivered again after a restart", Grouped(s.upTo()), Plural(done, "message"))
 			if v.last.Lag.Filtered {
-				what = fmt.Sprintf("pulled up to %s; how much of it is finished cannot be told of a filtered topic", grouped(s.upTo()))
+				what = fmt.Sprintf("pulled up to %s; how much of it is finished cannot be told of a filtered topic", Grouped(s.upTo()))
 			}
 			lines = append(lines, what)
 		}
@@ -222,16 +222,16 @@ func (v *visit) stuckEvidence(list []stillQueue) []string {
 }
 
 func (v *visit) stillText(s *stillQueue) string {
-	text := fmt.Sprintf("%v at %s: committed %s for %s", s.mq, s.member.ClientID, committedText(s.lag), ageText(v.moved))
+	text := fmt.Sprintf("%v at %s: committed %s for %s", s.mq, s.member.ClientID, committedText(s.lag), Span(v.moved))
 	switch more := s.lag.Max.Value - s.before.Max.Value; {
 	case s.lag.Max.Known && s.before.Max.Known && more > 0:
-		text += fmt.Sprintf(", lag %s and growing (+%s)", grouped(s.lag.Lag.Value), grouped(more))
+		text += fmt.Sprintf(", lag %s and growing (+%s)", Grouped(s.lag.Lag.Value), Grouped(more))
 	default:
-		text += ", lag " + grouped(s.lag.Lag.Value)
+		text += ", lag " + Grouped(s.lag.Lag.Value)
 	}
-	text += fmt.Sprintf(", %s cached", grouped(cached(s.now)))
+	text += fmt.Sprintf(", %s cached", Grouped(cached(s.now)))
 	if idle := s.idle(v); s.now.LastConsumeTimestamp > 0 && idle >= stuckAfter {
-		text += fmt.Sprintf(", nothing consumed for at least %s", ageText(idle))
+		text += fmt.Sprintf(", nothing consumed for at least %s", Span(idle))
 	}
 	return text
 }
@@ -240,7 +240,7 @@ func committedText(q *QueueLag) string {
 	if !q.Committed.Known {
 		return "nothing"
 	}
-	return "at " + grouped(q.Committed.Value)
+	return "at " + Grouped(q.Committed.Value)
 }
 
 // headText describes the message at which a queue stands.
@@ -250,9 +250,9 @@ func (v *visit) headText(mq protocol.MessageQueue) string {
 		return ""
 	}
 	if h.Why.Kind != ReasonNone {
-		return fmt.Sprintf("the message at offset %s could not be read: %v", grouped(h.Offset), h.Why)
+		return fmt.Sprintf("the message at offset %s could not be read: %v", Grouped(h.Offset), h.Why)
 	}
-	text := fmt.Sprintf("it stands at offset %s: message %s, stored %s ago", grouped(h.Offset), h.ID, ageText(v.last.At.Sub(h.Stored)))
+	text := fmt.Sprintf("it stands at offset %s: message %s, stored %s ago", Grouped(h.Offset), h.ID, Span(v.last.At.Sub(h.Stored)))
 	if h.Keys != "" {
 		text += ", keys " + h.Keys
 	}
@@ -307,9 +307,9 @@ func judgePulls(v *visit) {
 			if q.Dropped || q.LastPullTimestamp <= 0 || old < 2*longPoll || v.pulledSince(m.ClientID, mq, q.LastPullTimestamp) {
 				continue
 			}
-			line := fmt.Sprintf("%v at %s: last pull %s before its latest sign of life", mq, m.ClientID, ageText(old))
+			line := fmt.Sprintf("%v at %s: last pull %s before its latest sign of life", mq, m.ClientID, Span(old))
 			if lag := v.lagOf([]protocol.MessageQueue{mq}); lag > 0 {
-				line += fmt.Sprintf(", %s wait", plural(lag, "message"))
+				line += fmt.Sprintf(", %s wait", Plural(lag, "message"))
 			}
 			lines = append(lines, line)
 		}
@@ -318,9 +318,9 @@ func judgePulls(v *visit) {
 		return
 	}
 	n := len(lines)
-	v.find(CodePullTooOld, SeverityCritical, fmt.Sprintf("%s not pulled for more than %s", verb(n, "1 queue was", grouped(int64(n))+" queues were"), ageText(2*longPoll)),
+	v.find(CodePullTooOld, SeverityCritical, fmt.Sprintf("%s not pulled for more than %s", verb(n, "1 queue was", Grouped(int64(n))+" queues were"), Age(2*longPoll)),
 		"The member has lost the pull of that queue: a Java member notices after 120 s and takes the queue anew. If it stays, restart the member.",
-		append(capped(lines), fmt.Sprintf("a pull is due at least every %s; times are the member's own", ageText(longPoll)))...)
+		append(capped(lines), fmt.Sprintf("a pull is due at least every %s; times are the member's own", Age(longPoll)))...)
 }
 
 // asleep reports whether a member has pulled nothing at all between the looks, for
@@ -334,7 +334,7 @@ func (v *visit) asleep(m *Member) bool {
 		return false
 	}
 	if v.moved < longPoll {
-		v.unchecked("whether the queues are pulled: its clock is behind ours, or nothing was for "+ageText(m.InfoAt.Sub(at)), m.ClientID,
+		v.unchecked("whether the queues are pulled: its clock is behind ours, or nothing was for "+Span(m.InfoAt.Sub(at)), m.ClientID,
 			Reason{ReasonNotAsked, "it takes a longer look: --interval 35s"})
 		return false
 	}
@@ -372,9 +372,9 @@ func judgeLocks(v *visit) {
 			old := v.ages[m.ClientID].Sub(unixMilli(q.LastLockTimestamp))
 			switch {
 			case !q.Locked && !was.Locked:
-				lines = append(lines, fmt.Sprintf("%v at %s: not locked, last granted at least %s ago", mq, m.ClientID, ageText(old)))
+				lines = append(lines, fmt.Sprintf("%v at %s: not locked, last granted at least %s ago", mq, m.ClientID, Span(old)))
 			case q.Locked && old > core.LockMaxLive+core.LockRenewal && was.LastLockTimestamp == q.LastLockTimestamp:
-				lines = append(lines, fmt.Sprintf("%v at %s: lock granted at least %s ago and not renewed; it counts for %s", mq, m.ClientID, ageText(old), ageText(core.LockMaxLive)))
+				lines = append(lines, fmt.Sprintf("%v at %s: lock granted at least %s ago and not renewed; it counts for %s", mq, m.ClientID, Span(old), Age(core.LockMaxLive)))
 			default:
 				continue
 			}
@@ -388,7 +388,7 @@ func judgeLocks(v *visit) {
 	if waiting {
 		severity = SeverityCritical
 	}
-	v.find(CodeLockNotRenewed, severity, fmt.Sprintf("%s, so nothing is consumed of %s", verb(len(lines), "the lock of 1 orderly queue is not held", "the locks of "+grouped(int64(len(lines)))+" orderly queues are not held"), verb(len(lines), "it", "them")),
+	v.find(CodeLockNotRenewed, severity, fmt.Sprintf("%s, so nothing is consumed of %s", verb(len(lines), "the lock of 1 orderly queue is not held", "the locks of "+Grouped(int64(len(lines)))+" orderly queues are not held"), verb(len(lines), "it", "them")),
 		"A lock is the master's to give: is it reachable ("+eyeq("broker list")+")? A member that died keeps its locks for up to 60 s; look again then. If it stays, another process holds them: "+
 			eyeq("group members %s", v.f.Group), append(capped(lines), "times are the members' own")...)
 }

@@ -3,9 +3,7 @@ package inspect
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"eyeq/remoting/protocol"
 )
@@ -41,41 +39,6 @@ func capped(lines []string) []string {
 		return lines
 	}
 	return append(slices.Clone(lines[:maxEvidence]), fmt.Sprintf("and %d more", len(lines)-maxEvidence))
-}
-
-// grouped writes a whole number with commas between thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	digits := len(strings.TrimPrefix(s, "-"))
-	for at := len(s) - 3; digits > 3; at, digits = at-3, digits-3 {
-		s = s[:at] + "," + s[at:]
-	}
-	return s
-}
-
-// plural writes a count with its noun: "1 queue", "3 queues".
-func plural(n int64, one string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return grouped(n) + " " + one + "s"
-}
-
-// ageText writes a length of time in at most two units: 450ms, 6s, 4m12s, 3h7m, 5d3h.
-func ageText(d time.Duration) string {
-	switch {
-	case d < 0:
-		return "-" + ageText(-d)
-	case d < time.Second:
-		return d.Round(time.Millisecond).String()
-	case d < time.Minute:
-		return fmt.Sprintf("%ds", d/time.Second)
-	case d < time.Hour:
-		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
-	case d < 24*time.Hour:
-		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
-	}
-	return fmt.Sprintf("%dd%dh", d/(24*time.Hour), d%(24*time.Hour)/time.Hour)
 }
 
 // runs writes queues of one topic in short: "broker-a/0-3,7 broker-b/1".
@@ -121,7 +84,7 @@ func named(queues []protocol.MessageQueue) string {
 	if len(queues) == 1 {
 		return "queue " + queues[0].Short()
 	}
-	return plural(int64(len(queues)), "queue")
+	return Plural(len(queues), "queue")
 }
 
 // verb is the verb that goes with named.

@@ -186,7 +186,7 @@ func howMany(n Number) string {
 
 func topicWords(read, write, perm int32) string {
 	if read == write {
-		return fmt.Sprintf("%d queues, %s", read, PermText(perm))
+		return fmt.Sprintf("%s, %s", Plural(int64(read), "queue"), PermText(perm))
 	}
 	return fmt.Sprintf("%d read and %d write queues, %s", read, write, PermText(perm))
 }
@@ -208,7 +208,7 @@ func (r *round) topicAtBrokers(ctx context.Context, topic string, rows []ManageR
 		case err == nil && words[rows[i].Broker] != "":
 			rows[i].Before = words[rows[i].Broker]
 		case err == nil:
-			rows[i].Before = fmt.Sprintf("%d queues", len(stats))
+			rows[i].Before = Plural(len(stats), "queue")
 		case ReasonOf(err).Kind != ReasonNotFound:
 			failed[i] = fmt.Errorf("whether %s has topic %s is not known, so nothing was changed: %w", rows[i].Broker, topic, err)
 		}
@@ -250,7 +250,7 @@ func (in *Inspector) planGroup(ctx context.Context, s *survey, p *ManagePlan) er
 		return in.planOffsets(ctx, s, p)
 	}
 	if n := len(v.members.Members); n > 0 {
-		p.refuse("group %s has %s online, which would make it again at once: stop them first", name, memberCountText(n))
+		p.refuse("group %s has %s online, which would make it again at once: stop them first", name, Plural(n, "member"))
 	}
 	if len(v.errs) > 0 {
 		p.refuse("it is not known whether members are online (%v)", v.errs[0])
@@ -426,11 +426,4 @@ func (in *Inspector) verifyManaged(ctx context.Context, p *ManagePlan) error {
 		}
 	}
 	return p.Failed()
-}
-
-func memberCountText(n int) string {
-	if n == 1 {
-		return "1 member"
-	}
-	return fmt.Sprintf("%d members", n)
 }

@@ -164,7 +164,7 @@ func (r *ResetResult) Failed() error {
 		}
 		named[c.broker] = true
 		if mqs := queues[c]; len(mqs) > 1 {
-			errs = append(errs, fmt.Errorf("%s: %d queues: %s", c.broker, len(mqs), c.why))
+			errs = append(errs, fmt.Errorf("%s: %s: %s", c.broker, Plural(len(mqs), "queue"), c.why))
 		} else {
 			errs = append(errs, fmt.Errorf("%v: %s", mqs[0], c.why))
 		}

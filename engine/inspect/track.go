@@ -158,12 +158,7 @@ func (f *trackFacts) progress(passed bool) string {
 	case f.found && f.committed == f.message.QueueOffset():
 		return "it is the next one"
 	case f.found:
-		n := f.message.QueueOffset() - f.committed
-		wait := "wait"
-		if n == 1 {
-			wait = "waits"
-		}
-		return fmt.Sprintf("%s %s before it", plural(n, "message"), wait)
+		return Plurals(f.message.QueueOffset()-f.committed, "message waits before it", "messages wait before it")
 	}
 	return ""
 }

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 	"eyeq/tui/table"
@@ -209,28 +210,18 @@ func (w *allocationWorld) head(r *allocated) string {
 	for _, t := range w.topics {
 		queues += len(w.queues[t])
 	}
-	s := fmt.Sprintf("%s: %s", r.strategy, plural(queues, "queue"))
+	s := fmt.Sprintf("%s: %s", r.strategy, inspect.Plural(queues, "queue"))
 	if len(w.topics) > 1 {
 		s += fmt.Sprintf(" of %d topics", len(w.topics))
 	}
 	if !w.changed {
-		return fmt.Sprintf("%s, %s\n", s, plural(len(w.after), "member"))
+		return fmt.Sprintf("%s, %s\n", s, inspect.Plural(len(w.after), "member"))
 	}
-	return fmt.Sprintf("%s, %d → %s, %s\n", s, len(w.before), plural(len(w.after), "member"), w.moved(r))
+	return fmt.Sprintf("%s, %d → %s, %s\n", s, len(w.before), inspect.Plural(len(w.after), "member"), w.moved(r))
 }
 
 func (w *allocationWorld) moved(r *allocated) string {
-	if len(r.moves) == 1 {
-		return "1 queue moves"
-	}
-	return fmt.Sprintf("%d queues move", len(r.moves))
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return inspect.Plurals(len(r.moves), "queue moves", "queues move")
 }
 
 // comparison has a column for each strategy.

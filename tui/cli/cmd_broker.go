@@ -126,7 +126,7 @@ func brokerTable(e *env, brokers []inspect.BrokerRow) []byte {
 			continue
 		}
 		rows = append(rows, append(row,
-			strconv.FormatFloat(b.InTPS, 'f', 1, 64), strconv.FormatFloat(b.OutTPS, 'f', 1, 64), diskText(b.Disk), spanText(b.PullWait),
+			strconv.FormatFloat(b.InTPS, 'f', 1, 64), strconv.FormatFloat(b.OutTPS, 'f', 1, 64), diskText(b.Disk), inspect.Span(b.PullWait),
 			clockText(b), ageText(b.Started, e.now()), ""))
 	}
 	if mapped {
@@ -155,9 +155,9 @@ func clockText(b *inspect.BrokerRow) string {
 	case b.Clock == 0:
 		return "same"
 	case b.Clock > 0:
-		return "+" + spanText(b.Clock)
+		return "+" + inspect.Span(b.Clock)
 	}
-	return spanText(b.Clock)
+	return inspect.Span(b.Clock)
 }
 
 type namesrvJSON struct {

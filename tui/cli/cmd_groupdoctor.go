@@ -20,10 +20,7 @@ type findingsError struct {
 }
 
 func (e *findingsError) Error() string {
-	if e.n == 1 {
-		return fmt.Sprintf("group %s: 1 finding", e.group)
-	}
-	return fmt.Sprintf("group %s: %d findings", e.group, e.n)
+	return fmt.Sprintf("group %s: %s", e.group, inspect.Plural(e.n, "finding"))
 }
 
 // doctorFlags are the flags of group doctor.

@@ -248,7 +248,7 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 		}
 		expires := ""
 		if !q.ExpiresAt.IsZero() {
-			expires = spanText(q.ExpiresAt.Sub(now))
+			expires = inspect.Span(q.ExpiresAt.Sub(now))
 		}
 		rows = append(rows, []string{
 			q.Topic, q.BrokerName, strconv.Itoa(int(q.QueueID)), numberText(q.Min), numberText(q.Committed), numberText(q.Max), lag,

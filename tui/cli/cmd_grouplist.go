@@ -206,7 +206,7 @@ func groupTable(rows []inspect.GroupRow) []byte {
 // lagText says how many queues are missing from a sum.
 func lagText(n inspect.Number, unknown int) string {
 	if n.Known && unknown > 0 {
-		return fmt.Sprintf("%d + %s unknown", n.Value, plural(unknown, "queue"))
+		return fmt.Sprintf("%d + %s unknown", n.Value, inspect.Plural(unknown, "queue"))
 	}
 	return numberText(n)
 }

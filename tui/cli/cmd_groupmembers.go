@@ -229,7 +229,7 @@ func (f *membersFlags) table(e *env, m *inspect.Members) []byte {
 	if len(m.Members) == 0 {
 		return headLine("%s: no member is online", m.Group)
 	}
-	out := headLine("%s: %s, %s, %s, %s", m.Group, plural(len(m.Members), "member"), m.Kind, m.Model, m.From)
+	out := headLine("%s: %s, %s, %s, %s", m.Group, inspect.Plural(len(m.Members), "member"), m.Kind, m.Model, m.From)
 	rows := [][]string{{"CLIENT ID", "ADDRESS", "LANGUAGE", "VERSION", "QUEUES", "CACHED", "SPAN", "OK/S", "FAILED/S", "RT MS", "NOTE"}}
 	for i := range m.Members {
 		rows = append(rows, memberRow(&m.Members[i]))

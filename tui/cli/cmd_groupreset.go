@@ -195,7 +195,7 @@ func (f *resetFlags) request(e *env, group string) (r inspect.ResetRequest, to s
 	}
 	r.Exact = saved.Exact()
 	if none := len(saved.Queues) - len(r.Exact); none > 0 {
-		e.say("%s: %d queues had no offset then; none can be taken away again, so they stay as they are", file, none)
+		e.say("%s: %s had no offset then; an offset cannot be taken away again: nothing is changed there", file, inspect.Plural(none, "queue"))
 	}
 	if len(r.Exact) == 0 {
 		return r, "", usagef("%s has no offset in it", file)

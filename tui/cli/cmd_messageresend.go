@@ -125,8 +125,8 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if f.all {
 			typed = group
 		}
-		e.say("%s of %s to %s, one copy each", plural(int(n), "dead letter"), f.topic, r.out.Target)
-		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", plural(int(n), "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
+		e.say("%s of %s to %s, one copy each", inspect.Plural(n, "dead letter"), f.topic, r.out.Target)
+		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", inspect.Plural(n, "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
 		err = e.recordedInParts(x.target, tui.AuditEntry{

@@ -120,7 +120,7 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	t.emit, t.pause, t.unread = out.emit, out.flush, out.unread
 	switch {
 	case t.until == nil:
-		e.say("reading %s of %s from %s; ctrl-c ends", plural(len(t.queues), "queue"), tui.SafeText(topic), f.from)
+		e.say("reading %s of %s from %s; ctrl-c ends", inspect.Plural(len(t.queues), "queue"), tui.SafeText(topic), f.from)
 	case t.empty(e.now()):
 		e.say("nothing is read: --from %s does not lie before --until %s", f.from, f.untilWord())
 	}

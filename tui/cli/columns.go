@@ -28,30 +28,12 @@ func numberText(n inspect.Number) string {
 	return n.Why.Kind.String()
 }
 
-// ageText says how long ago t was, in the two largest units; "" when it is not known.
+// ageText says how long ago t was; "" when it is not known.
 func ageText(t, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return spanText(now.Sub(t))
-}
-
-func spanText(d time.Duration) string {
-	sign := ""
-	if d < 0 {
-		sign, d = "-", -d
-	}
-	switch {
-	case d < time.Second:
-		return sign + strconv.FormatInt(d.Milliseconds(), 10) + "ms"
-	case d < time.Minute:
-		return sign + strconv.FormatFloat(d.Seconds(), 'f', 1, 64) + "s"
-	case d < time.Hour:
-		return sign + d.Truncate(time.Second).String()
-	case d < 48*time.Hour:
-		return sign + strings.TrimSuffix(d.Truncate(time.Minute).String(), "0s")
-	}
-	return sign + strconv.FormatInt(int64(d.Hours())/24, 10) + "d" + strconv.FormatInt(int64(d.Hours())%24, 10) + "h"
+	return inspect.Span(now.Sub(t))
 }
 
 // timeText is a time in the zone of --tz; "" when it is not known.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 )
 
 // consumeRun is one run of consume, ready to join the group.
@@ -60,7 +61,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		s.Messages, s.Failed = int64(totals.Consumed+totals.Failed), int64(totals.Failed)
 		// One whose queue went and came back was taken more than once.
 		if left := taken - s.Duplicates - s.Messages; left > 0 {
-			r.env.say("%d messages were held and not decided about: not acknowledged, the group gets them again", left)
+			r.env.say("%s not decided about: not acknowledged, the group gets them again", inspect.Plurals(left, "message was held and", "messages were held and"))
 		}
 	}
 	r.env.say("%s", s)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/tui"
 )
 
@@ -219,7 +220,7 @@ func (o *commandOutput) read(r io.Reader) {
 	}
 	emit()
 	if left > 0 {
-		o.say(fmt.Sprintf("(%d bytes more of output are left out)", left))
+		o.say(fmt.Sprintf("(%s more of output are left out)", inspect.Plural(left, "byte")))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
@@ -101,7 +102,7 @@ func (p *printer) watchAll(ctx context.Context, sub *engine.EventSubscription, s
 // dropped says that events are missing at this place.
 func (p *printer) dropped(dst []byte, n int64) []byte {
 	if p.format == "text" {
-		return fmt.Appendf(dst, "%d events are missing here: they came faster than they could be printed\n", n)
+		return fmt.Appendf(dst, "%s missing here: they came faster than they could be printed\n", inspect.Plurals(int64(n), "event is", "events are"))
 	}
 	dst = append(dst, `{"kind":"event","time":`...)
 	dst = appendJSONTime(dst, p.env.now())
@@ -138,7 +139,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 	case engine.RouteChanged:
 		if n.missing[ev.Topic] {
 			delete(n.missing, ev.Topic)
-			return fmt.Sprintf("topic %s is there now, with %d queues", tui.SafeText(ev.Topic), ev.ReadQueues)
+			return fmt.Sprintf("topic %s is there now, with %s", tui.SafeText(ev.Topic), inspect.Plural(int64(ev.ReadQueues), "queue"))
 		}
 		return ""
 	case engine.BrokerOnline:

@@ -61,7 +61,7 @@ func resetSum(p *inspect.ResetPlan) string {
 			queues[r.Effect]++
 		}
 	}
-	parts := []string{plural(len(p.Rows), "queue")}
+	parts := []string{inspect.Plural(len(p.Rows), "queue")}
 	for _, one := range []struct {
 		effect core.ResetEffect
 		word   string

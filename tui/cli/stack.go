@@ -67,11 +67,11 @@ func (f *membersFlags) stackText(client string) []byte {
 		return out
 	}
 	threads, listening := s.Count()
-	out := headLine("  %s, %d in the listener:", plural(threads, "thread"), listening)
+	out := headLine("  %s, %d in the listener:", inspect.Plural(threads, "thread"), listening)
 	groups := inspect.GroupThreads(s.Threads)
 	for i := range groups {
 		g := &groups[i]
-		out = append(out, headLine("  %-9s  %s  %s  %s", g.Role, plural(g.Count, "thread"), g.State, g.Label())...)
+		out = append(out, headLine("  %-9s  %s  %s  %s", g.Role, inspect.Plural(g.Count, "thread"), g.State, g.Label())...)
 		for _, frame := range g.Frames {
 			out = append(out, headLine("      %s", inspect.FrameText(frame))...)
 		}

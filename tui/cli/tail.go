@@ -181,13 +181,10 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 
 // unreadError says how much could not be read.
 func (t *tailer) unreadError() error {
-	switch t.unreadN {
-	case 0:
+	if t.unreadN == 0 {
 		return nil
-	case 1:
-		return errors.New("1 record could not be read, see above")
 	}
-	return fmt.Errorf("%d records could not be read, see above", t.unreadN)
+	return fmt.Errorf("%s could not be read, see above", inspect.Plural(t.unreadN, "record"))
 }
 
 // drain emits what may be emitted now.

@@ -98,6 +98,6 @@ func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte 
 
 // String is the summary for people.
 func (s summary) String() string {
-	return fmt.Sprintf("%s, %s, %d failed in %.3f s; group %s, client id %s",
-		plural(int(s.Messages), "message"), plural(int(s.Duplicates), "duplicate"), s.Failed, s.Seconds, tui.SafeText(s.Group), tui.SafeText(s.ClientID))
+	return fmt.Sprintf("%s, %s, %s failed in %.3f s; group %s, client id %s",
+		inspect.Plural(s.Messages, "message"), inspect.Plural(s.Duplicates, "duplicate"), inspect.Grouped(s.Failed), s.Seconds, tui.SafeText(s.Group), tui.SafeText(s.ClientID))
 }
