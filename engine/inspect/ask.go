@@ -180,6 +180,9 @@ func ReasonOf(err error) Reason {
 		}
 		return Reason{ReasonUnreachable, "no answer in time"}
 	}
+	if e, ok := errors.AsType[*remoting.DialError](err); ok {
+		return Reason{ReasonUnreachable, e.Error()} // which question was the first to fail does not matter
+	}
 	if unreachable(err) {
 		return Reason{ReasonUnreachable, err.Error()}
 	}

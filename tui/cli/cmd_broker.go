@@ -261,7 +261,7 @@ func brokerShow(ctx context.Context, e *env, x *inspection, name, format string)
 	}
 	b := &all.Brokers[i]
 	if b.Why.Kind == inspect.ReasonUnreachable {
-		return nil, unanswered("broker "+name, b.Why)
+		return nil, &silentError{fmt.Sprintf("broker %s does not answer: %s", name, b.Why.Text)}
 	}
 	config, err := x.BrokerConfig(ctx, b.Address)
 	if format == "json" {

@@ -49,17 +49,10 @@ type refusedError struct{ Why string }
 
 func (e *refusedError) Error() string { return e.Why }
 
-// unreachableError adds what the operator can do to a cluster that does not answer, or
-// whose brokers do not.
-type unreachableError struct {
-	Err     error
-	Brokers bool // the name servers have answered
-}
+// unreachableError adds what the operator can do to a cluster that does not answer.
+type unreachableError struct{ Err error }
 
 func (e *unreachableError) Error() string {
-	if e.Brokers {
-		return e.Err.Error() + " (if what brokers announce is not how they are reached from here, address_map in the configuration is for that)"
-	}
 	return e.Err.Error() + " (check --namesrv, --cluster or NAMESRV_ADDR)"
 }
 func (e *unreachableError) Unwrap() error { return e.Err }
@@ -68,7 +61,9 @@ func (e *unreachableError) Unwrap() error { return e.Err }
 // not the name servers' fault: unreachableError would send the operator there.
 type silentError struct{ What string }
 
-func (e *silentError) Error() string { return e.What }
+func (e *silentError) Error() string {
+	return e.What + " (where an address that brokers announce is no good from here, address_map in the configuration gives the one to dial)"
+}
 
 // deniedError says that the brokers refuse to tell: asking again will not help.
 type deniedError struct{ What string }
@@ -97,13 +92,13 @@ func firstContact(err, last error, namesrv []string, limit time.Duration) error 
 	}
 	switch {
 	case isType[*remoting.UnreachableError](err):
-		return &unreachableError{Err: err}
+		return &unreachableError{err}
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	case last != nil:
-		return &unreachableError{Err: last}
+		return &unreachableError{last}
 	}
-	return &unreachableError{Err: fmt.Errorf("no name server answers: none of %s within %v", strings.Join(namesrv, ";"), limit)}
+	return &unreachableError{fmt.Errorf("no name server answers: none of %s within %v", strings.Join(namesrv, ";"), limit)}
 }
 
 // outputError says that standard output can no longer be written.

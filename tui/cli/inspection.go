@@ -80,7 +80,7 @@ func explain(err error) error {
 		return te
 	}
 	if isType[*remoting.UnreachableError](err) || errors.Is(err, inspect.ErrNoBroker) {
-		return &unreachableError{Err: err}
+		return &unreachableError{err}
 	}
 	return err
 }
@@ -90,7 +90,7 @@ func explain(err error) error {
 func unanswered(what string, why inspect.Reason) error {
 	switch why.Kind {
 	case inspect.ReasonUnreachable:
-		return &unreachableError{Err: fmt.Errorf("%s: no broker answers: %s", what, why.Text), Brokers: true}
+		return &silentError{fmt.Sprintf("%s: no broker answers: %s", what, why.Text)}
 	case inspect.ReasonDenied:
 		return &deniedError{fmt.Sprintf("%s: the brokers refuse to tell: %s (check access_key and secret_key, and the rights that they have)", what, why.Text)}
 	}
