@@ -19,14 +19,14 @@ import (
 func newMessage(e *env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "message",
-		Short: "Messages: look at one, find some, see who consumed them, send dead letters back",
+		Short: "Messages: look at one, find some, see who consumed them, send dead letters back, have one consumed",
 		Args:  noSubcommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			e.command = cmd
 			return cmd.Help()
 		},
 	}
-	cmd.AddCommand(newMessageGet(e), newMessageFind(e), newMessageTrack(e), newMessageResend(e))
+	cmd.AddCommand(newMessageGet(e), newMessageFind(e), newMessageTrack(e), newMessageResend(e), newMessageConsume(e))
 	return cmd
 }
 

@@ -46,6 +46,7 @@ var hostileLines = map[string][]string{
 	"eyeq group reset":           {"G --to earliest --yes --reason R", "G --to shift:-1 -t T --queue B:0 --dry-run"},
 	"eyeq group resume":          {"G --yes --reason R"},
 	"eyeq group show":            {"G"},
+	"eyeq message consume":       {"U -t T -g G --yes --reason R", "U -t T -g G --client M --dry-run"},
 	"eyeq message find":          {"-t T --key K", "-t T --from -1h", "-t T --unique-key U"},
 	"eyeq message get":           {"-t T --queue B:0 --offset 0"},
 	"eyeq message resend":        {"-t %DLQ%G --all --yes --reason R"},

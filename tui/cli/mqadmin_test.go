@@ -457,7 +457,13 @@ func TestMqadminConsumeDirectly(t *testing.T) {
 		if results[x.oursID] != want || results[x.javaID] != want {
 			t.Errorf("results %q, want %q twice", results, want)
 		}
-		awaitCount(t, x.ours.out, `"event":"consumed_directly"`, 1)
+		for _, id := range []string{x.oursID, x.javaID} { // as message consume has it done
+			ran := runs(t, []string{"message", "consume", stored.OffsetMessageID(), "-g", x.group, "--client", id, "--yes", "-o", "json", "--namesrv", x.namesrv}).want(t, statusDone, "")
+			if !strings.Contains(ran.out.String(), `"consumed":true,"result":"CR_SUCCESS","remark":null`) {
+				t.Errorf("%s: %s", id, ran.out)
+			}
+		}
+		awaitCount(t, x.ours.out, `"event":"consumed_directly"`, 2)
 		x.ours.signals <- syscall.SIGINT
 		got := x.ours.wait(t).want(t, 130, "").objects(t)
 		if m := got["message"]; len(m) < 1 || m[len(m)-1]["message_id"] != stored.MessageID() {
