@@ -21,7 +21,12 @@ func TestAdminBodiesSayWhatBrokersSaid(t *testing.T) {
 		"producers":    `{"connectionSet":[{"clientAddr":"127.0.0.1:54290","clientId":"a","language":"GO","version":399}]}`,
 		"runtime info": `{"table":{"brokerVersionDesc":"V4_9_7","commitLogDiskRatio_/tmp/rmq/497/store/commitlog":"0.4","putTps":"0.0 0.25098826629855053 "}}`,
 		"all offsets":  `{"offsetTable":{"%RETRY%G@G":{0:1},"T@G":{0:5,1:2},"T@a b":{3:-1}}}`,
-		"topic config": `{"attributes":{"message.type":"FIFO"},"order":false,"perm":6,"readQueueNums":2,"topicFilterType":"SINGLE_TAG","topicName":"H1","topicSysFlag":0,"writeQueueNums":2}`,
+		// 5.3.3; the question as its Java client sends it.
+		"request mode":  `{"consumerGroup":"G","mode":"POP","popShareQueueNum":2,"topic":"T"}`,
+		"request modes": `{"messageRequestModeMap":{"T":{"G":{"consumerGroup":"G","mode":"POP","popShareQueueNum":2,"topic":"T"},"H":{"consumerGroup":"H","mode":"PULL","popShareQueueNum":-1,"topic":"T"}}}}`,
+		"assign":        `{"clientId":"192.0.2.2@inst-a","consumerGroup":"G","messageModel":"CLUSTERING","strategyName":"AVG","topic":"T"}`,
+		"assignment":    `{"messageQueueAssignments":[{"messageQueue":{"brokerName":"broker-a","queueId":-1,"topic":"T"},"mode":"POP"},{"messageQueue":{"brokerName":"broker-b","queueId":0,"topic":"T"},"mode":"PULL"}]}`,
+		"topic config":  `{"attributes":{"message.type":"FIFO"},"order":false,"perm":6,"readQueueNums":2,"topicFilterType":"SINGLE_TAG","topicName":"H1","topicSysFlag":0,"writeQueueNums":2}`,
 	}
 	for family, body := range tests {
 		t.Run(family, func(t *testing.T) {

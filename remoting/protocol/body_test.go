@@ -56,6 +56,10 @@ var bodyRecoders = map[string]recode{
 	"all offsets":      recodeOf(DecodeAllOffsets, byValue(EncodeAllOffsets)),
 	"all stats":        recodeOf(DecodeBrokerConsumeStats, EncodeBrokerConsumeStats),
 	"time spans":       recodeOf(DecodeTimeSpans, byValue(EncodeTimeSpans)),
+	"request mode":     recodeOf(DecodeRequestMode, EncodeRequestMode),
+	"request modes":    recodeOf(DecodeRequestModes, byValue(EncodeRequestModes)),
+	"assign":           recodeOf(DecodeAssignmentQuestion, EncodeAssignmentQuestion),
+	"assignment":       recodeOf(DecodeAssignment, EncodeAssignment),
 	"local offsets":    recodeOf(DecodeLocalOffsets, byValue(EncodeLocalOffsets)),
 }
 

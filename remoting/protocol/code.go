@@ -60,6 +60,9 @@ const (
 	GetTopicConfig              RequestCode = 351
 	GetSubscriptionGroupConfig  RequestCode = 352
 	UpdateAndGetGroupForbidden  RequestCode = 353
+	QueryAssignment             RequestCode = 400
+	SetMessageRequestMode       RequestCode = 401
+	GetAllMessageRequestMode    RequestCode = 402
 )
 
 // ResponseCode says how a request ended (Java: ResponseCode).

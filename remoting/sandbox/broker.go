@@ -40,6 +40,7 @@ type broker struct {
 	log       *commitLog
 	topics    map[string]*topic
 	groups    map[string]*group
+	modes     map[modeOf]protocol.RequestMode
 	producers map[string][]producer // by group
 	schedule  *schedule             // nil at a slave
 	touched   []*queue              // have held pulls and new messages
@@ -51,7 +52,7 @@ func newBroker(l *loop, name, memory string) *broker {
 	o := &l.options
 	b := &broker{
 		loop: l, name: name, memory: memory, host: netip.MustParseAddrPort(memory),
-		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{}, producers: map[string][]producer{},
+		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{}, modes: map[modeOf]protocol.RequestMode{}, producers: map[string][]producer{},
 		rates: rates{since: l.now},
 	}
 	b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}

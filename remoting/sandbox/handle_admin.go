@@ -12,8 +12,8 @@ import (
 )
 
 // Administration of topics, and what else a broker is asked. Both lines do the
-// same, but for the requests that only 5.3 knows (343, 345, 351, 352, 353) and 17
-// and 215, which refuse a bad topic name with 29 or 1.
+// same, but for the requests that only 5.3 knows (343, 345, 351, 352, 353, 400 to 402) and
+// 17 and 215, which refuse a bad topic name with 29 or 1.
 
 // handleAdmin answers what broker.handle has left.
 func (b *broker) handleAdmin(c *call) answer {
@@ -55,7 +55,8 @@ func (b *broker) handleAdmin(c *call) answer {
 	case protocol.CloneGroupOffset:
 		return b.handleCloneOffset(c)
 	case protocol.GetTopicConfig, protocol.GetSubscriptionGroupConfig, protocol.UpdateAndGetGroupForbidden,
-		protocol.QueryTopicsByConsumer, protocol.QuerySubscriptionByConsumer:
+		protocol.QueryTopicsByConsumer, protocol.QuerySubscriptionByConsumer,
+		protocol.QueryAssignment, protocol.SetMessageRequestMode, protocol.GetAllMessageRequestMode:
 		if !b.loop.four {
 			return b.handleAdmin5(code, c)
 		}
@@ -74,6 +75,12 @@ func (b *broker) handleAdmin5(code protocol.RequestCode, c *call) answer {
 		return b.handleForbidden(c)
 	case protocol.QueryTopicsByConsumer:
 		return b.handleTopicsOfGroup(c)
+	case protocol.QueryAssignment:
+		return b.handleAssignment(c)
+	case protocol.SetMessageRequestMode:
+		return b.handleSetMode(c)
+	case protocol.GetAllMessageRequestMode:
+		return b.handleModes()
 	}
 	return b.handleSubscriptionOf(c)
 }
