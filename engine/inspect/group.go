@@ -62,6 +62,8 @@ type GroupRow struct {
 	UnknownQueues int
 	ConsumeTPS    float64
 	Topics        []string
+	Type          protocol.ConsumeType // as the brokers tell it; zero: offline
+	Modes         []RequestMode        // what 5.x brokers were told, by topic and broker
 	// State is the one word for the list: "online", "offline", "paused", "broadcasting",
 	// "behind a proxy", "denied", …
 	State    string
@@ -115,6 +117,11 @@ type Member struct {
 	Info      *protocol.ConsumerRunningInfo // nil: see Why
 	Why       Reason
 	InfoAt    time.Time
+	// Assigned is what a broker gives to a member that lets it allocate (400), by topic;
+	// nil: the member allocates itself, or has not said. Of what is missing AssignedWhy
+	// says why.
+	Assigned    []protocol.Assigned
+	AssignedWhy Reason
 }
 
 // Members are the members of a group.
@@ -125,7 +132,8 @@ type Members struct {
 	Type     protocol.ConsumeType
 	Model    protocol.MessageModel
 	From     protocol.ConsumeFromWhere
-	Members  []Member // by client id
+	Members  []Member      // by client id
+	Modes    []RequestMode // what 5.x brokers were told, by topic and broker
 	Problems []Problem
 }
 
@@ -133,6 +141,7 @@ type Members struct {
 type QueueLag struct {
 	protocol.MessageQueue
 	Retry     bool
+	Pop       bool // members get its messages by POP: several may, and Lag is what nobody has popped yet
 	Min, Max  Number
 	Committed Number // unknown with ReasonNoCommit when nothing was committed
 	Pulled    Number // 5.x
@@ -168,6 +177,7 @@ type GroupLag struct {
 	ConsumeTPS    float64
 	// Filtered: members read only some tags, so the lag counts others' messages too.
 	Filtered bool
+	Pop      *PopLag // nil: nothing is got by POP
 	Problems []Problem
 }
 
@@ -180,6 +190,8 @@ type LiveQueue struct {
 	Info     *protocol.ProcessQueueInfo // the owner's; nil when it does not say
 	InfoAt   time.Time
 	BrokerID int64
+	// Popped is what the member says that popped last; nil unless one does.
+	Popped *protocol.PopProcessQueueInfo
 }
 
 // LiveTopic is one topic of a Live.
@@ -189,6 +201,7 @@ type LiveTopic struct {
 	Retry      bool
 	Queues     int
 	Brokers    []string
+	Pop        bool // members pop: nobody holds a queue for itself
 	// Strategy is the allocation that explains what members hold: "AVG", …; "" when
 	// none does, then Differ says who holds what it should not.
 	Strategy string

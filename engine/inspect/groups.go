@@ -78,6 +78,7 @@ func (in *Inspector) GroupRows(ctx context.Context, groups []string) []GroupRow 
 	r := in.round(s)
 	each(len(groups), groupsAtOnce, func(i int) {
 		v := r.view(ctx, groups[i])
+		v.askOne(ctx)
 		rows[i] = v.row(v.lag(ctx))
 	})
 	return rows
@@ -93,6 +94,7 @@ func (v *groupView) row(l GroupLag) GroupRow {
 		},
 		At: l.At, Kind: v.kind(), Model: l.Model, Members: l.Members, Lag: l.Lag, RetryLag: l.RetryLag,
 		DeadLetters: l.DeadLetters, UnknownQueues: l.UnknownQueues, ConsumeTPS: l.ConsumeTPS, State: l.State, Problems: l.Problems,
+		Type: v.members.Type, Modes: s.requestModes(v.group),
 	}
 	row.Configured = s.groups[v.group] != nil
 	if known := s.groups[v.group]; known != nil {
@@ -125,18 +127,19 @@ func (v *groupView) hasOffsets() bool {
 	return false
 }
 
-// kind of a group whose members have not told is told by its retry topics: POP has a
-// retry topic for each topic.
+// kind of a group whose members have not told is told by what the brokers were told, and
+// by its retry topics: POP has a retry topic for each topic.
 func (v *groupView) kind() GroupKind {
+	pop := len(v.popRetries()) > 0 || v.round.survey.toldToPop(v.group, "")
 	told := slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.Info != nil })
 	switch {
-	case v.members.Kind == KindPush && !told && len(v.round.survey.pop[v.group]) > 0:
+	case v.members.Kind == KindPush && !told && pop:
 		return KindPop
 	case v.members.Kind != KindUnknown:
 		return v.members.Kind
 	case v.proxied():
 		return KindProxy
-	case len(v.round.survey.pop[v.group]) > 0:
+	case pop:
 		return KindPop
 	}
 	return KindUnknown

@@ -32,6 +32,7 @@ func (in *Inspector) lag(ctx context.Context, group string, exact bool) (GroupLa
 	}
 	in.askMembers(ctx, &v.members, v.said, false)
 	v.own()
+	v.countPops()
 	v.age(ctx)
 	if exact {
 		v.read(ctx)
@@ -56,6 +57,7 @@ func (in *Inspector) open(ctx context.Context, group string) (*groupView, error)
 
 // lag adds up what the view has.
 func (v *groupView) lag(ctx context.Context) GroupLag {
+	v.countPops()
 	l := GroupLag{
 		Group: v.group, At: v.round.in.now(), Model: v.members.Model, Pause: v.round.survey.pause(v.group),
 		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread,
@@ -72,6 +74,7 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	l.DeadLetters, problems = v.round.deadLetters(ctx, v.group)
 	l.Problems = append(l.Problems, problems...)
 	l.State = v.state(l.Pause)
+	l.Pop = v.popLag()
 	return l
 }
 

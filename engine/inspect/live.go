@@ -20,6 +20,7 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 	}
 	in.askMembers(ctx, &v.members, v.said, false)
 	v.own()
+	v.countPops()
 	v.age(ctx)
 	v.expire(ctx)
 	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), Limits: limitsOf(v.members.Members)}
@@ -53,7 +54,8 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 		}
 		info, ok := m.Info.MQTable[q.MessageQueue]
 		if !ok {
-			live.Owner = cmp.Or(live.Owner, m.ClientID) // by POP
+			live.Owner = cmp.Or(live.Owner, m.ClientID)
+			live.popped(m)
 			continue
 		}
 		if live.Info == nil || info.LastPullTimestamp > live.Info.LastPullTimestamp {
@@ -61,6 +63,17 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 		}
 	}
 	return live
+}
+
+// popped takes what a member says of a queue that it pops, when it was the last.
+func (q *LiveQueue) popped(m *Member) {
+	all := q.MessageQueue
+	all.QueueID = -1
+	for _, mq := range []protocol.MessageQueue{q.MessageQueue, all} {
+		if info, ok := m.Info.MQPopTable[mq]; ok && (q.Popped == nil || info.LastPopTimestamp > q.Popped.LastPopTimestamp) {
+			q.Popped, q.InfoAt = &info, m.InfoAt
+		}
+	}
 }
 
 // liveTopics are the group's topics with the allocation that explains who holds what.
@@ -79,7 +92,7 @@ func (v *groupView) liveTopics() []LiveTopic {
 			byTopic[q.Topic] = t
 			order = append(order, q.Topic)
 		}
-		t.Queues++
+		t.Queues, t.Pop = t.Queues+1, q.Pop
 		t.Brokers = addOnce(t.Brokers, q.BrokerName)
 	}
 	topics := make([]LiveTopic, 0, len(order))
@@ -93,7 +106,7 @@ func (v *groupView) liveTopics() []LiveTopic {
 
 // explain finds the strategy by which the members hold what they hold.
 func (v *groupView) explain(t *LiveTopic) {
-	if len(v.members.Members) == 0 || v.members.Model == protocol.Broadcasting || v.members.Type == protocol.ConsumePop {
+	if len(v.members.Members) == 0 || v.members.Model == protocol.Broadcasting || t.Pop {
 		return
 	}
 	h := core.Holdings{Group: v.group, Topic: t.Topic}

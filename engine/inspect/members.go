@@ -72,6 +72,8 @@ func (in *Inspector) members(ctx context.Context, group string, stacks bool) (Me
 		return m, &NotFoundError{"group", group}
 	}
 	in.askMembers(ctx, &m, answers, stacks)
+	in.askAssignments(ctx, &m, answers)
+	m.Modes = s.requestModes(group)
 	return m, nil
 }
 

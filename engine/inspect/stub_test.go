@@ -26,6 +26,9 @@ type stub struct {
 	pop    bool          // it says that brokers give it messages
 	model  protocol.MessageModel
 	jstack string
+	// properties are what it says of its settings.
+	properties map[string]string
+	subscribed []protocol.SubscriptionData
 
 	mu       sync.Mutex // guards what follows
 	position map[protocol.MessageQueue]int64
@@ -53,6 +56,7 @@ func newStub(t *testing.T, tg *sandboxtest.Target, group, id string, offset int6
 		t.Fatal(err)
 	}
 	sub.SubVersion = 1
+	s.subscribed = []protocol.SubscriptionData{sub}
 	for _, addr := range tg.Masters(t) {
 		_, err := s.client.Heartbeat(t.Context(), addr, &protocol.HeartbeatData{ClientID: id, ConsumerDataSet: []protocol.ConsumerData{{
 			GroupName: group, ConsumeType: protocol.ConsumePassively, MessageModel: cmp.Or(s.model, protocol.Clustering),
@@ -142,7 +146,7 @@ func (s *stub) step(ctx context.Context, mq protocol.MessageQueue) {
 func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 	switch protocol.RequestCode(req.Code) {
 	case protocol.GetConsumerRunningInfo:
-		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}}
+		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}, Properties: s.properties, SubscriptionSet: s.subscribed}
 		for mq, at := range s.positions() {
 			if s.pop {
 				if info.MQPopTable == nil {

@@ -26,9 +26,10 @@ type survey struct {
 	brokers   []broker // one a broker name: the master, or a slave where none is left
 	topics    map[string]bool
 	topicsErr error
-	groups    map[string]*knownGroup // configured somewhere
-	pop       map[string][]string    // retry topics by POP of each group
-	asked     []string               // brokers that have told their groups
+	groups    map[string]*knownGroup   // configured somewhere
+	pop       map[string][]string      // retry topics by POP of each group
+	modes     map[string][]RequestMode // by group
+	asked     []string                 // brokers that have told their groups
 	problems  []Problem
 }
 
@@ -84,7 +85,7 @@ var ErrNoBroker = errors.New("no broker is registered at the name servers")
 
 // freshSurvey asks. Only when no name server answers, or knows a broker, there is none.
 func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
-	s := &survey{at: in.now(), topics: map[string]bool{}, groups: map[string]*knownGroup{}, pop: map[string][]string{}}
+	s := &survey{at: in.now(), topics: map[string]bool{}, groups: map[string]*knownGroup{}, pop: map[string][]string{}, modes: map[string][]RequestMode{}}
 	info, err := in.clusterInfo(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,9 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		return nil, ErrNoBroker
 	}
 	configs := make([]protocol.GroupConfigs, len(s.brokers))
+	modes := make([][]protocol.RequestMode, len(s.brokers))
 	failed := make([]error, len(s.brokers))
+	modesFailed := make([]error, len(s.brokers))
 	each(len(s.brokers)+1, 0, func(i int) {
 		if i == len(s.brokers) {
 			s.topicsErr = in.topicNames(ctx, s.topics)
@@ -103,6 +106,11 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		if b.version, failed[i] = in.version(ctx, b.addr); failed[i] == nil || ReasonOf(failed[i]).Kind != ReasonUnreachable {
 			configs[i], failed[i] = askTable(ctx, in, b.addr, func(ctx context.Context) (protocol.GroupConfigs, error) {
 				return in.client.GroupConfigs(ctx, b.addr)
+			})
+		}
+		if failed[i] == nil && b.five() {
+			modes[i], modesFailed[i] = askTable(ctx, in, b.addr, func(ctx context.Context) ([]protocol.RequestMode, error) {
+				return in.client.RequestModes(ctx, b.addr)
 			})
 		}
 	})
@@ -115,6 +123,10 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 			continue
 		}
 		s.addGroups(s.brokers[i].name, &configs[i])
+		if err := modesFailed[i]; err != nil && ReasonOf(err).Kind != ReasonUnsupported {
+			s.problems = append(s.problems, problem("message request modes", s.brokers[i].name, err))
+		}
+		s.addModes(s.brokers[i].name, modes[i])
 	}
 	if s.topicsErr != nil {
 		s.problems = append(s.problems, problem("topics", "the name servers", s.topicsErr))
