@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
@@ -351,6 +352,10 @@ func (v *groupView) headLines() [][]segment {
 		l = append(l, segment{th.dim, "   clients " + versionText(strings.Join(r.Versions, " "))})
 	}
 	lines := [][]segment{l}
+	for _, m := range r.Modes {
+		lines = append(lines, line(segment{th.dim, " " + m.Broker + " was told: " + m.Topic + " by "}, segment{th.text, m.String()},
+			segment{th.dim, ", for members that let it allocate · it calls them " + r.Type.String()}))
+	}
 	if r.Paused.Any() {
 		text := " " + groupState(r)
 		if len(r.Paused.Brokers) > 0 {
@@ -411,6 +416,14 @@ func (v groupView) view(w, h int) string {
 	return c.String()
 }
 
+// poppedName names a queue; by POP a member may have all of a broker.
+func poppedName(mq engine.MessageQueue) string {
+	if mq.QueueID < 0 {
+		return mq.Topic + " " + mq.BrokerName + "/all"
+	}
+	return mq.String()
+}
+
 // describe is everything about a row as text.
 func (v *groupView) describe(pane int, key string, ok bool) request {
 	var lines []string
@@ -433,6 +446,17 @@ func (v *groupView) describe(pane int, key string, ok bool) request {
 				q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
 		}
 		slices.Sort(lines[len(lines)-len(m.Info.MQTable):])
+		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) }) {
+			q := m.Info.MQPopTable[mq]
+			lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
+				ago(millis(q.LastPopTimestamp), v.env.now)))
+		}
+		for _, a := range m.Assigned {
+			lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
+		}
+		if m.AssignedWhy.Kind != inspect.ReasonNone {
+			lines = append(lines, "  "+warning.sign()+" what the broker gives it: "+m.AssignedWhy.String())
+		}
 		lines = append(lines, "", "settings:")
 		for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
 			lines = append(lines, "  "+pad(name, 34)+" "+m.Info.Properties[name])

@@ -191,6 +191,9 @@ func groupKind(r *inspect.GroupRow) string {
 	if r.Kind == inspect.KindUnknown || text == "" {
 		return none
 	}
+	if share := inspect.PopShare(r.Modes); r.Kind == inspect.KindPop && share != "" {
+		text += " " + share
+	}
 	if r.Model == broadcasting {
 		text += " broadcast"
 	}

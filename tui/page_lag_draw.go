@@ -157,6 +157,9 @@ func (v *lagView) figureLines() [][]segment {
 	if d.Ahead > 0 {
 		second = append(second, segment{th.warn, " · ahead " + grouped(d.Ahead)})
 	}
+	if p := d.Pop; p != nil && len(p.Topics) > 0 {
+		second = append(second, segment{th.dim, " · unacked "}, segment{th.text, numberText(p.Unacked)})
+	}
 	if d.Filtered {
 		second = append(second, segment{th.dim, " · counts other tags too"})
 	}
@@ -224,7 +227,11 @@ func (v *lagView) legend() string {
 		parts = append(parts, fmt.Sprintf("%s known · %d unknown", plural(known, "topic"), n))
 	}
 	if v.w >= 110 {
-		parts = append(parts, "exact = max − committed")
+		text := "exact = max − committed"
+		if v.data.Pop != nil && len(v.data.Pop.Topics) > 0 {
+			text = "by POP: lag is what nobody has popped yet"
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, " · ")
 }

@@ -284,7 +284,7 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.text}
 	client := v.clientText(q)
 	st := th.dim
-	if len(q.Owners) > 1 || client == unowned {
+	if len(q.Owners) > 1 && !q.Pop || client == unowned {
 		st = th.bad
 	}
 	if q.Expired > 0 {
@@ -303,6 +303,8 @@ const unowned = "UNOWNED"
 // clientText is who holds a queue.
 func (v *lagView) clientText(q *inspect.QueueLag) string {
 	switch {
+	case len(q.Owners) > 1 && q.Pop:
+		return fmt.Sprintf("popped by %d: %s", len(q.Owners), strings.Join(q.Owners, " "))
 	case len(q.Owners) > 1:
 		return fmt.Sprintf("%d OWNERS %s", len(q.Owners), strings.Join(q.Owners, " "))
 	case len(q.Owners) == 1:

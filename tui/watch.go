@@ -95,6 +95,9 @@ func (f *watchFacts) title(s *scene, expression string) string {
 			kind = "push"
 		}
 	}
+	if f.kind == inspect.KindPop && f.share != "" {
+		kind += " " + f.share
+	}
 	model := "cluster"
 	switch {
 	case isBroadcast(s):

@@ -133,6 +133,9 @@ func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	}
 	c.put(failStyle, "  fail "+v.failShare(f))
 	c.put(th.dim, "  "+v.asideText(w))
+	if w.unacked != nil {
+		c.put(th.text, " · unacked "+countText(*w.unacked))
+	}
 	c.end()
 }
 
@@ -162,6 +165,9 @@ func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 	}
 	if w.still > 0 {
 		c.put(th.bad, "   "+plural(w.still, "commit")+" standing still")
+	}
+	if w.unacked != nil {
+		c.put(th.text, "   popped, not acknowledged: "+countText(*w.unacked)+" as members say")
 	}
 	c.put(th.text, "   "+v.movedText())
 	c.end()
@@ -243,12 +249,15 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	if q.Owner == "" && (v.pic.scene.watch.empty() || w.finding != "") {
 		cells[colOwn] = table.Cell{Text: none, Style: base}
 	}
-	if len(w.owners) > 1 && w.finding != "" {
+	if len(w.owners) > 1 && (w.finding != "" || w.pop) {
 		letters := make([]string, len(w.owners))
 		for i, id := range w.owners {
 			letters[i] = orUnknown(v.pic.scene.letters[id])
 		}
 		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+		if w.pop {
+			cells[colOwn].Style = base
+		}
 	}
 	if !q.Own {
 		text := v.insideUnknown(q, w)
@@ -267,6 +276,8 @@ const nobodyHolds = "(nobody holds it)"
 // insideUnknown says why nothing is known of a queue's cache.
 func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
 	switch {
+	case w.pop:
+		return "(by POP)"
 	case q.Owner != "" && v.pic.scene.watch.silent[q.Owner] != "":
 		return "(its member is silent)"
 	case q.Owner != "":
@@ -304,6 +315,10 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 		return word, th.accent
 	case q.State == engine.QueueUnlocked:
 		return words(word, q.Detail), th.bad
+	case w.pop && w.popAge > deadPull:
+		return "NO POP " + age(w.popAge), th.warn
+	case w.pop && w.popAge > 0:
+		return "popped " + age(w.popAge), th.good
 	case q.State == engine.QueueOther && q.Owner != "":
 		return "silent", th.warn
 	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
@@ -364,6 +379,8 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 		by = ""
 	case isBroadcast(s):
 		by = "broadcasting · "
+	case w.pops[nth]:
+		by, strategy = "popped, not held · ", "POP"
 	case strategy != "":
 		by = "held as " + strategy + " gives · "
 	}

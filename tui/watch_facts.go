@@ -38,6 +38,11 @@ type watchFacts struct {
 	members    inspect.Number
 	retry      inspect.Number
 	dead       inspect.Number
+	// Of a group whose members pop: the share that brokers were told, which topics are
+	// popped, and how many messages members have not acknowledged.
+	share   string
+	pops    []bool
+	unacked *inspect.Number
 }
 
 // watchedQueue is one queue, in the place that it has in the snapshot.
@@ -58,6 +63,8 @@ type watchedQueue struct {
 	lockAge   time.Duration
 	pullAge   time.Duration
 	sizeMiB   int64
+	pop       bool          // members pop it: it may have several owners
+	popAge    time.Duration // since a member popped last; 0: none says
 }
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
@@ -65,6 +72,9 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 	f := &watchFacts{rates: ratesOf(l), own: l.Limits, several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
 		limits: cleanAll(l.Limits.Differ), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
 		paused: pauseWords(&l.Lag.Pause)}
+	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
+		f.share, f.unacked = SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
+	}
 	f.flap, f.flaps = p.flapping(l.At)
 	f.flap.host, f.rates.worst = SafeText(f.flap.host), SafeText(f.rates.worst)
 	for i := range l.Members.Members {
@@ -80,7 +90,7 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 		for id, queues := range t.Expected {
 			due[SafeText(id)] = len(queues)
 		}
-		f.strategies, f.due = append(f.strategies, SafeText(t.Strategy)), append(f.due, due)
+		f.strategies, f.due, f.pops = append(f.strategies, SafeText(t.Strategy)), append(f.due, due), append(f.pops, t.Pop)
 		for _, d := range t.Differ {
 			f.differ = append(f.differ, SafeText(t.Topic+": "+d))
 		}
@@ -103,7 +113,10 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 // queue judges one queue and counts what is found.
 func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot, p *watchPast) watchedQueue {
 	w := watchedQueue{committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
-		owners: cleanAll(q.Owners), expected: SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil}
+		owners: cleanAll(q.Owners), expected: SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil, pop: q.Pop}
+	if q.Popped != nil && q.Popped.LastPopTimestamp > 0 {
+		w.popAge = l.At.Sub(millis(q.Popped.LastPopTimestamp))
+	}
 	if q.NextWhy.Kind != inspect.ReasonNone {
 		w.next = SafeText(q.NextWhy.String())
 	}
@@ -123,7 +136,7 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 		f.still++
 	}
 	switch {
-	case isBroadcastLive(l):
+	case isBroadcastLive(l), q.Pop:
 	case len(q.Owners) > 1:
 		f.doubled++
 		w.finding = "TWO OWNERS"
@@ -176,6 +189,8 @@ func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
 		return "members disagree: " + strings.Join(f.differ, "; "), warning
 	case f.unsure > 0:
 		return plural(f.unsure, "queue") + " " + unknown + ", " + plural(len(f.silent), "member") + " silent", warning
+	case f.unacked != nil:
+		return plural(int(f.members.Value), "member") + " pop: the broker gives messages to whoever asks", info
 	case s.Strategy == "":
 		return "no known strategy explains who holds what", warning
 	}

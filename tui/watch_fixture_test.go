@@ -137,3 +137,30 @@ var orderlyLimits = func(l *inspect.Live) {
 		q.Info = &info
 	}
 }
+
+// popLives are two pictures of the group when its members pop: in the second a member is
+// gone, which moves no queue.
+func popLives() []inspect.Live {
+	list := lives(2)
+	for i := range list {
+		l := &list[i]
+		l.Members.Kind = inspect.KindPop
+		l.Lag.Pop = &inspect.PopLag{Topics: []string{"orders-paid"}, Unacked: inspect.Exact(224)}
+		for _, b := range l.Topics[0].Brokers {
+			l.Lag.Pop.Modes = append(l.Lag.Pop.Modes, inspect.RequestMode{Topic: "orders-paid", Broker: b, Pop: true, Share: 2})
+		}
+		l.Topics[0].Pop, l.Topics[0].Strategy, l.Topics[0].Expected = true, "", nil
+		owners := []string{memberA, memberB, memberC}
+		if i == 1 {
+			leave(l, memberC)
+			owners = owners[:2]
+		}
+		for j := range l.Queues {
+			q := &l.Queues[j]
+			q.Pop, q.Owner, q.Expected, q.Owners, q.Info = true, owners[0], "", owners, nil
+			q.Inflight = inspect.Unknown(inspect.Reason{Kind: inspect.ReasonUnsupported, Text: "no broker tells"})
+			q.Popped = &protocol.PopProcessQueueInfo{WaitAckCount: 112, LastPopTimestamp: l.At.Add(-2 * time.Second).UnixMilli()}
+		}
+	}
+	return list
+}

@@ -240,7 +240,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 		if !x.known && q.Owner == "" { // nobody says who has it now
 			x.owner = was.owner
 		}
-		if ok && x.owner != was.owner && !isBroadcastLive(l) {
+		if ok && x.owner != was.owner && !isBroadcastLive(l) && !live.Pop {
 			events = append(events, queueMoved{At: at, From: was.owner, To: x.owner, WithinMS: within.Milliseconds()})
 			moved++
 		}

@@ -87,6 +87,12 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if w.inflight.Known {
 		facts = append(facts, fact{"in flight", grouped(w.inflight.Value) + " handed out by the broker and not committed"})
 	}
+	if w.pop {
+		facts = append(facts, fact{"in flight", unknown + " a queue: no broker tells what is popped and not acknowledged"})
+		if s.watch.unacked != nil {
+			facts = append(facts, fact{"unacked", countText(*s.watch.unacked) + " in the group, as its members say"})
+		}
+	}
 	if !q.Own {
 		return append(facts, fact{"inside", "what its holder caches is not known: " + strings.Trim(v.insideWhy(s, q, w), "()")})
 	}
@@ -136,6 +142,8 @@ func limitText(n int64) string {
 // insideWhy says why a queue's cache is not known.
 func (v *queueView) insideWhy(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
 	switch why := s.watch.silent[q.Owner]; {
+	case w.pop:
+		return "by POP a member has no cache a queue"
 	case why != "":
 		return q.Owner + " does not tell: " + why
 	case q.Owner == "" && w.finding != "":
@@ -174,6 +182,9 @@ func (v *queueView) watchLag(q *engine.QueueSnapshot, w *watchedQueue) string {
 		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", countText(w.lag))
 	case !w.committed.Known:
 		return countText(w.lag) + ", committed " + unknown + because(SafeText(w.committed.Why.String()))
+	}
+	if w.pop {
+		return countText(w.lag) + ": what nobody has popped yet"
 	}
 	text := fmt.Sprintf("%s = max %s − committed %s", countText(w.lag), countText(w.max), countText(w.committed))
 	if w.expired > 0 {

@@ -50,6 +50,7 @@ func watchStates() map[string]func(t testing.TB, w, h int) *driver {
 		"watch-broadcast": func(t testing.TB, w, h int) *driver {
 			return watching(t, w, h, defaultOptions(), broadcastLive())
 		},
+		"watch-pop": func(t testing.TB, w, h int) *driver { return watching(t, w, h, defaultOptions(), popLives()...) },
 		"watch-error": func(t testing.TB, w, h int) *driver {
 			f := fixtureCluster()
 			f.live = func(string) (inspect.Live, error) {
@@ -161,7 +162,8 @@ func TestWhatHappensBetweenTwoPicturesIsAnEvent(t *testing.T) {
 			leave(l, memberC)
 			give(l, memberC, "")
 		}, []string{"member_left", "queue_moved", "queue_moved", "queue_moved", "queue_moved", "queue_moved"}},
-		"a member falls silent: its queues have not moved": {func(l *inspect.Live) { silence(l, memberC, watchSilent) }, []string{"member_silent"}},
+		"a member falls silent: its queues have not moved":          {func(l *inspect.Live) { silence(l, memberC, watchSilent) }, []string{"member_silent"}},
+		"members pop, and one of them leaves: no queue was its own": {func(l *inspect.Live) { *l = popLives()[1] }, []string{"member_left", "flow_end", "flow_end"}},
 		"flow control ends": {func(l *inspect.Live) {
 			info := *l.Queues[1].Info
 			info.CachedMsgCount = 900
