@@ -32,7 +32,8 @@ func newGroupLag(e *env) *cobra.Command {
 is and when it will be deleted, and which member holds it. Offsets are those at the brokers: a
 member commits every five seconds. Where nothing is committed, or messages have expired before they
 were consumed, LAG counts from the queue's first message. A negative LAG is a committed offset
-behind the queue's end; it is left out of the sum.
+behind the queue's end; it is left out of the sum. Of what members get by POP, LAG is what nobody has
+popped yet: brokers do not tell what is popped and not acknowledged, so that number is the members'.
 
 With --watch the rates and the time until all is consumed are computed from what was seen.`,
 		Example: `  eyeq group lag orders-worker
@@ -138,6 +139,7 @@ type lagJSON struct {
 	UnknownTopics []string       `json:"unknown_topics"`
 	Filtered      bool           `json:"filtered"`
 	ConsumeTPS    float64        `json:"consume_tps"`
+	Pop           *popLagJSON    `json:"pop,omitempty"`
 	Trend         *trendJSON     `json:"trend,omitempty"`
 	Queues        []queueLagJSON `json:"queues"`
 	Problems      []string       `json:"problems"`
@@ -148,6 +150,7 @@ type queueLagJSON struct {
 	Broker          string   `json:"broker"`
 	Queue           int32    `json:"queue"`
 	Retry           bool     `json:"retry"`
+	Pop             bool     `json:"pop"`
 	MinOffset       *int64   `json:"min_offset"`
 	MinError        string   `json:"min_offset_error,omitempty"`
 	MaxOffset       *int64   `json:"max_offset"`
@@ -181,7 +184,7 @@ func lagJSONOf(l *inspect.GroupLag) *lagJSON {
 	j := &lagJSON{
 		Group: l.Group, State: l.State, MessageModel: modelJSON(l.Model), Paused: len(l.Pause.Brokers) > 0, Ahead: l.Ahead,
 		UnknownQueues: l.UnknownQueues, UnknownTopics: emptyList(l.UnknownTopics), Filtered: l.Filtered, ConsumeTPS: l.ConsumeTPS,
-		Queues: make([]queueLagJSON, len(l.Queues)), Problems: problemsJSON(l.Problems),
+		Queues: make([]queueLagJSON, len(l.Queues)), Problems: problemsJSON(l.Problems), Pop: popLagJSONOf(l.Pop),
 	}
 	j.Members, j.MembersError = numberJSON(l.Members)
 	j.TotalLag, j.TotalLagError = numberJSON(l.Lag)
@@ -191,7 +194,7 @@ func lagJSONOf(l *inspect.GroupLag) *lagJSON {
 		q := &l.Queues[i]
 		o := &j.Queues[i]
 		*o = queueLagJSON{
-			Topic: q.Topic, Broker: q.BrokerName, Queue: q.QueueID, Retry: q.Retry, Expired: q.Expired, Owners: emptyList(q.Owners),
+			Topic: q.Topic, Broker: q.BrokerName, Queue: q.QueueID, Retry: q.Retry, Pop: q.Pop, Expired: q.Expired, Owners: emptyList(q.Owners),
 			LastConsumed: timeJSON(q.LastConsumed), NextStored: timeJSON(q.NextStored), NextError: q.NextWhy.String(), ExpiresAt: timeJSON(q.ExpiresAt),
 		}
 		o.MinOffset, o.MinError = numberJSON(q.Min)
@@ -210,6 +213,8 @@ func ownerJSON(q *inspect.QueueLag) (*string, string) {
 	switch {
 	case len(q.Owners) == 1:
 		return &q.Owners[0], q.OwnersWhy.String()
+	case q.Pop && len(q.Owners) > 1:
+		return nil, fmt.Sprintf("popped by %d members", len(q.Owners))
 	case len(q.Owners) > 1:
 		return nil, fmt.Sprintf("%d owners", len(q.Owners))
 	case q.OwnersWhy.Kind != inspect.ReasonNone:
@@ -237,6 +242,9 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 	}
 	if l.Filtered {
 		out = append(out, "members read some tags only: LAG counts the others' messages too\n"...)
+	}
+	if l.Pop != nil {
+		out = append(out, headLine("%s", safe(popLagText(l.Pop)))...)
 	}
 	now := e.now()
 	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "MIN", "COMMITTED", "MAX", "LAG", "INFLIGHT", "NEXT AGE", "EXPIRES IN", "LAST CONSUMED", "CLIENT ID"}}
@@ -276,6 +284,8 @@ func ownerText(q *inspect.QueueLag, model protocol.MessageModel) string {
 	switch {
 	case model == protocol.Broadcasting && len(q.Owners) > 0:
 		return "each of " + strconv.Itoa(len(q.Owners))
+	case q.Pop && len(q.Owners) > 1:
+		return "popped by " + strings.Join(q.Owners, ", ")
 	case len(q.Owners) > 1:
 		return "TWO OWNERS: " + strings.Join(q.Owners, ", ")
 	case len(q.Owners) == 1:

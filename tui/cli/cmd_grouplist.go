@@ -17,28 +17,30 @@ import (
 
 // groupRowJSON is one group of `group list`.
 type groupRowJSON struct {
-	Group         string   `json:"group"`
-	Kind          *string  `json:"kind"`
-	MessageModel  *string  `json:"message_model"`
-	Orderly       bool     `json:"orderly"`
-	State         string   `json:"state"`
-	Members       *int64   `json:"members"`
-	MembersError  string   `json:"members_error,omitempty"`
-	TotalLag      *int64   `json:"total_lag"`
-	TotalLagError string   `json:"total_lag_error,omitempty"`
-	RetryLag      *int64   `json:"retry_lag"`
-	RetryLagError string   `json:"retry_lag_error,omitempty"`
-	DeadLetters   *int64   `json:"dead_letters"`
-	DeadError     string   `json:"dead_letters_error,omitempty"`
-	UnknownQueues int      `json:"unknown_queues"`
-	Paused        bool     `json:"paused"`
-	PausedBrokers []string `json:"paused_brokers"`
-	PausedTopics  []string `json:"paused_topics"`
-	ConsumeTPS    float64  `json:"consume_tps"`
-	Versions      []string `json:"versions"`
-	Topics        []string `json:"topics"`
-	System        bool     `json:"system"`
-	Problems      []string `json:"problems"`
+	Group         string     `json:"group"`
+	Kind          *string    `json:"kind"`
+	MessageModel  *string    `json:"message_model"`
+	ConsumeType   *string    `json:"consume_type"`
+	RequestModes  []modeJSON `json:"request_modes"`
+	Orderly       bool       `json:"orderly"`
+	State         string     `json:"state"`
+	Members       *int64     `json:"members"`
+	MembersError  string     `json:"members_error,omitempty"`
+	TotalLag      *int64     `json:"total_lag"`
+	TotalLagError string     `json:"total_lag_error,omitempty"`
+	RetryLag      *int64     `json:"retry_lag"`
+	RetryLagError string     `json:"retry_lag_error,omitempty"`
+	DeadLetters   *int64     `json:"dead_letters"`
+	DeadError     string     `json:"dead_letters_error,omitempty"`
+	UnknownQueues int        `json:"unknown_queues"`
+	Paused        bool       `json:"paused"`
+	PausedBrokers []string   `json:"paused_brokers"`
+	PausedTopics  []string   `json:"paused_topics"`
+	ConsumeTPS    float64    `json:"consume_tps"`
+	Versions      []string   `json:"versions"`
+	Topics        []string   `json:"topics"`
+	System        bool       `json:"system"`
+	Problems      []string   `json:"problems"`
 }
 
 func groupRowOf(r *inspect.GroupRow) groupRowJSON {
@@ -46,7 +48,10 @@ func groupRowOf(r *inspect.GroupRow) groupRowJSON {
 		Group: r.Group, Orderly: r.Orderly, State: r.State, UnknownQueues: r.UnknownQueues, Paused: len(r.Paused.Brokers) > 0,
 		PausedBrokers: emptyList(r.Paused.Brokers), PausedTopics: sortedKeys(r.Paused.Topics), ConsumeTPS: r.ConsumeTPS,
 		Versions: emptyList(r.Versions), Topics: emptyList(r.Topics), System: r.System, Problems: problemsJSON(r.Problems),
-		MessageModel: modelJSON(r.Model),
+		MessageModel: modelJSON(r.Model), RequestModes: modesJSON(r.Modes),
+	}
+	if r.Type != 0 {
+		j.ConsumeType = namedOrNull(r.Type.String())
 	}
 	if r.Kind != inspect.KindUnknown {
 		j.Kind = namedOrNull(string(r.Kind))
@@ -84,7 +89,8 @@ in its retry topics and what lies in its dead-letter topic stand apart. "≥" is
 of the sum are not known.
 
 STATE is online, offline, paused, partly paused, broadcasting (the offsets are with the members),
-behind a proxy, denied, unreachable or unknown.`,
+behind a proxy, denied, unreachable or unknown. KIND is push, pull or pop; by POP with the share that
+the brokers were told: members pop the queues of so many other members too.`,
 		Example: `  eyeq group list
   eyeq group list --sort lag --min-lag 1000
   eyeq group list --state offline -o json | jq -r '.[].group'`,
@@ -215,6 +221,9 @@ func kindText(r *inspect.GroupRow) string {
 	kind := string(r.Kind)
 	if r.Kind == inspect.KindUnknown {
 		kind = textUnknown
+	}
+	if share := inspect.PopShare(r.Modes); r.Kind == inspect.KindPop && share != "" {
+		kind += " " + share
 	}
 	if r.Orderly {
 		kind += " orderly"

@@ -29,7 +29,9 @@ func newGroupMembers(e *env) *cobra.Command {
 		Use:   "members GROUP",
 		Short: "The members of a group and what each holds, asked from the running clients (-o table|json)",
 		Long: `Shows who is connected to any broker for a group, and each member's own account of its queues:
-what is cached, the span of it, the lock, the last pull. A member that does not answer has the
+what is cached, the span of it, the lock, the last pull. Of a queue that is popped, QUEUE is "all" where
+a member pops all of a broker, CACHED how many messages it has popped and not acknowledged. Where members
+let the broker allocate, the broker is asked what it gives them. A member that does not answer has the
 reason in its place; the others are shown.`,
 		Example: `  eyeq group members orders-worker
   eyeq group members orders-worker --client 10.0.0.7@12#34 --stack`,
@@ -82,6 +84,7 @@ type membersJSON struct {
 	ConsumeType  *string      `json:"consume_type"`
 	MessageModel *string      `json:"message_model"`
 	FromWhere    *string      `json:"from_where"`
+	RequestModes []modeJSON   `json:"request_modes"`
 	Members      []memberJSON `json:"members"`
 	Problems     []string     `json:"problems"`
 }
@@ -99,6 +102,8 @@ type memberJSON struct {
 	Topics        []topicRatesJSON   `json:"topics"`
 	Queues        []memberQueueJSON  `json:"queues"`
 	QueuesError   string             `json:"queues_error,omitempty"`
+	Assignments   []assignedJSON     `json:"assignments"` // null: it allocates itself, or has not said
+	AssignedError string             `json:"assignments_error,omitempty"`
 	Properties    map[string]string  `json:"properties,omitempty"`
 	*StackJSON
 }
@@ -139,7 +144,7 @@ type memberQueueJSON struct {
 }
 
 func (f *membersFlags) json(m *inspect.Members) *membersJSON {
-	j := &membersJSON{Group: m.Group, MessageModel: modelJSON(m.Model), Members: make([]memberJSON, len(m.Members)), Problems: problemsJSON(m.Problems)}
+	j := &membersJSON{Group: m.Group, MessageModel: modelJSON(m.Model), RequestModes: modesJSON(m.Modes), Members: make([]memberJSON, len(m.Members)), Problems: problemsJSON(m.Problems)}
 	if m.Type != 0 {
 		j.ConsumeType = namedOrNull(m.Type.String())
 	}
@@ -181,6 +186,7 @@ func (f *membersFlags) member(m *inspect.Member) memberJSON {
 		j.Topics = append(j.Topics, topicRatesJSON{topic, s.PullRT, s.PullTPS, s.ConsumeRT, s.ConsumeOKTPS, s.ConsumeFailedTPS, s.ConsumeFailedMsgs})
 	}
 	j.Queues = memberQueues(m.Info)
+	j.Assignments, j.AssignedError = assignedOf(m), m.AssignedWhy.String()
 	return j
 }
 
@@ -262,6 +268,13 @@ func memberRow(m *inspect.Member) []string {
 			span = max(span, q.CachedMsgMaxOffset-q.CachedMsgMinOffset)
 		}
 	}
+	unacked := 0
+	for _, q := range m.Info.MQPopTable {
+		unacked += int(q.WaitAckCount)
+	}
+	if len(m.Info.MQPopTable) > 0 {
+		notes = append(notes, fmt.Sprintf("%d popped, not acknowledged", unacked))
+	}
 	var ok, failed, rt float64
 	for _, s := range m.Info.StatusTable {
 		ok, failed, rt = ok+s.ConsumeOKTPS, failed+s.ConsumeFailedTPS, max(rt, s.ConsumeRT)
@@ -286,6 +299,7 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 	for _, s := range sortedSubscriptions(m.Info.SubscriptionSet) {
 		out = append(out, headLine("  subscribes to %s: %s %s", s.Topic, s.ExpressionType, s.SubString)...)
 	}
+	out = append(out, assignmentLines(m)...)
 	now := e.now()
 	rows := [][]string{{"  TOPIC", "BROKER", "QUEUE", "COMMITTED", "CACHED", "FROM", "TO", "SPAN", "MIB", "LOCKED", "LAST PULL", "LAST CONSUMED"}}
 	number := func(n *int64) string {
@@ -299,8 +313,12 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 		if q.Dropped {
 			topic += " (given away)"
 		}
+		cached := q.CachedCount
+		if q.Pop {
+			topic, cached = topic+" (by POP)", q.WaitAck
+		}
 		rows = append(rows, []string{
-			topic, q.Broker, strconv.Itoa(int(q.Queue)), number(q.CommittedOffset), number(q.CachedCount), number(q.CachedMin), number(q.CachedMax),
+			topic, q.Broker, queueText(q.Queue), number(q.CommittedOffset), number(cached), number(q.CachedMin), number(q.CachedMax),
 			number(q.Span), number(q.CachedMiB), lockedText(m.Info, q.Locked), agoText(q.LastPull, now), agoText(q.LastConsume, now),
 		})
 	}

@@ -18,7 +18,9 @@ func newGroupShow(e *env) *cobra.Command {
 		Use:   "show GROUP",
 		Short: "A group's state, its configuration at each broker, and who subscribes to what (-o table|json)",
 		Long: `Shows a group as in 'group list', its configuration at every broker with the fields in which
-brokers differ, and a matrix of what each member subscribes to, which must be the same for all.`,
+brokers differ, and a matrix of what each member subscribes to, which must be the same for all. Where a
+5.x broker was told how members are to get a topic's messages (mqadmin setConsumeMode), it says so:
+members obey that let the broker allocate (clientRebalance=false).`,
 		Example: `  eyeq group show orders-worker
   eyeq group show orders-worker -o json | jq .differences`,
 	}
@@ -105,6 +107,7 @@ func groupDetailTable(d *inspect.GroupDetail) []byte {
 		{"group", r.Group},
 		{"state", r.State},
 		{"kind", kindText(r)},
+		{"client type", clientTypeText(r)},
 		{"model", modelText(r)},
 		{"members", strings.TrimSpace(numberText(r.Members) + "  " + strings.Join(r.Versions, ", "))},
 		{"lag", lagText(r.Lag, r.UnknownQueues)},
@@ -114,6 +117,7 @@ func groupDetailTable(d *inspect.GroupDetail) []byte {
 		{"topics", strings.Join(r.Topics, ", ")},
 		{"paused", pauseText(r.Paused)},
 	})
+	out = append(out, modesTable(r.Modes)...)
 	out = append(out, '\n')
 	out = append(out, configTable(d)...)
 	if len(d.Subscriptions.Rows) > 0 {
