@@ -27,7 +27,7 @@ func (e *RequestError) Error() string { return e.Why }
 // found is no error, but where one message is named by its place or its offset id: then
 // it is a *MessageNotFoundError. A topic that does not exist is a *NotFoundError.
 func (in *Inspector) Find(ctx context.Context, r FindRequest) (FindResult, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return FindResult{}, err
 	}
 	if r.Max <= 0 {
@@ -56,8 +56,8 @@ func (in *Inspector) Find(ctx context.Context, r FindRequest) (FindResult, error
 	return FindResult{Messages: f.found, Truncated: f.truncated, Also: f.also, Problems: f.problems}, err
 }
 
-// check refuses what cannot be meant.
-func (r *FindRequest) check() error {
+// Check refuses what cannot be meant, with a *RequestError.
+func (r *FindRequest) Check() error {
 	named := 0
 	for _, is := range []bool{r.Key != "", r.UniqueKey != "", r.OffsetID != "", r.Queue != nil} {
 		if is {

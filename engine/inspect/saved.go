@@ -53,7 +53,7 @@ func (s *SavedOffsets) Exact() map[protocol.MessageQueue]int64 {
 func ReadSaved(path string) (*SavedOffsets, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", path, errors.Unwrap(err))
 	}
 	if !info.Mode().IsRegular() || info.Size() > maxSavedSize {
 		return nil, fmt.Errorf("%s: no file of saved offsets", path)

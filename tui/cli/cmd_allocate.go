@@ -175,6 +175,8 @@ func (f *allocateFlags) world(ctx context.Context, e *env) (*allocationWorld, er
 	switch {
 	case asksQueues && len(f.topics) == 0:
 		return nil, usagef("which queues? --queues N, or -t TOPIC of a cluster")
+	case !asksMembers && f.group != "":
+		return nil, usagef("-g %s asks for its members, and --members names some: give one of them", f.group)
 	case asksMembers && f.group == "":
 		return nil, usagef("which members? --members A,B,C, or -g GROUP of a cluster")
 	case asksMembers && len(f.topics) == 0:

@@ -55,6 +55,8 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 		return err
 	case r.Topic == "":
 		return usagef("which topic? -t TOPIC")
+	case r.Source == r.Target:
+		return usagef("%s and %s: source and target are the same group", r.Source, r.Target)
 	}
 	if err := checkTopic(r.Topic); err != nil {
 		return err

@@ -45,10 +45,13 @@ With --watch the rates and the time until all is consumed are computed from what
 	fl.StringVar(&f.sort, "sort", "queue", "queue, lag or age")
 	fl.BoolVar(&f.waiting, "waiting", false, "only queues with something to consume, or of which that is not known")
 	e.completeFlag(cmd, "sort", lagOrders...)
-	e.groupReader(cmd, &f.reading, func(ctx context.Context, x *inspection, group, format string) ([]byte, error) {
+	f.check = func() error {
 		if !slices.Contains(lagOrders, f.sort) {
-			return nil, usagef("--sort %q: must be %s", f.sort, orList(lagOrders))
+			return usagef("--sort %q: must be %s", f.sort, orList(lagOrders))
 		}
+		return nil
+	}
+	e.groupReader(cmd, &f.reading, func(ctx context.Context, x *inspection, group, format string) ([]byte, error) {
 		return f.lag(ctx, e, x, group, format)
 	})
 	return cmd

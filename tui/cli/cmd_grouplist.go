@@ -112,6 +112,8 @@ the brokers were told: members pop the queues of so many other members too.`,
 			return usagef("--sort %q: must be %s", f.sort, orList(groupOrders))
 		case f.state != "" && !slices.Contains(inspect.States(), f.state):
 			return usagef("--state %q: must be %s", f.state, orList(inspect.States()))
+		case f.minLag < 0:
+			return usagef("--min-lag %d: must not be negative", f.minLag)
 		case f.names && (f.state != "" || f.minLag != 0 || f.sort != "name"):
 			return usagef("--names asks for nothing but the names: leave out --state, --min-lag and --sort")
 		}

@@ -183,9 +183,16 @@ func (f *resetFlags) request(e *env, group string) (r inspect.ResetRequest, to s
 		}
 		return r, to, nil
 	}
+	if file == "" {
+		return r, "", usagef("--to file: needs the path of a file behind it")
+	}
 	saved, err := inspect.ReadSaved(file)
 	if err != nil {
-		return r, "", &usageError{Err: err}
+		flag := "--to file:"
+		if f.undo != "" {
+			flag = "--undo "
+		}
+		return r, "", usagef("%s%w", flag, err)
 	}
 	if f.undo != "" && saved.Group != group {
 		return r, "", usagef("--undo %s: it has the offsets of group %s, not of %s", file, saved.Group, group)

@@ -279,8 +279,11 @@ left as it is, with status 4.`,
 		if err := checkTopic(protocol.RetryTopicPrefix + r.Name); err != nil {
 			return usagef("group %q: %s", r.Name, groupRule(err))
 		}
-		if retries < -1 || retryQueues < 0 || retryQueues > maxTopicQueues {
-			return usagef("--retry-max must be from -1 (for ever), --retry-queues from 0 to %d", maxTopicQueues)
+		if retries < -1 {
+			return usagef("--retry-max %d: must be from 0, or -1 for ever", retries)
+		}
+		if retryQueues < 0 || retryQueues > maxTopicQueues {
+			return usagef("--retry-queues %d: must be from 0 to %d", retryQueues, maxTopicQueues)
 		}
 		set := func(flag, member, value string) {
 			if fl.Changed(flag) {

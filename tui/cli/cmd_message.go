@@ -47,6 +47,14 @@ func explainMessage(err error) error {
 	return explain(err)
 }
 
+// checkID refuses what can only be a unique id without the topic to look for it in.
+func checkID(id, topic string) error {
+	if _, _, bad := protocol.ParseOffsetMessageID(id); bad != nil && topic == "" {
+		return &usageError{Err: bad, Hint: "A unique id is looked for with its topic: -t TOPIC."}
+	}
+	return nil
+}
+
 // byID finds a message by an offset id or, with its topic, by a unique id. The two look
 // alike: what names no broker's message is tried as the other.
 func (x *inspection) byID(ctx context.Context, topic, id string) (inspect.FindResult, error) {
@@ -56,9 +64,6 @@ func (x *inspection) byID(ctx context.Context, topic, id string) (inspect.FindRe
 		if err == nil || topic == "" || !isType[*inspect.MessageNotFoundError](err) {
 			return r, explainMessage(err)
 		}
-	}
-	if topic == "" {
-		return inspect.FindResult{}, &usageError{Err: bad, Hint: "A unique id is looked for with its topic: -t TOPIC."}
 	}
 	r, err := x.Find(ctx, inspect.FindRequest{Topic: topic, UniqueKey: id})
 	if err == nil && len(r.Messages) == 0 {

@@ -55,7 +55,12 @@ A broker gives at most 64 messages of a key, the newest. TIME is RFC 3339, 2006-
 // request makes one of the flags.
 func (f *messageFindFlags) request(e *env) (r inspect.FindRequest, err error) {
 	r = inspect.FindRequest{Topic: f.topic, Key: f.key, UniqueKey: f.unique, Max: f.number}
-	if f.number <= 0 {
+	switch {
+	case f.topic == "":
+		return r, usagef("which topic? -t TOPIC")
+	case f.key != "" && f.unique != "":
+		return r, usagef("--key and --unique-key: give one of them")
+	case f.number <= 0:
 		return r, usagef("-n %d: must be positive", f.number)
 	}
 	now := e.now()
@@ -75,6 +80,9 @@ func (f *messageFindFlags) request(e *env) (r inspect.FindRequest, err error) {
 				return r, usagef("%s %v", end.flag, err)
 			}
 		}
+	}
+	if !r.From.IsZero() && !r.To.IsZero() && r.To.Before(r.From) {
+		return r, usagef("--until %s lies before --from %s", f.until, f.from)
 	}
 	return r, nil
 }
@@ -107,6 +115,9 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 	r, err := f.request(e)
 	if err != nil {
 		return err
+	}
+	if err := r.Check(); err != nil {
+		return explainMessage(err)
 	}
 	x, err := e.inspection()
 	if err != nil {

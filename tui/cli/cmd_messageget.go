@@ -48,7 +48,11 @@ are asked for a message of that id.
 			return usagef("give an id, or -t, --queue and --offset")
 		case place && (f.queue == "" || !fl.Changed("offset") || f.topic == ""):
 			return usagef("a place is -t TOPIC, --queue BROKER:ID and --offset N, all of them")
-		case !place && (len(args) == 0 || args[0] == ""):
+		case place && f.offset < 0:
+			return usagef("--offset %d: must not be negative", f.offset)
+		case place:
+			return runMessageGet(ctx, e, f, args)
+		case len(args) == 0 || args[0] == "":
 			return usagef("which message? %s", cmd.UseLine())
 		}
 		return runMessageGet(ctx, e, f, args)
@@ -62,6 +66,11 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 		return err
 	}
 	request := inspect.FindRequest{Offset: f.offset}
+	if len(args) > 0 {
+		if err := checkID(args[0], f.topic); err != nil {
+			return err
+		}
+	}
 	if f.queue != "" {
 		q, err := parseQueueRef(f.queue)
 		if err != nil {

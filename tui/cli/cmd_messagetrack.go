@@ -53,6 +53,11 @@ func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id strin
 	if err != nil {
 		return err
 	}
+	if !f.trace {
+		if err := checkID(id, f.topic); err != nil {
+			return err
+		}
+	}
 	x, err := e.inspection()
 	if err != nil {
 		return err

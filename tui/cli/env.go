@@ -136,7 +136,7 @@ func flagError(err error) error {
 	case "duration":
 		rule = "a time with its unit, such as 500ms, 10s or 5m"
 	default:
-		return err
+		return fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap())
 	}
 	return fmt.Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), rule)
 }
@@ -163,6 +163,9 @@ func (e *env) prepare(cmd *cobra.Command) error {
 		}
 		e.location = l
 	}
+	if err := checkEmpty(cmd); err != nil {
+		return err
+	}
 	if e.flags.timeout <= 0 {
 		return usagef("--timeout %v: must be positive", e.flags.timeout)
 	}
@@ -179,6 +182,25 @@ func (e *env) prepare(cmd *cobra.Command) error {
 		}
 	}
 	return nil
+}
+
+// emptyMeant are the flags of which an empty value says something, or is refused in
+// words of their own.
+var emptyMeant = []string{"client-id", "filter", "reason", "sql"}
+
+// checkEmpty refuses an empty value of a command's own flag. It comes from a variable of
+// a script that is not set, and leaving the flag out would change more than was meant.
+func checkEmpty(cmd *cobra.Command) (err error) {
+	cmd.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		empty := f.Changed && f.Value.Type() == "string" && f.Value.String() == ""
+		if list, ok := f.Value.(pflag.SliceValue); ok {
+			empty = slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil && !slices.Contains(emptyMeant, f.Name) {
+			err = usagef("--%s \"\": give a value, or leave --%s out", f.Name, f.Name)
+		}
+	})
+	return err
 }
 
 // close frees what prepare made, and ends the commands that are left running.

@@ -164,6 +164,7 @@ const maxWarnings = 8
 // reading are the flags of a command that reads, and its output.
 type reading struct {
 	watch time.Duration
+	check func() error // of the command's own flags, before anything is asked; nil: there are none to check
 }
 
 const defaultWatch = 2 * time.Second
@@ -185,6 +186,11 @@ func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func
 	}
 	if cmd.Flags().Changed("watch") && r.watch < minWatch {
 		return usagef("--watch %v: at least %v", r.watch, minWatch)
+	}
+	if r.check != nil {
+		if err := r.check(); err != nil {
+			return err
+		}
 	}
 	x, err := e.inspection()
 	if err != nil {
