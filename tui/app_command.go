@@ -31,6 +31,7 @@ var commandNames = []commandName{
 	{"brokers", "", "brokers and name servers", true},
 	{"tail", "TOPIC [@-15m] [q=BROKER/ID]", "messages of a topic as they come, or from a time, @earliest or @offset:N", true},
 	{"dlq", "[GROUP]", "the dead letters of a group", true},
+	{"consume", "[GROUP [CLIENT-ID]]", "have a running member consume the message under the cursor (asks first)", true},
 	{"findings", "[GROUP]", "what is wrong with a group, and what to do", true},
 	{"stack", "[CLIENT-ID]", "what the threads of a member do", true},
 	{"cluster", "NAME", "another configured cluster", true},

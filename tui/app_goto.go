@@ -41,6 +41,12 @@ func (a *app) commandCluster(name, arg string) tea.Cmd {
 		return a.openTail(r)
 	case "dlq":
 		return a.commandDeadLetters(arg)
+	case "consume":
+		if fields := strings.Fields(arg); a.shown == viewTail && len(fields) < 3 {
+			fields = append(fields, "", "")
+			return a.toPage(consumeHereMsg{fields[0], fields[1]})
+		}
+		return a.refuse("consume [GROUP [CLIENT-ID]]: for the message under the cursor of a tail")
 	case "findings":
 		return a.commandFindings(arg)
 	case "stack":

@@ -192,6 +192,8 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 		return true, a.toTail(msg)
 	case resendDoneMsg:
 		return true, a.onResent(msg)
+	case directDoneMsg:
+		return true, a.onDirect(msg)
 	case savedMsg:
 		a.onSaved(msg)
 		return true, nil

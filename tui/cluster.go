@@ -41,6 +41,8 @@ type Cluster interface {
 	Tracks(ctx context.Context, m *engine.Message) ([]inspect.Track, error)
 	PlanResend(ctx context.Context, group string, messages []engine.Message) (inspect.ResendPlan, error)
 	ApplyResend(ctx context.Context, p inspect.ResendPlan) (inspect.ResendPlan, error)
+	PlanDirect(ctx context.Context, r inspect.DirectRequest) (inspect.DirectPlan, error)
+	ApplyDirect(ctx context.Context, p inspect.DirectPlan) (inspect.DirectResult, error)
 }
 
 // TailRequest says what a Tail reads.

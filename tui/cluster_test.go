@@ -14,22 +14,24 @@ import (
 
 // fakeCluster is a Cluster of function fields; those left out answer nothing.
 type fakeCluster struct {
-	groups     func() (inspect.GroupList, error)
-	groupRows  func(groups []string) []inspect.GroupRow
-	group      func(group string) (inspect.GroupDetail, error)
-	members    func(group string) (inspect.Members, error)
-	lag        func(group string) (inspect.GroupLag, error)
-	live       func(group string) (inspect.Live, error)
-	doctor     func(group string) (inspect.Report, error)
-	stack      func(client string) (inspect.Stack, error)
-	topics     func() (inspect.TopicList, error)
-	topicRows  func(topics []string) []inspect.TopicRow
-	topic      func(topic string) (inspect.TopicDetail, error)
-	brokers    func() (inspect.Brokers, error)
-	planReset  func(r inspect.ResetRequest) (inspect.ResetPlan, error)
-	applyReset func(p inspect.ResetPlan) (inspect.ResetResult, error)
-	planPause  func(r inspect.PauseRequest) (inspect.PausePlan, error)
-	applyPause func(p inspect.PausePlan) (inspect.PauseResult, error)
+	groups      func() (inspect.GroupList, error)
+	groupRows   func(groups []string) []inspect.GroupRow
+	group       func(group string) (inspect.GroupDetail, error)
+	members     func(group string) (inspect.Members, error)
+	lag         func(group string) (inspect.GroupLag, error)
+	live        func(group string) (inspect.Live, error)
+	doctor      func(group string) (inspect.Report, error)
+	stack       func(client string) (inspect.Stack, error)
+	topics      func() (inspect.TopicList, error)
+	topicRows   func(topics []string) []inspect.TopicRow
+	topic       func(topic string) (inspect.TopicDetail, error)
+	brokers     func() (inspect.Brokers, error)
+	planReset   func(r inspect.ResetRequest) (inspect.ResetPlan, error)
+	applyReset  func(p inspect.ResetPlan) (inspect.ResetResult, error)
+	planPause   func(r inspect.PauseRequest) (inspect.PausePlan, error)
+	applyPause  func(p inspect.PausePlan) (inspect.PauseResult, error)
+	planDirect  func(r inspect.DirectRequest) (inspect.DirectPlan, error)
+	applyDirect func(p inspect.DirectPlan) (inspect.DirectResult, error)
 
 	asked []string // the calls, in order
 }
@@ -142,6 +144,14 @@ func (f *fakeCluster) Tracks(context.Context, *engine.Message) ([]inspect.Track,
 
 func (f *fakeCluster) PlanResend(context.Context, string, []engine.Message) (inspect.ResendPlan, error) {
 	return inspect.ResendPlan{}, nil
+}
+
+func (f *fakeCluster) PlanDirect(_ context.Context, r inspect.DirectRequest) (inspect.DirectPlan, error) {
+	return call(f, "plan direct", f.planDirect, r)
+}
+
+func (f *fakeCluster) ApplyDirect(_ context.Context, p inspect.DirectPlan) (inspect.DirectResult, error) {
+	return call(f, "apply direct", f.applyDirect, p)
 }
 
 func (f *fakeCluster) ApplyResend(_ context.Context, p inspect.ResendPlan) (inspect.ResendPlan, error) {

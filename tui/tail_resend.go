@@ -59,10 +59,8 @@ func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, rea
 				result, err = cl.ApplyResend(ctx, one)
 				copy(some, result.Rows)
 				tally.Add(some)
-				if err == nil {
-					err = part(AuditResendRows(some))
-				}
-				if err != nil {
+				// What was sent is noted, whatever stopped the rest.
+				if err = errors.Join(err, part(AuditResendRows(some))); err != nil {
 					break
 				}
 			}

@@ -383,7 +383,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 	for range 2 { // the second time it cannot be noted
 		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
 		d.see("a copy was sent already").see("nobody of the group is online")
-		d.keys("tab").typing("order-settle").keys("tab", "enter")
+		d.keys("tab", "tab").typing("order-settle").keys("tab", "enter")
 		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
 			t.Fatalf("applied %d times, want once: %v", n, f.asked)
 		}

@@ -145,6 +145,8 @@ func (v tailView) update(msg any) (page, request) {
 	case seekMsg:
 		v.request.From = msg.from
 		return v, v.reopen()
+	case consumeHereMsg:
+		return v.askDirect(msg)
 	case chosenQueuesMsg:
 		v.request.Queues = msg.queues
 		return v, v.reopen()
@@ -190,6 +192,11 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 			return v, refuseRequest{"resend: " + msg.err}
 		}
 		return v, pushRequest{newResendDialog(v.env, v.cmds, msg.plan)}
+	case directPlanMsg:
+		if msg.err != "" {
+			return v, refuseRequest{"consume: " + msg.err}
+		}
+		return v, pushRequest{newDirectDialog(v.env, v.cmds, msg.raw)}
 	case tailQueuesMsg:
 		if msg.err != "" || len(msg.queues) == 0 {
 			return v, refuseRequest{"queues of " + SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}

@@ -1,0 +1,245 @@
+package tui
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+// directLimit is how long a member may take that is to consume a message, and who asks
+// for it: the broker waits 10 s.
+const directLimit = 30 * time.Second
+
+type (
+	// consumeHereMsg asks for the message under the cursor to be consumed by a member.
+	consumeHereMsg struct{ group, client string }
+	// directPlanMsg is what having a member consume a message would do.
+	directPlanMsg struct {
+		ticket int
+		raw    inspect.DirectPlan
+		err    string
+	}
+	// directDoneMsg is what it came to.
+	directDoneMsg struct {
+		consumed bool
+		words    string // safe to print
+		err      string
+	}
+)
+
+func (m directPlanMsg) tailTicket() int { return m.ticket }
+
+func (c commands) planDirect(cl Cluster, r inspect.DirectRequest, ticket int) tea.Cmd {
+	return c.within(directLimit, func(ctx context.Context) tea.Msg {
+		plan, err := cl.PlanDirect(ctx, r)
+		return directPlanMsg{ticket, plan, errorText(err)}
+	})
+}
+
+// applyDirect has the message consumed between its two lines in the audit file.
+func (c commands) applyDirect(cl Cluster, audit Audit, p inspect.DirectPlan, reason string) tea.Cmd {
+	return c.within(directLimit, func(ctx context.Context) tea.Msg {
+		var res inspect.DirectResult
+		err := noted(audit, AuditDirect(&p, reason), func() (after any, failed, err error) {
+			if res, err = cl.ApplyDirect(ctx, p); err != nil {
+				return nil, err, err
+			}
+			return AuditedDirect(&res), res.Failed(), nil
+		})
+		m := directDoneMsg{err: errorText(err)}
+		switch {
+		case res.Sent:
+			m.consumed, m.words = res.Consumed(), SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
+		case m.err == "":
+			m.err = SafeText(res.Error)
+		}
+		return m
+	})
+}
+
+// askDirect asks what having a member consume the message under the cursor would do.
+func (v tailView) askDirect(m consumeHereMsg) (page, request) {
+	group := m.group
+	if group == "" {
+		group = v.group
+	}
+	row := v.current()
+	switch {
+	case v.env.readOnly():
+		return v, refuseRequest{"consume: cluster " + SafeText(v.env.o.Cluster) + " is read-only, nothing sent"}
+	case v.env.o.Inspect == nil:
+		return v, refuseRequest{"there is no cluster to ask"}
+	case row == nil || row.message == nil:
+		return v, refuseRequest{"there is no message under the cursor"}
+	case group == "":
+		return v, refuseRequest{"consume: by which group? consume GROUP [CLIENT-ID]"}
+	}
+	v.stand()
+	return v, runRequest{cmd: v.cmds.planDirect(v.env.o.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
+}
+
+// directDialog shows who would get a message, asks for the group's name, and then what
+// the listener made of it.
+type directDialog struct {
+	env          *env
+	group        string // true name
+	lines        []string
+	why          string
+	apply        func(reason string) tea.Cmd
+	reason, name field
+	focus        resendFocus
+	working      bool
+	done         bool
+	result       directDoneMsg
+}
+
+func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
+	m := engine.Message(p.Request.Message)
+	d := directDialog{env: e, group: p.Request.Group, why: SafeText(p.Why), reason: newField(""), name: newField(""),
+		apply: func(reason string) tea.Cmd { return cmds.applyDirect(e.o.Inspect, e.o.Audit, p, reason) }}
+	d.lines = append(d.lines, SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
+	if who := &p.Member; who.ClientID != "" {
+		d.lines = append(d.lines, SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, d.group)))
+	}
+	for _, note := range p.Notes {
+		d.lines = append(d.lines, SafeText(note))
+	}
+	return d
+}
+
+// off says why Consume cannot be pressed; "" when it can.
+func (d *directDialog) off() string {
+	switch {
+	case d.why != "":
+		return d.why
+	case d.working:
+		return "the member has it"
+	case d.name.value() != d.group:
+		return "the group's name is not typed"
+	}
+	return ""
+}
+
+func (d directDialog) update(msg tea.Msg) (dialog, request) {
+	switch msg := msg.(type) {
+	case directDoneMsg:
+		if d.working {
+			d.working, d.done, d.result, d.focus = false, true, msg, resendCancel
+		}
+	case tea.KeyMsg:
+		return d.key(msg)
+	}
+	return d, nil
+}
+
+func (d directDialog) key(k tea.KeyMsg) (dialog, request) {
+	switch k.String() {
+	case "esc":
+		return d, closeRequest{}
+	case "tab", "right", "down":
+		d.focus = (d.focus + 1) % resendFoci
+	case "shift+tab", "left", "up":
+		d.focus = (d.focus + resendFoci - 1) % resendFoci
+	case "enter":
+		switch {
+		case d.done, d.focus == resendCancel:
+			return d, closeRequest{}
+		case d.focus == resendApply && d.off() == "":
+			d.working = true
+			return d, runRequest{d.apply(strings.TrimSpace(d.reason.value())), "a message that a member is to consume"}
+		case d.focus == resendReason || d.focus == resendName:
+			d.focus++
+		}
+	default:
+		switch {
+		case d.working || d.done:
+		case d.focus == resendReason:
+			d.reason.key(k)
+		case d.focus == resendName:
+			d.name.key(k)
+		}
+	}
+	if d.done {
+		d.focus = resendCancel
+	}
+	return d, nil
+}
+
+func (d directDialog) view(w, h int) string {
+	e := d.env
+	var lines [][]segment
+	put := func(text string) {
+		for _, part := range wrapText(text, max(w-4, 10)) {
+			lines = append(lines, line(e.plain(" "+part)))
+		}
+	}
+	for _, text := range d.lines {
+		put(text)
+	}
+	if d.why != "" {
+		put(failure.sign() + " " + d.why)
+	}
+	lines = append(lines, line())
+	if d.done {
+		switch {
+		case d.result.words != "" && !d.result.consumed:
+			put(failure.sign() + " " + d.result.words)
+		case d.result.words != "":
+			put(d.result.words)
+		}
+		if d.result.err != "" && d.result.words == "" {
+			put(failure.sign() + " " + d.result.err)
+		}
+		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
+		return drawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
+	}
+	label := func(text string, f resendFocus) segment {
+		if d.focus == f {
+			return segment{e.th.title, e.g.cursor + text}
+		}
+		return segment{e.th.dim, " " + text}
+	}
+	lines = append(lines, line(label("Reason ", resendReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == resendReason)+"]")),
+		line(label("Type the group's name to apply: ", resendName), e.plain("["+d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)+"]")),
+		line(e.plain(" "), e.button("Consume", d.focus == resendApply, d.off() == ""), e.plain(" "), e.button("Cancel", d.focus == resendCancel, true)))
+	return drawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
+}
+
+func (d directDialog) hint(c *canvas) string {
+	if d.working {
+		c.put(d.env.th.text, " the member's listener has the message …")
+		c.end()
+		return "WRITING"
+	}
+	if off := d.off(); d.focus == resendApply && off != "" {
+		c.put(d.env.th.warn, " off: "+off)
+		c.end()
+		return "DIALOG"
+	}
+	d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave")
+	return "DIALOG"
+}
+
+// onDirect tells what a member made of a message.
+func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
+	a.writing = ""
+	text := msg.words
+	if text == "" {
+		text = msg.err
+	}
+	a.note = note{"message: " + text, notice, a.env.now}
+	if !msg.consumed {
+		a.note.sev = failure
+	}
+	cmd := a.toDialogs(msg)
+	if a.leave.after {
+		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
+	}
+	return cmd
+}
