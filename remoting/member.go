@@ -47,8 +47,21 @@ func (c *Client) Connections(ctx context.Context, addr, group string) (protocol.
 // SystemError; the member does not answer: one with ConsumeMsgTimeout, after 10 s.
 func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string, jstack bool) (protocol.ConsumerRunningInfo, error) {
 	h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: clientID, JstackEnable: jstack}
-	info, err := ask(ctx, c, addr, relayLimit, newRequest(protocol.GetConsumerRunningInfo, h.Fields(), nil), protocol.DecodeRunningInfo)
-	return info, about(err, "running info of %s", clientID)
+	what := "running info of " + clientID
+	answer, err := c.invoke(ctx, addr, newRequest(protocol.GetConsumerRunningInfo, h.Fields(), nil), relayLimit)
+	if err != nil {
+		return protocol.ConsumerRunningInfo{}, about(err, "%s", what)
+	}
+	info, err := protocol.DecodeRunningInfo(answer.Body)
+	switch {
+	case err != nil && len(answer.Body) == 0 && answer.Remark != "":
+		// The Go client of 2.1 says success and has nothing: it cannot write its rates
+		// as JSON for as long as one of them is 0/0.
+		err = BadAnswer(protocol.GetConsumerRunningInfo, addr, fmt.Errorf("there is none in it, the member says: %s", answer.Remark))
+	case err != nil:
+		err = BadAnswer(protocol.GetConsumerRunningInfo, addr, err)
+	}
+	return info, about(err, "%s", what)
 }
 
 // ConsumeDirectly has a member's listener called once with the message of an offset

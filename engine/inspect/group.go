@@ -122,6 +122,9 @@ type Member struct {
 	// says why.
 	Assigned    []protocol.Assigned
 	AssignedWhy Reason
+	// Held are the queues, with their offsets, that a member without running info is
+	// known to read all the same (223): it may read more.
+	Held map[protocol.MessageQueue]int64
 }
 
 // Members are the members of a group.

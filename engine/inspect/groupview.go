@@ -278,7 +278,7 @@ func (q *QueueLag) count(model protocol.MessageModel) {
 		if q.Committed.Known {
 			from = q.Committed.Value
 			if q.Min.Known && q.Min.Value > from {
-				q.Expired, from = q.Min.Value-from, q.Min.Value
+				q.Expired, from = q.Min.Value-max(from, 0), q.Min.Value // Go clients commit -1 at first
 			}
 		} else if !q.Min.Known {
 			q.Lag = Unknown(q.Min.Why)

@@ -49,7 +49,11 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 	}
 	for i := range v.members.Members {
 		m := &v.members.Members[i]
-		if m.Info == nil || !slices.Contains(q.Owners, m.ClientID) {
+		if !slices.Contains(q.Owners, m.ClientID) {
+			continue
+		}
+		if m.Info == nil {
+			live.Owner = cmp.Or(live.Owner, m.ClientID) // it says that much, and not what it has cached
 			continue
 		}
 		info, ok := m.Info.MQTable[q.MessageQueue]

@@ -187,6 +187,7 @@ func (in *Inspector) askMembers(ctx context.Context, m *Members, answers []said,
 	}
 	each(len(m.Members), 0, func(i int) {
 		member := &m.Members[i]
+		defer func() { in.askStatus(ctx, m.Group, member, answers) }()
 		for _, name := range member.Brokers {
 			addr := addrs[name]
 			info, err := askMember(ctx, in, addr, func(ctx context.Context) (protocol.ConsumerRunningInfo, error) {
@@ -244,4 +245,38 @@ func memberReason(err error) Reason {
 		why.Kind = ReasonUnsupported // the broker does not relay to so old a client
 	}
 	return why
+}
+
+// askStatus asks a member that lives and has not given its running info which queues it
+// reads (223). That of a Java client has both or none; of one that is silent brokers
+// would wait longer than anybody does here.
+func (in *Inspector) askStatus(ctx context.Context, group string, member *Member, answers []said) {
+	if member.Info != nil || member.Language == "JAVA" || member.Why.Kind != ReasonBadAnswer && member.Why.Kind != ReasonFailed {
+		return
+	}
+	type place struct{ addr, topic string }
+	var places []place
+	for i := range answers {
+		if a := &answers[i]; slices.Contains(member.Brokers, a.broker.name) {
+			for topic := range a.connections.SubscriptionTable {
+				places = append(places, place{a.broker.addr, topic})
+			}
+		}
+	}
+	held := make([]protocol.OffsetTable, len(places))
+	each(len(places), 0, func(i int) {
+		p := places[i]
+		held[i], _ = askMember(ctx, in, p.addr, func(ctx context.Context) (protocol.OffsetTable, error) {
+			offsets, _, err := in.client.MemberOffsets(ctx, p.addr, group, p.topic, member.ClientID)
+			return offsets, err // why it has no running info is told already
+		})
+	})
+	for i := range held {
+		for mq, offset := range held[i] {
+			if member.Held == nil {
+				member.Held = map[protocol.MessageQueue]int64{}
+			}
+			member.Held[mq] = offset
+		}
+	}
 }

@@ -19,6 +19,9 @@ func (m *Members) owners() owners {
 				o[mq] = append(o[mq], m.Members[i].ClientID)
 			}
 		}
+		for mq := range m.Members[i].Held {
+			o[mq] = append(o[mq], m.Members[i].ClientID)
+		}
 	}
 	return o
 }
@@ -52,7 +55,7 @@ func (v *groupView) own() {
 	var silent Reason
 	for i := range v.members.Members {
 		if m := &v.members.Members[i]; m.Info == nil {
-			silent = Reason{m.Why.Kind, m.ClientID + " has not said what it holds"}
+			silent = Reason{m.Why.Kind, notReported(m)}
 		}
 	}
 	if len(v.members.Members) == 0 {
@@ -63,4 +66,13 @@ func (v *groupView) own() {
 		q := &v.queues[i]
 		q.Owners, q.OwnersWhy = o.of(q.MessageQueue), silent
 	}
+}
+
+// notReported says that a member has not told what it holds. What clients of other
+// languages than Java tell differs, so they are named.
+func notReported(m *Member) string {
+	if m.Language == "" || m.Language == "JAVA" {
+		return m.ClientID + " has not said what it holds"
+	}
+	return "not reported by " + m.Language + " client " + m.ClientID
 }

@@ -27,8 +27,9 @@ type stub struct {
 	model  protocol.MessageModel
 	jstack string
 	// properties are what it says of its settings.
-	properties map[string]string
-	subscribed []protocol.SubscriptionData
+	properties           map[string]string
+	subscribed           []protocol.SubscriptionData
+	infoless, statusless bool // it answers 307 without running info, 221 not at all
 
 	mu       sync.Mutex // guards what follows
 	position map[protocol.MessageQueue]int64
@@ -145,7 +146,23 @@ func (s *stub) step(ctx context.Context, mq protocol.MessageQueue) {
 // HandleRequest answers 307, and heeds 220 or not.
 func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 	switch protocol.RequestCode(req.Code) {
+	case protocol.GetConsumerStatusFromClient:
+		if s.statusless {
+			return
+		}
+		topic, _ := req.ExtFields.Get("topic")
+		table := protocol.OffsetTable{}
+		for mq, at := range s.positions() {
+			if mq.Topic == topic {
+				table[mq] = at
+			}
+		}
+		_ = c.Respond(&req, &protocol.Command{Body: protocol.EncodeConsumerStatus(table)}) // a test that ends
 	case protocol.GetConsumerRunningInfo:
+		if s.infoless { // as rocketmq-client-go 2.1.2 does
+			_ = c.Respond(&req, &protocol.Command{Remark: "json marshal error: json: unsupported value: NaN"})
+			return
+		}
 		info := protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}, Properties: s.properties, SubscriptionSet: s.subscribed}
 		for mq, at := range s.positions() {
 			if s.pop {

@@ -296,7 +296,7 @@ func ownerText(q *inspect.QueueLag, model protocol.MessageModel) string {
 	case q.OwnersWhy.Kind == inspect.ReasonOffline:
 		return ""
 	case q.OwnersWhy.Kind != inspect.ReasonNone:
-		return textUnknown
+		return textUnknown + " " + q.OwnersWhy.String()
 	}
 	return "unowned"
 }

@@ -259,7 +259,12 @@ func memberRow(m *inspect.Member) []string {
 		notes = append(notes, "not known to "+strings.Join(m.Missing, ", "))
 	}
 	if m.Info == nil {
-		return append(row, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, strings.Join(append(notes, m.Why.String()), "; "))
+		queues := textUnknown
+		if n := len(m.Held); n > 0 {
+			queues = strconv.Itoa(n)
+			notes = append(notes, "reads at least these queues")
+		}
+		return append(row, queues, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, strings.Join(append(notes, m.Why.String()), "; "))
 	}
 	var cached, span int64
 	for _, q := range m.Info.MQTable {
