@@ -33,6 +33,7 @@ type connTable struct {
 	mu        sync.Mutex // guards what follows
 	closed    bool
 	endpoints map[string]*endpoint
+	spoken    map[string]bool // addresses with which TLS was spoken once
 }
 
 // endpoint is what is known of an address. Its fields are guarded by the table's mutex.
@@ -60,6 +61,7 @@ func newConnTable(o Options) *connTable {
 		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, Signer: o.Signer, IdleTimeout: idleLimit},
 		log:         o.Log,
 		endpoints:   map[string]*endpoint{},
+		spoken:      map[string]bool{},
 	}
 }
 
@@ -116,7 +118,10 @@ func (t *connTable) dial(ctx context.Context, addr string) (net.Conn, error) {
 	if err != nil || t.tls == nil {
 		return nc, err
 	}
-	return secure(ctx, nc, addr, t.tls)
+	t.mu.Lock()
+	spoken := t.spoken[addr]
+	t.mu.Unlock()
+	return secure(ctx, nc, addr, t.tls, spoken)
 }
 
 // run dials and tells those who wait.
@@ -155,6 +160,9 @@ func (t *connTable) settle(addr string, conn *Conn, err error) error {
 		return ep.err
 	}
 	ep.conn, ep.failures, ep.err = conn, 0, nil
+	if t.tls != nil {
+		t.spoken[addr] = true
+	}
 	return nil
 }
 

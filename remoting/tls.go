@@ -133,8 +133,9 @@ func tlsFault(err error) (fault TLSFault, ok bool) {
 	return TLSOther, false
 }
 
-// secure makes a TLS connection of nc; it closes nc when that fails.
-func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config) (net.Conn, error) {
+// secure makes a TLS connection of nc; it closes nc when that fails. spoken says that
+// the address has spoken TLS before.
+func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config, spoken bool) (net.Conn, error) {
 	config = config.Clone()
 	if config.ServerName == "" {
 		host, _, err := net.SplitHostPort(addr)
@@ -155,7 +156,11 @@ func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config) (
 	case ctx.Err() != nil:
 		return nil, ctxError(ctx)
 	case errors.Is(err, io.EOF), isReset(err):
-		// A server with TLS switched off closes a connection that begins so.
+		// A server with TLS switched off closes a connection that begins so, but so does
+		// one that goes down just now, or a tunnel whose other end does.
+		if spoken {
+			return nil, fmt.Errorf("the TLS handshake was cut off: %w", err)
+		}
 		fault = TLSNotSpoken
 	default:
 		return nil, err

@@ -4,8 +4,10 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -135,4 +137,51 @@ func TestTLSDialLimit(t *testing.T) {
 	if _, err := c.Route(t.Context(), "t"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("error %v, want a deadline", err)
 	}
+}
+
+// TestTLSHandshakeCutOff: a server that goes down during a handshake is tried again, when
+// it has spoken TLS before; one that never has is said not to speak it.
+func TestTLSHandshakeCutOff(t *testing.T) {
+	ca := sandboxtest.NewAuthority(t, "CA")
+	sb := secureSandbox(t, &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, time.Now().Add(time.Hour), sandboxHosts...)}}, true)
+	var down atomic.Bool
+	dial := func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if !down.Load() {
+			return (&net.Dialer{}).DialContext(ctx, network, addr)
+		}
+		near, far := net.Pipe()
+		go func() {
+			far.Read(make([]byte, 1<<16)) // it takes the greeting, and is gone
+			far.Close()
+		}()
+		return near, nil
+	}
+	client := func() *remoting.Client {
+		c, err := remoting.NewClient(remoting.Options{Namesrv: []string{sb.NamesrvAddr()}, TLS: &tls.Config{RootCAs: ca.Pool}, Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(c.Close)
+		return c
+	}
+	known, stranger := client(), client()
+	addr := sb.NamesrvAddr()
+	if _, err := known.Conn(t.Context(), addr); err != nil {
+		t.Fatal(err)
+	}
+	down.Store(true)
+	known.DropConn(addr, io.EOF)
+	_, err := known.Conn(t.Context(), addr)
+	if _, fault := errors.AsType[*remoting.TLSError](err); fault || !remoting.Retryable(err) || !strings.Contains(err.Error(), "handshake was cut off") {
+		t.Errorf("error %v, want one that may pass", err)
+	}
+	_, err = stranger.Conn(t.Context(), addr)
+	if te, ok := errors.AsType[*remoting.TLSError](err); !ok || te.Fault != remoting.TLSNotSpoken {
+		t.Errorf("error %v, want it not to speak TLS", err)
+	}
+	down.Store(false)
+	sandboxtest.Await(t, "the server to be tried again", func(ctx context.Context) bool {
+		_, err := known.Conn(ctx, addr)
+		return err == nil
+	})
 }
