@@ -98,18 +98,33 @@ func (p *poison) listen(t *testing.T, addr string) string {
 			}
 			p.closes(in)
 			p.closes(out)
-			asked := &sync.Map{} // opaque → request code
-			p.wg.Go(func() { p.relay(in, out, func(c *protocol.Command) { p.cure(c); asked.Store(c.Opaque, c.Code) }) })
-			p.wg.Go(func() {
-				p.relay(out, in, func(c *protocol.Command) {
-					code, _ := asked.LoadAndDelete(c.Opaque)
-					n, _ := code.(int32)
-					p.infect(c, protocol.RequestCode(n))
-				})
-			})
+			asked := &askedCodes{codes: map[int32]protocol.RequestCode{}}
+			p.wg.Go(func() { p.relay(in, out, func(c *protocol.Command) { p.cure(c); asked.put(c) }) })
+			p.wg.Go(func() { p.relay(out, in, func(c *protocol.Command) { p.infect(c, asked.take(c)) }) })
 		}
 	})
 	return ln.Addr().String()
+}
+
+// askedCodes has what was asked on a connection, for who sees the answers.
+type askedCodes struct {
+	mu    sync.Mutex
+	codes map[int32]protocol.RequestCode // by opaque
+}
+
+func (a *askedCodes) put(c *protocol.Command) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.codes[c.Opaque] = protocol.RequestCode(c.Code)
+}
+
+// take is the code of the request that c answers; 0 where c answers none.
+func (a *askedCodes) take(c *protocol.Command) protocol.RequestCode {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	code := a.codes[c.Opaque]
+	delete(a.codes, c.Opaque)
+	return code
 }
 
 func (p *poison) closes(c io.Closer) {
