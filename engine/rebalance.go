@@ -47,7 +47,6 @@ func (c *coordinator) rebalance(ctx context.Context, trigger string) {
 // topicGathered is what is known of one topic at the beginning of a pass.
 type topicGathered struct {
 	route      *remoting.TopicRoute
-	changed    bool
 	routeErr   error
 	members    []string
 	from       string

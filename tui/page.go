@@ -77,9 +77,7 @@ type (
 	}
 )
 
-// blankPage has what a page without filter, or without anything to say, answers.
+// blankPage has what a page without filter answers.
 type blankPage struct{}
 
 func (blankPage) filterText() string { return "" }
-
-func (blankPage) subject() string { return "" }

@@ -19,10 +19,10 @@ const (
 
 // tailPlan is who gets which room.
 type tailPlan struct {
-	beside           bool
-	listW, listH     int // with frame
-	bodyW, bodyH     int
-	histogram, below bool
+	beside       bool
+	listW, listH int // with frame
+	bodyW, bodyH int
+	histogram    bool
 }
 
 func (v *tailView) plan() tailPlan {
