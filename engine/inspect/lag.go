@@ -63,6 +63,9 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread,
 		Problems: slices.Concat(v.round.survey.problems, v.errs),
 	}
+	if l.Members == Exact(0) {
+		landed(l.Queues)
+	}
 	var unknownRetry int
 	l.Lag, l.UnknownQueues, l.Ahead = sum(v.queues, false)
 	l.RetryLag, unknownRetry, _ = sum(v.queues, true)
@@ -76,6 +79,16 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	l.State = v.state(l.Pause)
 	l.Pop = v.popLag()
 	return l
+}
+
+// landed says of queues that nobody is connected to that nothing is in flight: the
+// place up to which a broker gave messages out stays when its members have gone.
+func landed(queues []QueueLag) {
+	for i := range queues {
+		if q := &queues[i]; q.Inflight.Known || q.Lag.Known {
+			q.Inflight = Exact(0)
+		}
+	}
 }
 
 // untold is why a broker has not told its part, which may hold queues that nobody
