@@ -144,6 +144,9 @@ func (a *app) act(name action) tea.Cmd {
 		a.note = note{"times are " + a.env.mode.String(), notice, a.env.now}
 	case "refresh":
 		a.hurryWatched()
+		if a.page() == nil { // rows that kept their places are sorted exactly
+			a.live[a.cur].refresh(true)
+		}
 		return tea.Batch(a.cmds.readNow(a.engines), a.toPage(hurryMsg{}))
 	case "detail":
 		return a.detail()

@@ -108,7 +108,10 @@ func (c *catalog[R]) arrange() {
 			}
 		}
 	}
-	c.rows.arrange(keys, c.passes, func(a, b string, o table.Order) int { return c.compareRows(c.entries[a], c.entries[b], o) })
+	if c.needsAll() && c.known < c.listed() { // the places are found while the list is being read
+		c.rows.resort()
+	}
+	c.rows.arrange(keys, c.passes, func(a, b string, o ordering) int { return c.compareRows(c.entries[a], c.entries[b], o) })
 }
 
 func (c *catalog[R]) passes(k string) bool {
@@ -123,7 +126,7 @@ func (c *catalog[R]) passes(k string) bool {
 
 // compareRows orders two rows; what is not known is last in either direction, and
 // rows that are equal are in the order of their names.
-func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o table.Order) int {
+func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o ordering) int {
 	n := 0
 	switch {
 	case o.Column == nameOrder:
@@ -139,6 +142,9 @@ func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o table.Order) int {
 		x, known := c.figure(a, o.Column)
 		y, also := c.figure(b, o.Column)
 		n = compareKnown(x, known, y, also, o)
+	}
+	if o.loose {
+		return n
 	}
 	return cmp.Or(n, cmp.Compare(a.lower, b.lower))
 }
@@ -232,6 +238,7 @@ func (c *catalog[R]) needsAll() bool {
 // hurry makes names and the details on the screen due at once.
 func (c *catalog[R]) hurry() {
 	c.names.hurried = true
+	c.rows.resort()
 	for _, k := range c.visible() {
 		c.entries[k].asked = time.Time{}
 	}

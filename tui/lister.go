@@ -23,6 +23,7 @@ type lister[K comparable] struct {
 	total   int
 	chosen  bool // the operator has moved the cursor
 	focused bool
+	sorted  table.Order // that rows are in; a key that sorts gives another
 }
 
 // act applies a key; arranged reports that rows must be put in order again. It is
@@ -72,7 +73,7 @@ func (l *lister[K]) order(column string) bool {
 
 // arrange takes the rows that pass and puts them in order. Nobody having chosen one,
 // the first is shown.
-func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K, o table.Order) int) {
+func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K, o ordering) int) {
 	shown := make([]K, 0, len(keys))
 	for _, k := range keys {
 		if passes == nil || passes(k) {
@@ -81,7 +82,11 @@ func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K
 	}
 	l.total, l.hidden = len(keys), len(keys)-len(shown)
 	if compare != nil {
-		slices.SortStableFunc(shown, func(a, b K) int { return compare(a, b, l.list.Order) })
+		slices.SortStableFunc(shown, func(a, b K) int { return compare(a, b, ordering{l.list.Order, false}) })
+		if l.settled() {
+			shown = steadily(l.list.Keys(), shown, func(a, b K) bool { return compare(a, b, ordering{l.list.Order, true}) < 0 })
+		}
+		l.sorted = l.list.Order
 	}
 	l.list.SetKeys(shown)
 	if !l.chosen {
@@ -89,8 +94,15 @@ func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K
 	}
 }
 
+// settled reports whether rows are in the order that is wanted, and only their figures
+// have changed.
+func (l *lister[K]) settled() bool { return l.sorted == l.list.Order }
+
+// resort forgets where rows stand: the next answer is sorted exactly.
+func (l *lister[K]) resort() { l.sorted = table.Order{} }
+
 // directed turns a comparison round for a falling order.
-func directed(n int, o table.Order) int {
+func directed(n int, o ordering) int {
 	if o.Descending {
 		return -n
 	}
@@ -98,13 +110,13 @@ func directed(n int, o table.Order) int {
 }
 
 // compareKnown orders two figures; what is not known is last in either direction.
-func compareKnown(x float64, known bool, y float64, also bool, o table.Order) int {
+func compareKnown(x float64, known bool, y float64, also bool, o ordering) int {
 	switch {
 	case known && !also:
 		return -1
 	case also && !known:
 		return 1
-	case !known:
+	case !known, o.loose && near(o.Column, x, y):
 		return 0
 	}
 	return directed(cmp.Compare(x, y), o)

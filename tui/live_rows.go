@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"eyeq/engine"
-	"eyeq/tui/table"
 )
 
 // holdRows keeps rows from jumping away under a cursor that is being moved.
@@ -53,7 +52,7 @@ func (v *liveView) refresh(now bool) {
 	}
 	v.hidden = total - len(shown)
 	if now || v.env.now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
-		v.sort(shown)
+		v.sort(shown, now)
 	}
 	var members []string
 	if t, _ := v.shownTopic(); t != nil {
@@ -136,7 +135,7 @@ func (v *liveView) absent(i int, column string) bool {
 }
 
 // compare orders two rows; what is not known is last in either direction.
-func (v *liveView) compare(a, b int, order table.Order) int {
+func (v *liveView) compare(a, b int, order ordering) int {
 	s := v.pic.scene
 	c := 0
 	switch order.Column {
@@ -152,7 +151,7 @@ func (v *liveView) compare(a, b int, order table.Order) int {
 			return -1
 		case known != alsoKnown:
 			return 1
-		case known:
+		case known && !(order.loose && near(order.Column, x, y)):
 			c = cmp.Compare(x, y)
 		}
 	}
@@ -162,7 +161,9 @@ func (v *liveView) compare(a, b int, order table.Order) int {
 	return c
 }
 
-func (v *liveView) sort(shown []int) {
+// sort sorts rows by what they show; unless that is asked for exactly, those in the
+// table keep their places while they are nearly right.
+func (v *liveView) sort(shown []int, exactly bool) {
 	s, order := v.pic.scene, v.queues.Order
 	failing := func(i int) bool {
 		if _, known := v.value(i, "lag"); s.watch != nil && !known {
@@ -170,7 +171,7 @@ func (v *liveView) sort(shown []int) {
 		}
 		return order.Column == "lag" && s.raw.Queues[i].State == engine.QueueError
 	}
-	slices.SortStableFunc(shown, func(a, b int) int {
+	compare := func(a, b int, loose bool) int {
 		if x, y := failing(a), failing(b); x != y { // the worst lag is one that nobody can tell
 			if x {
 				return -1
@@ -183,8 +184,18 @@ func (v *liveView) sort(shown []int) {
 			}
 			return -1
 		}
-		return cmp.Or(v.compare(a, b, order), cmp.Compare(a, b))
-	})
+		return v.compare(a, b, ordering{order, loose})
+	}
+	slices.SortStableFunc(shown, func(a, b int) int { return cmp.Or(compare(a, b, false), cmp.Compare(a, b)) })
+	if !exactly {
+		var before []int
+		for _, mq := range v.queues.Keys() {
+			if i, ok := s.index[mq]; ok {
+				before = append(before, i)
+			}
+		}
+		shown = steadily(before, shown, func(a, b int) bool { return compare(a, b, true) < 0 })
+	}
 	keys := make([]engine.MessageQueue, len(shown))
 	for i, n := range shown {
 		keys[i] = s.raw.Queues[n].MessageQueue

@@ -75,6 +75,7 @@ func (v brokersView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.ask.hurried = true
+		v.panes.list[0].resort()
 	case orderMsg:
 		if l := &v.panes.list[0]; !l.order(msg.column) {
 			return v, refuseRequest{"sort: columns are " + strings.Join(l.orders, ", ")}
@@ -152,7 +153,7 @@ func (v *brokersView) arrange() {
 			return strings.Join([]string{b.Broker, b.Address, b.Dialled, b.Version, b.Role, b.Cluster}, "\n")
 		},
 			func(column string) (float64, bool) { return brokerValue(b, column) })
-	}, func(x, y string, o table.Order) int {
+	}, func(x, y string, o ordering) int {
 		a, b := v.broker(x), v.broker(y)
 		if o.Column == "broker" {
 			return directed(strings.Compare(brokerName(a), brokerName(b)), o)

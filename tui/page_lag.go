@@ -119,6 +119,7 @@ func (v lagView) update(msg any) (page, request) {
 		}
 	case hurryMsg:
 		v.ask.hurried = true
+		v.rows.resort()
 	case orderMsg:
 		if !v.rows.order(msg.column) {
 			return v, refuseRequest{"sort: columns are " + strings.Join(lagOrders, ", ")}

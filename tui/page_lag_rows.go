@@ -92,25 +92,46 @@ func (t *lagTopic) add(i int, q *inspect.QueueLag, now time.Time) {
 	}
 }
 
+// inOrder sorts keys; those that were in the tree before keep their places while that
+// is nearly right.
+func (v *lagView) inOrder(keys, before []lagKey, compare func(a, b lagKey, o ordering) int) []lagKey {
+	o := v.rows.list.Order
+	slices.SortStableFunc(keys, func(a, b lagKey) int { return compare(a, b, ordering{o, false}) })
+	if !v.rows.settled() {
+		return keys
+	}
+	return steadily(before, keys, func(a, b lagKey) bool { return compare(a, b, ordering{o, true}) < 0 })
+}
+
 // arrange makes the rows of the tree: topics in order, the queues of open ones below.
 // Retry topic and dead letters stand last, whatever the order.
 func (v *lagView) arrange() {
-	o := v.rows.list.Order
-	topics := make([]int, len(v.topics))
+	topics := make([]lagKey, len(v.topics))
 	for i := range topics {
-		topics[i] = i
+		topics[i] = lagKey{topic: v.topics[i].name}
 	}
-	slices.SortStableFunc(topics, func(a, b int) int { return v.compareTopics(&v.topics[a], &v.topics[b], o) })
+	before := make(map[string][]lagKey) // "" the topics, else the queues of one
+	for _, k := range v.rows.list.Keys() {
+		if k.queue {
+			before[k.topic] = append(before[k.topic], k)
+		} else {
+			before[""] = append(before[""], k)
+		}
+	}
+	topics = v.inOrder(topics, before[""], func(a, b lagKey, o ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
 	var keys []lagKey
 	hidden, total := 0, 0
-	for _, i := range topics {
-		t := &v.topics[i]
-		queues := slices.Clone(t.queues)
-		slices.SortStableFunc(queues, func(a, b int) int { return v.compareQueues(&v.data.Queues[a], &v.data.Queues[b], o) })
+	for _, k := range topics {
+		t := v.topic(k.topic)
+		queues := make([]lagKey, len(t.queues))
+		for i, q := range t.queues {
+			queues[i] = lagKey{t.name, v.raw.Queues[q].MessageQueue, true}
+		}
+		queues = v.inOrder(queues, before[t.name], func(a, b lagKey, o ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
 		rows := make([]lagKey, 0, len(queues))
 		for _, q := range queues {
-			if total++; v.passes(&v.data.Queues[q]) {
-				rows = append(rows, lagKey{t.name, v.raw.Queues[q].MessageQueue, true})
+			if total++; v.passes(v.queue(q)) {
+				rows = append(rows, q)
 			} else {
 				hidden++
 			}
@@ -124,6 +145,7 @@ func (v *lagView) arrange() {
 		}
 		keys = append(append(keys, lagKey{topic: t.name}), rows...)
 	}
+	v.rows.sorted = v.rows.list.Order
 	v.rows.list.SetKeys(keys)
 	v.rows.hidden, v.rows.total = hidden, total
 	if !v.rows.chosen {
@@ -167,7 +189,7 @@ func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
 
 // compareQueues orders queues of a topic. The worst lag is one that nobody can tell:
 // sorted by lag, unknown stands first.
-func (v *lagView) compareQueues(a, b *inspect.QueueLag, o table.Order) int {
+func (v *lagView) compareQueues(a, b *inspect.QueueLag, o ordering) int {
 	if o.Column == "queue" {
 		return directed(cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)), o)
 	}
@@ -179,7 +201,7 @@ func (v *lagView) compareQueues(a, b *inspect.QueueLag, o table.Order) int {
 	return compareKnown(x, known, y, also, o)
 }
 
-func (v *lagView) compareTopics(a, b *lagTopic, o table.Order) int {
+func (v *lagView) compareTopics(a, b *lagTopic, o ordering) int {
 	last := func(t *lagTopic) int {
 		switch {
 		case t.dead:
@@ -202,6 +224,9 @@ func (v *lagView) compareTopics(a, b *lagTopic, o table.Order) int {
 		n = compareKnown(-float64(a.consumed.Unix()), !a.consumed.IsZero(), -float64(b.consumed.Unix()), !b.consumed.IsZero(), o)
 	default:
 		n = compareKnown(float64(a.lag.Value), a.lag.Known, float64(b.lag.Value), b.lag.Known, o)
+	}
+	if o.loose {
+		return n
 	}
 	return cmp.Or(n, cmp.Compare(a.safe, b.safe))
 }

@@ -304,7 +304,7 @@ func TestUnreadRowsAreLast(t *testing.T) {
 	read, unread := entry("z", &inspect.GroupRow{State: "online"}), entry("a", nil)
 	for _, column := range groupOrders {
 		for _, falling := range []bool{false, true} {
-			o := table.Order{Column: column, Descending: falling}
+			o := ordering{Order: table.Order{Column: column, Descending: falling}}
 			if n := v.compareRows(read, unread, o); column != nameOrder && (n >= 0 || v.compareRows(unread, read, o) <= 0) {
 				t.Errorf("%+v puts a row that is not read first", o)
 			}

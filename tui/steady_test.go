@@ -1,0 +1,118 @@
+package tui
+
+import (
+	"cmp"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"eyeq/engine/inspect"
+)
+
+// byLag sorts names by their lag, the largest first, and keeps them steady.
+func byLag(before []string, lag map[string]float64) []string {
+	now := slices.Sorted(maps.Keys(lag))
+	slices.SortStableFunc(now, func(a, b string) int { return cmp.Compare(lag[b], lag[a]) })
+	return steadily(before, now, func(a, b string) bool { return lag[a] > lag[b] && !near("lag", lag[a], lag[b]) })
+}
+
+func TestRowsKeepTheirPlacesWhileTheyAreNearlyRight(t *testing.T) {
+	tests := map[string]struct {
+		before []string
+		lag    map[string]float64
+		want   []string
+	}{
+		"the first time it is exact":     {nil, map[string]float64{"a": 100, "b": 105}, []string{"b", "a"}},
+		"nearly equal ones stay":         {[]string{"a", "b", "c"}, map[string]float64{"a": 100, "b": 105, "c": 101}, []string{"a", "b", "c"}},
+		"a clear one moves, no other":    {[]string{"a", "b", "c"}, map[string]float64{"a": 100, "b": 105, "c": 200}, []string{"c", "a", "b"}},
+		"it passes all it is worse than": {[]string{"a", "b", "c"}, map[string]float64{"a": 100, "b": 107, "c": 114}, []string{"c", "a", "b"}},
+		"one that has shrunk sinks":      {[]string{"a", "b", "c"}, map[string]float64{"a": 10, "b": 90, "c": 85}, []string{"b", "c", "a"}},
+		"small ones do not dance":        {[]string{"a", "b"}, map[string]float64{"a": 1, "b": 3}, []string{"a", "b"}},
+		"some is more than none":         {[]string{"a", "b"}, map[string]float64{"a": 0, "b": 1}, []string{"b", "a"}},
+		"who is gone is gone":            {[]string{"a", "b"}, map[string]float64{"b": 1}, []string{"b"}},
+		"who is new comes to its place":  {[]string{"a", "b"}, map[string]float64{"a": 100, "b": 50, "c": 70}, []string{"a", "c", "b"}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			if diff := gocmp.Diff(tt.want, byLag(tt.before, tt.lag)); diff != "" {
+				t.Errorf("rows (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// Whatever happens, no row that is clearly worse stands below another, and none is
+// lost or doubled.
+func TestSteadyRowsAreNeverClearlyWrong(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 5))
+	lag := map[string]float64{}
+	var rows []string
+	for range 400 {
+		for i := range 30 {
+			name := string(rune('a' + i))
+			switch rnd.IntN(12) {
+			case 0:
+				delete(lag, name)
+			case 1:
+				lag[name] = float64(rnd.IntN(2000))
+			default:
+				if v, ok := lag[name]; ok {
+					lag[name] = max(v+float64(rnd.IntN(41)-20), 0)
+				}
+			}
+		}
+		rows = byLag(rows, lag)
+		if got, want := slices.Sorted(slices.Values(rows)), slices.Sorted(maps.Keys(lag)); !slices.Equal(got, want) {
+			t.Fatalf("rows %q of %q", got, want)
+		}
+		for i, a := range rows {
+			for _, b := range rows[i+1:] {
+				if lag[b] > lag[a] && !near("lag", lag[a], lag[b]) {
+					t.Fatalf("%s (%v) stands below %s (%v)", b, lag[b], a, lag[a])
+				}
+			}
+		}
+	}
+}
+
+// Groups that lag about alike stay where they are from one answer to the next, until
+// they are asked for anew.
+func TestGroupsDoNotDance(t *testing.T) {
+	values := map[string]int64{"audit": 940, "billing": 930}
+	f := &fakeCluster{groups: func() (l inspect.GroupList, err error) {
+		l.Groups = []inspect.GroupName{{Group: "audit"}, {Group: "billing"}}
+		return l, nil
+	}}
+	f.groupRows = func(groups []string) []inspect.GroupRow {
+		rows := make([]inspect.GroupRow, len(groups))
+		for i, g := range groups {
+			rows[i] = inspect.GroupRow{GroupName: inspect.GroupName{Group: g}, State: "online", Lag: inspect.Exact(values[g])}
+		}
+		return rows
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f)
+	first := func() string {
+		v := d.a.page().(groupsView)
+		return v.rows.list.Key(0)
+	}
+	values["billing"] = 945
+	if d.later(6 * time.Second).see("945"); first() != "audit" {
+		t.Errorf("945 and 940 changed places")
+	}
+	d.keys("ctrl+r")
+	if d.later(0).see("945"); first() != "billing" {
+		t.Errorf("a refresh that was asked for is not exact")
+	}
+	values["audit"] = 2000
+	if d.later(6 * time.Second).see("2,000"); first() != "audit" {
+		t.Errorf("2,000 stands below 945")
+	}
+	d.keys("S")
+	if first() != "billing" {
+		t.Errorf("turning the order round did not sort")
+	}
+}
