@@ -46,13 +46,14 @@ func (a *resetApply) watch(ctx context.Context) {
 	pause := time.NewTicker(watchPause)
 	defer pause.Stop()
 	var asked time.Time
+	cut := false
 	for over := false; !over && unsettled(watched); {
 		select {
 		case <-pause.C:
 		case <-limit.C:
 			over = true
 		case <-ctx.Done():
-			over = true
+			over, cut = true, true
 			ctx = context.WithoutCancel(ctx)
 		}
 		members := over || a.in.now().Sub(asked) >= memberPause
@@ -62,9 +63,13 @@ func (a *resetApply) watch(ctx context.Context) {
 		a.look(ctx, watched, members)
 	}
 	for row, o := range watched {
+		o.cut = cut
 		row.Verified, row.Obeyed = o.judge(row.Owner)
 		if row.unsure != "" && !row.Verified {
 			row.Error = "not known whether it was done: " + row.unsure
+		}
+		if cut && !row.Verified && row.unsure == "" {
+			row.unsure = "not watched to the end"
 		}
 		if o.lost != "" {
 			row.Lost = "the broker was lost after the reset was sent: " + o.lost

@@ -29,6 +29,7 @@ type obedience struct {
 	away  time.Time // since when something else than the target is committed
 	last  sight
 	lost  string // why the last look saw nothing; "": it saw
+	cut   bool   // the operator has ended the watch
 }
 
 // replayed is the most messages a second that a member is believed to have consumed
@@ -94,6 +95,8 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
 	case o.there.IsZero() && o.method == MethodPush && o.tookAgain():
 		return false, fmt.Sprintf("not known whether %s was at %d: it has consumed since, and %d is committed", owner, o.to, o.last.committed)
+	case o.there.IsZero() && o.method == MethodPush && o.cut:
+		return false, fmt.Sprintf("not known whether %s goes there: it was not watched to the end, which takes 10 to 30 s; %d is committed", owner, o.last.committed)
 	case o.there.IsZero() && o.method == MethodPush:
 		return false, fmt.Sprintf("not applied by %s: it still commits %d", owner, o.last.committed)
 	case o.there.IsZero():

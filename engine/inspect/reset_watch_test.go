@@ -74,6 +74,9 @@ func TestObedience(t *testing.T) {
 		"push, handed out by a member that may not heed it": {
 			obedience{method: MethodPush, from: 100, to: 0},
 			[]sight{look(0, 100), says(look(30, 100), 100, 4)}, false, false, "not applied by c1"},
+		"push, the operator ends the watch": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true, cut: true},
+			[]sight{look(0, 100), look(2, 100)}, false, false, "not known whether c1 goes there: it was not watched to the end"},
 		"push, the broker is lost": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 100), {at: began.Add(time.Second), committed: -1, memory: -1, lost: "refused"}}, false, false, "then its broker was lost: refused"},
