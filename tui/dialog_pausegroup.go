@@ -154,13 +154,18 @@ func (d *pauseGroupDialog) typedName() string {
 
 func (d pauseGroupDialog) view(w, h int) string {
 	e := d.env
-	title := strings.ToUpper(d.verb()) + " THE GROUP " + SafeText(d.group) + " — nothing written yet"
+	what := " — nothing written yet"
 	switch {
 	case d.done:
-		title = strings.ToUpper(d.verb()) + " THE GROUP " + SafeText(d.group) + " — result, read back from the brokers"
+		what = " — result, read back from the brokers"
 	case d.applying:
-		title = strings.ToUpper(d.verb()) + " THE GROUP " + SafeText(d.group) + " — writing"
+		what = " — writing"
 	}
+	details := strings.TrimSpace(SafeText(e.o.Cluster) + " · " + e.modeWord())
+	title := strings.ToUpper(d.verb()) + " THE GROUP "
+	// A long name is cut, not what was done to it.
+	const frame = 12
+	title += table.CutMiddle(SafeText(d.group), max(w-frame-table.Width(title+what+details), 12)) + what
 	lines := d.planLines(w)
 	if d.done {
 		lines = d.resultLines(w)
@@ -168,7 +173,7 @@ func (d pauseGroupDialog) view(w, h int) string {
 	if !d.done && !d.applying {
 		lines = append(lines, d.buttonLines(w)...)
 	}
-	return drawBox(e, w, h, title, strings.TrimSpace(SafeText(e.o.Cluster)+" · "+e.modeWord()), lines, len(lines)-1)
+	return drawBox(e, w, h, title, details, lines, len(lines)-1)
 }
 
 // planLines say what is changed, and for whom.

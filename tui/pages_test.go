@@ -355,3 +355,13 @@ func TestTopicsSayWhatIsMissing(t *testing.T) {
 		t.Errorf("what is missing of another topic is said of this one:\n%s", d.frame())
 	}
 }
+
+// The title of the dialog says whether something was written, however long the name is.
+func TestALongGroupNameLeavesThePauseDialogItsTitle(t *testing.T) {
+	name := "com.example.payments.settlement.order-consumer-with-a-very-long-name-east"
+	e := driveCluster(t, 80, 24, defaultOptions(), fullCluster()).a.env
+	d, _ := newPauseGroupDialog(e, name, false)
+	if top, _, _ := strings.Cut(d.view(80, 20), "\n"); !strings.Contains(top, "— nothing written yet") || !strings.Contains(top, "PAUSE THE GROUP com.") || !strings.Contains(top, "east —") {
+		t.Errorf("the title is %q", top)
+	}
+}
