@@ -3,6 +3,7 @@ package inspect
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -70,7 +71,38 @@ func (c Charset) Text(body []byte) (text []byte, bad int) {
 	if err != nil { // decoders put U+FFFD instead
 		return body, 0
 	}
-	return bytes.TrimPrefix(text, byteOrderMark), bytes.Count(text, []byte(string(utf8.RuneError)))
+	if bad = bytes.Count(text, replacement); bad > 0 {
+		bad -= trueReplacements(decoder, body)
+	}
+	return bytes.TrimPrefix(text, byteOrderMark), bad
+}
+
+// replacement is U+FFFD, which decoders put where bytes are no character, and which a
+// body may hold like any other character, as one of replacementBytes.
+var replacement = []byte(string(utf8.RuneError))
+
+// replacementBytes are U+FFFD in the charsets that have it: utf-16be, utf-16le, gb18030.
+var replacementBytes = [][]byte{{0xff, 0xfd}, {0xfd, 0xff}, {0x84, 0x31, 0xa4, 0x37}}
+
+// trueReplacements counts the U+FFFD that are in body itself, by decoding it again in
+// pieces: one that is as long as U+FFFD and ends with it is nothing else.
+func trueReplacements(decoder transform.Transformer, body []byte) (n int) {
+	decoder.Reset()
+	var piece [utf8.UTFMax]byte
+	for len(body) > 0 {
+		size, taken, err := decoder.Transform(piece[:len(replacement)], body, true)
+		if size == 0 && taken == 0 && err == transform.ErrShortDst { // a longer character
+			size, taken, _ = decoder.Transform(piece[:], body, true)
+		}
+		if taken == 0 {
+			break // none of the decoders that there are
+		}
+		if bytes.Equal(piece[:size], replacement) && slices.ContainsFunc(replacementBytes, func(b []byte) bool { return bytes.HasSuffix(body[:taken], b) }) {
+			n++
+		}
+		body = body[taken:]
+	}
+	return n
 }
 
 // failure says what Text has replaced; "" nothing.

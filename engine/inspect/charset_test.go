@@ -43,6 +43,38 @@ func TestCharsets(t *testing.T) {
 	}
 }
 
+// A true U+FFFD is a character like any other: only places that are none of the
+// charset's count as bad.
+func TestCharsetCountsBadPlacesOnly(t *testing.T) {
+	for name, tt := range map[string]struct {
+		charset     Charset
+		bytes, text string
+		bad         int
+	}{
+		"gb18030":           {"gb18030", "a\x84\x31\xa4\x37b", "a\ufffdb", 0},
+		"gb18030, both":     {"gb18030", "\x84\x31\xa4\x37\xff\xcd\xcb\x94\x39\xfc\x36\xff", "\ufffd\ufffd退\U0001f600\ufffd", 2},
+		"gb18030, cut":      {"gb18030", "\x84\x31\xa4", "\ufffd1\ufffd", 2},
+		"gb18030, across":   {"gb18030", "\x84\x84\x31\xa4\x37", "", -1},
+		"utf-16le":          {"utf-16le", "\xfd\xffa\x00", "\ufffda", 0},
+		"utf-16be, mark":    {"utf-16le", "\xfe\xff\xff\xfd\x00a", "\ufffda", 0},
+		"utf-16le, odd":     {"utf-16le", "\xfd\xffa", "\ufffd\ufffd", 1},
+		"utf-16le, half":    {"utf-16le", "\x00\xd8a\x00", "\ufffda", 1},
+		"utf-16le, beyond":  {"utf-16le", "\x3d\xd8\x00\xde\xfd\xff", "\U0001f600\ufffd", 0},
+		"gbk has it not":    {"gbk", "\x84\x31\xa4\x37", "", -1},
+		"euc-kr":            {"euc-kr", "\xff\xfd", "", -1},
+		"windows-1252 none": {"windows-1252", "\xff\xfd", "ÿý", 0},
+	} {
+		text, bad := tt.charset.Text([]byte(tt.bytes))
+		want := tt.bad
+		if want < 0 { // what the decoder makes of it, all of it bad
+			tt.text, want = string(text), strings.Count(string(text), "\ufffd")
+		}
+		if string(text) != tt.text || bad != want {
+			t.Errorf("%s: %q with %d bad places, want %q with %d", name, text, bad, tt.text, want)
+		}
+	}
+}
+
 func TestCharsetNames(t *testing.T) {
 	for _, name := range Charsets() {
 		if c, err := ParseCharset(name); err != nil || c.String() != name {
