@@ -64,7 +64,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	if b.hold && !a.env.o.Hold {
 		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.name))
 	}
-	if b.cluster && a.env.o.Inspect == nil || b.tail && a.env.o.OpenTail == nil {
+	if !a.env.present(b) {
 		return nil
 	}
 	if !a.env.usable(b) {

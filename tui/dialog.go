@@ -307,7 +307,6 @@ func (d helpDialog) rows() []*binding {
 		text := strings.ToLower(b.Help().Key + " " + string(b.name) + " " + b.Help().Desc)
 		switch {
 		case b.where&d.where == 0, !d.env.usable(b), !strings.Contains(text, needle):
-		case len(d.env.o.Engines) < 2 && (b.name == "next-consumer" || b.name == "previous-consumer"):
 		case b.where == everywhere:
 			general = append(general, b)
 		default:

@@ -259,9 +259,17 @@ func parseKeys(text string) ([]string, error) {
 
 var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "insert", "delete", "backspace"}
 
-// usable reports whether a binding means anything on this screen.
+// usable reports whether a binding means anything on this screen, and is allowed.
 func (e *env) usable(b *binding) bool {
-	return !((b.write || b.hold) && e.readOnly()) && (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil) && (!b.tail || e.o.OpenTail != nil)
+	return e.present(b) && !((b.write || b.hold) && e.readOnly())
+}
+
+// present reports whether there is what a binding is about.
+func (e *env) present(b *binding) bool {
+	if b.name == "next-consumer" || b.name == "previous-consumer" {
+		return len(e.o.Engines) > 1
+	}
+	return (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil) && (!b.tail || e.o.OpenTail != nil)
 }
 
 // find gives the action of a key in a view.
