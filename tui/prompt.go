@@ -2,6 +2,8 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/tui/table"
 )
 
 // prompt asks for one line in place of the hint line. accept reads what was typed: an
@@ -46,7 +48,8 @@ func (p prompt) view(int, int) string { return "" }
 func (p prompt) hint(c *canvas) string {
 	th := p.env.th
 	c.put(th.key, " "+p.label+" ")
-	c.put(th.text, p.input.text(&p.env.g, min(max(c.room()*3/5, 16), c.room()), true))
+	most := min(max(c.room()*3/5, 16), c.room())
+	c.put(th.text, p.input.text(&p.env.g, min(max(table.Width(p.input.value())+2, 16), most), true)) // what is not typed yet leaves room for the rest
 	if p.err != "" {
 		c.put(th.bad, " "+failure.sign()+" "+p.err)
 	} else {
