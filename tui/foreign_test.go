@@ -323,7 +323,7 @@ func TestHugeBodies(t *testing.T) {
 		}))
 	}
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &b)
-	d.keys("k").see("first of 4.0 MiB, o saves all")
+	d.keys("k").see("cut: J more")
 	if n := d.tail().ring.bytes; n > keepBytes {
 		t.Errorf("%d bytes are kept", n)
 	}

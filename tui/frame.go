@@ -324,7 +324,7 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "pause", "reset", "filter", "freeze", "seek-time", "seek-offset", "queues", "next-match", "body-down", "hex", "next-error", "events", "live", "describe", "resend", "follow", "tail-here", "findings", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "tail", "lag", "topics", "brokers"}
+var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "resend", "pause", "reset", "filter", "freeze", "seek-time", "seek-offset", "queues", "next-match", "body-down", "hex", "next-error", "events", "live", "describe", "follow", "tail-here", "findings", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "tail", "lag", "topics", "brokers"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
@@ -344,10 +344,6 @@ func (a *app) drawHint(c *canvas) (mode string) {
 			p.key += "/" + a.env.keys.first("up")
 		case "next-topic":
 			if s := a.picture().scene; s == nil || len(s.Topics) < 2 {
-				continue
-			}
-		case "next-consumer":
-			if a.consumers() < 2 {
 				continue
 			}
 		case "live":

@@ -3,6 +3,8 @@ package tui
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -112,6 +114,7 @@ type bodyKey struct {
 	charset inspect.Charset
 	width   int
 	wrap    bool
+	more    int // how often its text was doubled, see DecodeMore
 }
 
 // tailBody is a readable body in lines of at most the width, safe to print.
@@ -129,9 +132,12 @@ func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
 }
 
 func readBody(r *tailRow, k bodyKey) tailBody {
-	d := inspect.Decode(r.message, k.decoder, k.charset)
+	d := inspect.DecodeMore(r.message, k.decoder, k.charset, k.more)
 	b := tailBody{reader: d.Reader(), failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
+	if d.Decoder == inspect.DecoderHex && k.width < dumpLine {
+		text = halveDump(text)
+	}
 	for l := range strings.SplitSeq(text, "\n") {
 		l = SafeText(l)
 		if k.wrap && k.width > 0 {
@@ -141,6 +147,30 @@ func readBody(r *tailRow, k bodyKey) tailBody {
 		}
 	}
 	return b
+}
+
+// dumpLine is the width of a line of a dump: place, 16 bytes in two groups, and the
+// same as characters.
+const dumpLine = len("00000000  00 11 22 33 44 55 66 77  88 99 aa bb cc dd ee ff  |0123456789abcdef|")
+
+// halveDump gives a dump 8 bytes a line, for a narrow pane.
+func halveDump(text string) string {
+	const bytesAt, secondAt, charsAt, half = 10, 35, 61, len("00 11 22 33 44 55 66 77")
+	var b strings.Builder
+	for l := range strings.SplitSeq(text, "\n") {
+		place, err := strconv.ParseInt(l[:min(len(l), 8)], 16, 64)
+		if err != nil || len(l) <= charsAt { // an empty body
+			b.WriteString(l)
+			continue
+		}
+		chars := strings.TrimSuffix(l[charsAt:], "|")
+		for i, at := range []int{bytesAt, secondAt} {
+			if from := i * 8; from < len(chars) {
+				fmt.Fprintf(&b, "%08x  %s  |%s|\n", place+int64(from), l[at:at+half], chars[from:min(from+8, len(chars))])
+			}
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // appendWrapped breaks one line into pieces of at most w cells. A line of megabytes

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"eyeq/engine/inspect"
@@ -137,10 +138,20 @@ func (v *tailView) queuesText() string {
 
 var tailColumns = []table.Column{
 	{ID: "born", Title: "born", Width: 12, Fixed: true},
-	{ID: "queue", Title: "queue", Width: 5, Flex: 1, Max: 16},
+	{ID: "queue", Title: "queue", Width: 5}, // see columns
 	{ID: "offset", Title: "offset", Width: 11, Right: true, Rank: 3},
 	{ID: "key", Title: "key", Width: 10, Flex: 1, Max: 20, Rank: 2},
 	{ID: "body", Title: "body", Width: 12, Flex: 6},
+}
+
+// columns are those of the list; the body gets the room that the queues' names leave.
+func (v *tailView) columns() []table.Column {
+	columns := slices.Clone(tailColumns)
+	queue := &columns[1]
+	for _, name := range v.names {
+		queue.Width = min(max(queue.Width, table.Width(v.brief.name(name))+len("/00")), 16)
+	}
+	return columns
 }
 
 // drawList draws the messages, the newest at the bottom.
@@ -162,8 +173,9 @@ func (v *tailView) drawList(c *canvas, h int) {
 		details = fmt.Sprintf("%d marked · ", n) + details
 	}
 	c.top(thinBox, th.frame, th.title, title, details)
-	layout := table.Fit(tailColumns, c.w-2, c.w, 0)
-	c.tableHead(th, &layout, tailColumns, table.Order{}, "", "")
+	columns := v.columns()
+	layout := table.Fit(columns, c.w-2, c.w, 0)
+	c.tableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [5]table.Cell
 	for i := first; i < end; i++ {
 		r := v.row(v.list.Key(i))
@@ -178,7 +190,7 @@ func (v *tailView) drawList(c *canvas, h int) {
 		if i == v.list.Cursor() {
 			look.Cursor, look.Row = v.env.g.cursor, th.cursor
 		}
-		c.tableRow(th, &layout, tailColumns, cells[:], look)
+		c.tableRow(th, &layout, columns, cells[:], look)
 	}
 	var notes []string
 	if v.list.Len() == 0 {
@@ -246,11 +258,15 @@ func (v *tailView) drawMessage(c *canvas, h int) {
 		return
 	}
 	r := v.current()
-	title := "Message"
+	title, down := "Message", v.env.keys.first("body-down")
+	details := down + "/" + v.env.keys.first("body-up") + " scroll"
 	if r != nil && r.message != nil {
 		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, grouped(r.offset))
+		if b := v.shownBody(r); b != nil && b.cut {
+			details = "cut: " + down + " more"
+		}
 	}
-	c.top(thinBox, th.frame, th.bold, title, v.env.keys.first("body-down")+"/"+v.env.keys.first("body-up")+" scroll")
+	c.top(thinBox, th.frame, th.bold, title, details)
 	room := h - 2
 	lines := v.messageLines(r, c.w-2, room)
 	for i := range room {
@@ -277,20 +293,23 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 		}
 		return lines
 	}
-	lines := v.factLines(r, room >= 14)
+	lines := v.factLines(r, w, room >= 14)
 	tracks := v.trackLines(r, min(4, max(room/5-1, 0)))
-	body := v.body(v.bodyKey(r))
+	if room >= decodersFrom {
+		tracks = append([][]segment{v.decoderLine()}, tracks...)
+	}
+	body := v.shownBody(r)
 	if body == nil {
 		return append(append(lines, line(segment{th.dim, "─ body " + size(int64(r.size)) + " …"})), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
 	end := min(top+shown, len(body.lines))
-	bytes := size(int64(body.size))
+	cut := ""
 	if body.cut {
-		bytes = "first of " + bytes + ", " + v.env.keys.first("save") + " saves all"
+		cut = "+"
 	}
-	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s ─", body.reader, bytes, grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))))
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))), cut)
 	lines = append(lines, line(segment{th.frame, rule}))
 	if body.failed != "" && shown > 1 {
 		lines = append(lines, line(segment{th.warn, " " + warning.sign() + " " + body.failed}))
@@ -310,26 +329,56 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 	return append(lines, tracks...)
 }
 
-// factLines are what is known besides the body.
-func (v *tailView) factLines(r *tailRow, all bool) [][]segment {
-	th, m := v.env.th, r.message
-	held := ""
-	if !r.due.IsZero() {
-		held = ", due " + v.env.clock(r.due, clockSeconds) + " (" + dueIn(r, v.env) + ")"
+// decodersFrom is the height from which there is a line for the decoders.
+const decodersFrom = 20
+
+// decoderLine names the decoders and marks the chosen one.
+func (v *tailView) decoderLine() []segment {
+	th := v.env.th
+	l := line(segment{th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "})
+	for _, name := range inspect.Decoders() {
+		if name == v.decoder {
+			l = append(l, segment{th.accent, "[" + name + "] "})
+			continue
+		}
+		l = append(l, segment{th.dim, name + " "})
 	}
-	stored := signedSpan(r.stored.Sub(r.born))
-	born := fmt.Sprintf(" born    %s from %s  stored %s%s", v.env.clock(r.born, clockMillis), m.BornHost(), stored, held)
+	return append(l, segment{th.frame, "─ " + v.env.keys.first("copy") + " copy ─ " + v.env.keys.first("save") + " save"})
+}
+
+// factLines are what is known besides the body.
+func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
+	th, m := v.env.th, r.message
+	var held [][]segment
+	if !r.due.IsZero() {
+		text := " due     " + v.env.clock(r.due, clockSeconds) + " (" + dueIn(r, v.env) + ")"
+		if r.dueTopic != "" {
+			text += " in " + r.dueTopic
+		}
+		held = [][]segment{line(segment{th.warn, text})}
+	}
+	born := func(host string) string {
+		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, clockMillis), host, signedSpan(r.stored.Sub(r.born)))
+	}
+	from := born(m.BornHost().String())
+	if table.Width(from) > w {
+		from = born(m.BornHost().Addr().String()) // the port says least
+	}
 	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", orNone(r.tags), orNone(r.key), r.retries)
+	if packed := inspect.Compression(m); packed != "" {
+		tags += "   " + packed
+	}
 	if !all {
-		return [][]segment{line(segment{th.text, born}), line(segment{th.text, tags + "   " + size(int64(r.size))})}
+		return append([][]segment{line(segment{th.text, from}), line(segment{th.text, tags + "   " + size(int64(r.size))})}, held...)
 	}
 	id, _ := safeHead([]byte(m.MessageID()), rowCells)
-	return [][]segment{
+	lines := [][]segment{
 		line(segment{th.text, " id      " + id}),
 		line(segment{th.text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size)))}),
-		line(segment{th.text, born}), line(segment{th.text, tags}),
-		line(segment{th.text, " props   " + v.propertiesText(r)}),
+		line(segment{th.text, from}),
 	}
+	lines = append(append(lines, held...), line(segment{th.text, tags}))
+	return append(lines, line(segment{th.text, " props   " + v.propertiesText(r)}))
 }
 
 func dueIn(r *tailRow, e *env) string {
@@ -390,7 +439,7 @@ func trackText(t *inspect.Track) string {
 	}
 	text := fmt.Sprintf("%s %s %s", pad(table.Cut(t.Group, 24), 16), sign, t.State)
 	if t.Behind > 0 {
-		text += ", " + plural(int(t.Behind), "message") + " before it wait"
+		text += ", " + grouped(t.Behind) + " behind"
 	}
 	if t.Detail != "" {
 		text += ", " + t.Detail

@@ -86,6 +86,10 @@ func (v *tailView) choose(decoder string) {
 
 // move moves the cursor. Scrolling up makes the list stand; its last row follows again.
 func (v *tailView) move(a action) {
+	if v.zoomed && a != "down" && a != "up" { // there is no list to page in
+		v.scroll(a)
+		return
+	}
 	before, _ := v.list.Current()
 	if a == "bottom" {
 		v.follow()
@@ -96,7 +100,7 @@ func (v *tailView) move(a action) {
 		return
 	}
 	if now, _ := v.list.Current(); now != before {
-		v.top, v.moved = 0, v.env.now
+		v.top, v.hunt, v.moved = 0, 0, v.env.now
 	}
 }
 
@@ -140,16 +144,37 @@ func (v *tailView) scroll(a action) {
 		return
 	}
 	v.stand()
-	b := v.body(v.bodyKey(r))
+	b := v.shownBody(r)
 	if b == nil {
 		return
 	}
-	if a == "body-up" {
-		v.top = max(v.top-1, 0)
-		return
+	page := max(v.plan().bodyH-bodyFacts, 1)
+	switch a {
+	case "body-down":
+		v.top++
+	case "body-up":
+		v.top--
+	case "half-down":
+		v.top += max(page/2, 1)
+	case "half-up":
+		v.top -= max(page/2, 1)
+	case "page-down":
+		v.top += page
+	case "page-up":
+		v.top -= page
+	case "top":
+		v.top = 0
+	case "bottom":
+		v.top = len(b.lines) - page
 	}
-	v.top = min(v.top+1, max(len(b.lines)-1, 0))
+	v.top = max(min(v.top, len(b.lines)-1), 0)
+	if b.cut && v.top+2*page >= len(b.lines) {
+		v.readOn(r)
+	}
 }
+
+// bodyFacts is about what stands beside the body in its pane.
+const bodyFacts = 10
 
 // jumpError goes to the next row that cannot be read.
 func (v *tailView) jumpError(step int) {
@@ -175,12 +200,18 @@ func (v tailView) findMatch(step int) (page, request) {
 	if r == nil {
 		return v, refuseRequest{"there is no message"}
 	}
-	if b := v.body(v.bodyKey(r)); b != nil {
+	v.hunt = 0
+	if b := v.shownBody(r); b != nil {
 		for i := v.top + step; i >= 0 && i < len(b.lines); i += step {
 			if re.MatchString(b.lines[i]) {
 				v.top = i
 				return v, nil
 			}
+		}
+		if b.cut && step > 0 { // what is laid out has been looked through: go on in the rest
+			v.top, v.hunt = max(len(b.lines)-1, 0), step
+			v.readOn(r)
+			return v, nil
 		}
 	}
 	at := v.list.Cursor()

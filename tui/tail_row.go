@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,23 +21,24 @@ const (
 // tailRow is a message of a tail behind the door. It is made by a command, once, and
 // never changed; its texts are safe to print.
 type tailRow struct {
-	seq     uint64          // in the order in which they came, from 1
-	message *engine.Message // its own copy; nil: a record that cannot be read
-	mq      engine.MessageQueue
-	broker  string
-	offset  int64
-	born    time.Time
-	stored  time.Time
-	due     time.Time // of a message that is held back until then; zero: it is not
-	key     string
-	tags    string
-	line    string // the beginning of the body
-	head    []byte // its first bytes, for another charset
-	bad     string // why the body, or the record, cannot be read; "" it can
-	size    int    // of the body
-	bytes   int    // that keeping it takes
-	retries int32
-	decoder string // that reads it: json, text, hex
+	seq      uint64          // in the order in which they came, from 1
+	message  *engine.Message // its own copy; nil: a record that cannot be read
+	mq       engine.MessageQueue
+	broker   string
+	offset   int64
+	born     time.Time
+	stored   time.Time
+	due      time.Time // of a message that is held back until then; zero: it is not
+	dueTopic string    // where it goes then
+	key      string
+	tags     string
+	line     string // the beginning of the body
+	head     []byte // its first bytes, for another charset
+	bad      string // why the body, or the record, cannot be read; "" it can
+	size     int    // of the body
+	bytes    int    // that keeping it takes
+	retries  int32
+	decoder  string // that reads it: json, text, hex
 }
 
 // tailRows lets a batch in.
@@ -59,7 +59,8 @@ func tailRows(b *TailBatch) []*tailRow {
 func newTailRow(m *engine.Message) *tailRow {
 	own := m.Clone()
 	r := &tailRow{message: &own, mq: own.MessageQueue(), offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
-		retries: own.ReconsumeTimes(), due: dueTime(&own), bytes: own.StoreSize() + 512}
+		retries: own.ReconsumeTimes(), bytes: own.StoreSize() + 512}
+	r.due, r.dueTopic = dueTime(&own)
 	r.broker = SafeText(r.mq.BrokerName)
 	r.key, _ = safeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
 	r.tags, _ = safeHead([]byte(own.Tags()), rowCells)
@@ -111,41 +112,13 @@ func lastRune(b []byte) []byte {
 	return b[len(b)-1:]
 }
 
-// Properties by which a broker holds a message back.
-const (
-	propertyTimerDue = "TIMER_OUT_MS"     // of the 5.x timer, while it is held back
-	propertyDeliver  = "TIMER_DELIVER_MS" // as the producer asked
-	propertyDelay    = "DELAY"
-	timerTopic       = "rmq_sys_wheel_timer"
-	delayTopic       = "SCHEDULE_TOPIC_XXXX"
-)
-
-// delayLevels are the broker's delays by level, unless it has others of its own.
-var delayLevels = [...]time.Duration{
-	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second, time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute,
-	6 * time.Minute, 7 * time.Minute, 8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
-}
-
-// dueTime is when a message that is held back will be delivered; zero for any other.
-func dueTime(m *engine.Message) time.Time {
-	switch m.Topic() {
-	case timerTopic:
-		for _, name := range []string{propertyTimerDue, propertyDeliver} {
-			if text, ok := m.Property(name); ok {
-				n, err := strconv.ParseInt(text, 10, 64)
-				if err == nil && n > 0 {
-					return time.UnixMilli(n)
-				}
-			}
-		}
-	case delayTopic:
-		text, _ := m.Property(propertyDelay)
-		level, err := strconv.Atoi(text)
-		if err == nil && level >= 1 {
-			return m.Stored().Add(delayLevels[min(level, len(delayLevels))-1])
-		}
+// dueTime is when a message that a broker holds back will be delivered, and to which
+// topic; zero for any other.
+func dueTime(m *engine.Message) (due time.Time, to string) {
+	if d, ok := inspect.DelayOf(m, nil); ok && d.Parked {
+		return d.Due, SafeText(d.Topic)
 	}
-	return time.Time{}
+	return time.Time{}, ""
 }
 
 // tailRing keeps the newest rows. It is never changed in place, so that a frozen

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"github.com/google/go-cmp/cmp"
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
@@ -474,20 +475,71 @@ func TestWhoReadItIsAskedForAMessageAtRest(t *testing.T) {
 
 func TestDueTimes(t *testing.T) {
 	level := tailRecord(t, func(r *protocol.Record) {
-		r.Topic, r.Properties = "SCHEDULE_TOPIC_XXXX", []protocol.Property{{Name: "DELAY", Value: "4"}}
+		r.Topic, r.QueueID, r.Properties = "SCHEDULE_TOPIC_XXXX", 3, []protocol.Property{{Name: "DELAY", Value: "4"}, {Name: "REAL_TOPIC", Value: "orders"}}
 	})
 	timer := tailRecord(t, func(r *protocol.Record) {
 		r.Topic, r.Properties = "rmq_sys_wheel_timer", []protocol.Property{{Name: "TIMER_OUT_MS", Value: fmt.Sprint(fixtureNow.Add(time.Hour).UnixMilli())}}
 	})
 	plain := tailRecord(t, func(r *protocol.Record) { r.Properties = []protocol.Property{{Name: "DELAY", Value: "4"}} })
-	if got, want := dueTime(&level), level.Stored().Add(30*time.Second); !got.Equal(want) {
-		t.Errorf("level 4 is due at %v, want %v", got, want)
+	if got, to := dueTime(&level); !got.Equal(level.Stored().Add(30*time.Second)) || to != "orders" {
+		t.Errorf("level 4 is due at %v in %q, want %v in orders", got, to, level.Stored().Add(30*time.Second))
 	}
-	if got := dueTime(&timer); !got.Equal(fixtureNow.Add(time.Hour)) {
+	if got, _ := dueTime(&timer); !got.Equal(fixtureNow.Add(time.Hour)) {
 		t.Errorf("the timer's is due at %v", got)
 	}
-	if got := dueTime(&plain); !got.IsZero() {
+	if got, _ := dueTime(&plain); !got.IsZero() {
 		t.Errorf("one that was delivered is due at %v", got)
+	}
+	for _, w := range []int{80, 120} { // nothing else may push it out of the pane
+		d, _ := tailing(t, w, 36, defaultOptions(), "SCHEDULE_TOPIC_XXXX", nil, &TailBatch{Messages: []engine.Message{level}, Seen: 1, Matched: 1})
+		d.see("due     14:").see(" in orders")
+	}
+}
+
+// A dump is laid out for the pane: lines of 16 bytes would be torn apart in one of 80
+// cells.
+func TestDumpsFitTheirPane(t *testing.T) {
+	m := tailRecord(t, func(r *protocol.Record) { r.Body = []byte("0123456789abcdefXYZ|") })
+	row := newTailRow(&m)
+	for width, want := range map[int][]string{
+		100: {"00000000  30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  |0123456789abcdef|", "00000010  58 59 5a 7c                                       |XYZ||"},
+		47: {"00000000  30 31 32 33 34 35 36 37  |01234567|", "00000008  38 39 61 62 63 64 65 66  |89abcdef|",
+			"00000010  58 59 5a 7c              |XYZ||"},
+	} {
+		if diff := cmp.Diff(want, readBody(row, bodyKey{decoder: inspect.DecoderHex, width: width, wrap: true}).lines); diff != "" {
+			t.Errorf("%d cells (-want +got):\n%s", width, diff)
+		}
+	}
+	empty := tailRecord(t, func(r *protocol.Record) { r.Body = nil })
+	if got := readBody(newTailRow(&empty), bodyKey{decoder: inspect.DecoderHex, width: 47, wrap: true}).lines; len(got) != 1 || got[0] != "" {
+		t.Errorf("an empty body: %q", got)
+	}
+}
+
+// Of a huge body the beginning is laid out; reading on and searching lay out more.
+func TestMoreOfAHugeBodyIsShown(t *testing.T) {
+	var text strings.Builder
+	for i := range 60_000 {
+		fmt.Fprintf(&text, "line %d of many\n", i)
+	}
+	text.WriteString("the needle")
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &TailBatch{Messages: []engine.Message{
+		tailRecord(t, func(r *protocol.Record) { r.Body = []byte(text.String()) })}})
+	d.later(time.Second).see("cut: J more")
+	laidOut := func() int { v := d.tail(); return len(v.shownBody(v.current()).lines) }
+	first := laidOut()
+	d.keys("z", "G").later(time.Second)
+	if more := laidOut(); more < first*3/2 {
+		t.Errorf("%d lines at first, %d after the end was reached", first, more)
+	}
+	d.keys("ctrl+b", "g").see("    1 line 0 of many")
+	d.keys("z", "/").typing("needle").keys("enter").later(time.Second).keys("n")
+	for range 10 {
+		d.later(time.Second)
+	}
+	d.see("60,001 the needle").see("line 60,001-60,001 of 60")
+	if n := len(d.tail().bodies); n != 1 {
+		t.Errorf("%d bodies of megabytes are kept, want the one on the screen", n)
 	}
 }
 

@@ -70,6 +70,9 @@ type tailView struct {
 	decoder string
 	zoomed  bool
 	top     int // first line of the body that is shown
+	more    int // of the body of moreOf, how often its text was doubled
+	moreOf  uint64
+	hunt    int // findMatch goes on in this direction when there is more of the body
 	bodies  []tailBodyMsg
 	decodes bodyKey // on its way
 	tracks  []tailTracksMsg
@@ -177,6 +180,12 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 		}
 		v.bodies = append(slices.Clip(v.bodies), msg)
 		v.bodies = v.bodies[max(len(v.bodies)-keepBodies, 0):]
+		if msg.key.more > 0 { // it may take megabytes
+			v.bodies = v.bodies[max(len(v.bodies)-1, 0):]
+		}
+		if r := v.current(); v.hunt != 0 && r != nil && msg.key == v.bodyKey(r) {
+			return v.findMatch(v.hunt)
+		}
 	case tailTracksMsg:
 		v.asking = 0
 		v.tracks = append(slices.Clip(v.tracks), msg)
@@ -332,7 +341,32 @@ func (v tailView) due() (page, request) {
 
 // bodyKey is how the body of a row is to be read now.
 func (v *tailView) bodyKey(r *tailRow) bodyKey {
-	return bodyKey{r.seq, v.decoder, v.env.charset, v.bodyWidth(), v.wrap}
+	k := bodyKey{seq: r.seq, decoder: v.decoder, charset: v.env.charset, width: v.bodyWidth(), wrap: v.wrap}
+	if r.seq == v.moreOf {
+		k.more = v.more
+	}
+	return k
+}
+
+// shownBody is the body of a row as far as it is laid out; nil: not yet.
+func (v *tailView) shownBody(r *tailRow) *tailBody {
+	for k := v.bodyKey(r); k.more >= 0; k.more-- {
+		if b := v.body(k); b != nil {
+			return b
+		}
+	}
+	return nil
+}
+
+// readOn has more of a body laid out.
+func (v *tailView) readOn(r *tailRow) {
+	if v.body(v.bodyKey(r)) == nil {
+		return // it is on its way
+	}
+	if v.moreOf != r.seq {
+		v.moreOf, v.more = r.seq, 0
+	}
+	v.more++
 }
 
 func (v *tailView) body(k bodyKey) *tailBody {

@@ -24,12 +24,10 @@ const (
 func Decoders() []string { return []string{DecoderAuto, DecoderJSON, DecoderText, DecoderHex} }
 
 const (
-	// maxShown bounds the text of a Decoded: nobody reads more, and each line of it is
+	// maxShown bounds the text of a Decoded: few read more, and each line of it is
 	// laid out for a screen.
 	maxShown = 256 << 10
-	// maxHexShown is what a dump of maxShown holds.
-	maxHexShown = maxShown / hexLine * 16
-	hexLine     = 79 // characters that a dump takes for 16 bytes
+	hexLine  = 79 // characters that a dump takes for 16 bytes
 )
 
 // Body is the body of a message as far as it can be had: inflated, or as it is
@@ -42,14 +40,33 @@ func Body(m *protocol.MessageExt) (body []byte, whyRaw string) {
 	return body, ""
 }
 
+// Compression names how the body of a message was compressed; "" it is not.
+func Compression(m *protocol.MessageExt) string {
+	if m.SysFlag()&protocol.SysFlagCompressed == 0 {
+		return ""
+	}
+	switch m.SysFlag() & protocol.SysFlagCompressionMask {
+	case protocol.SysFlagLZ4:
+		return "lz4"
+	case protocol.SysFlagZSTD:
+		return "zstd"
+	}
+	return "zlib"
+}
+
 // Decode makes a body readable by the decoder of that name; "" is DecoderAuto. What
 // the decoder cannot read comes out by another one, and Failed says why: no byte is
 // lost but by Cut. A charset other than UTF-8 is believed: DecoderAuto takes no body for
 // bytes because of its characters, and what cannot be one is replaced, which Failed
 // says. Text holds what the message holds: it must be made safe before it is shown.
 func Decode(m *protocol.MessageExt, decoder string, charset Charset) Decoded {
+	return DecodeMore(m, decoder, charset, 0)
+}
+
+// DecodeMore is Decode of a text twice as long for each doubling, for who reads on.
+func DecodeMore(m *protocol.MessageExt, decoder string, charset Charset, doublings int) Decoded {
 	body, whyRaw := Body(m)
-	d := decodeBody(body, decoder, charset)
+	d := decodeBody(body, decoder, charset, maxShown<<min(doublings, 8))
 	if whyRaw != "" {
 		if d.Failed != "" {
 			d.Failed = "; " + d.Failed
@@ -60,14 +77,14 @@ func Decode(m *protocol.MessageExt, decoder string, charset Charset) Decoded {
 }
 
 // decodeBody decodes what a charset makes of body. A dump shows the body's own bytes.
-func decodeBody(body []byte, decoder string, charset Charset) Decoded {
+func decodeBody(body []byte, decoder string, charset Charset, limit int) Decoded {
 	if charset == "" || decoder == DecoderHex {
-		return decodeBytes(body, decoder)
+		return decodeBytes(body, decoder, limit)
 	}
 	text, bad := charset.Text(body)
-	d := decodeBytes(text, decoder)
+	d := decodeBytes(text, decoder, limit)
 	if d.Decoder == DecoderHex { // too many controls for a text
-		d = decodeBytes(body, DecoderHex)
+		d = decodeBytes(body, DecoderHex, limit)
 		d.Failed = fmt.Sprintf("no text in %v: mostly control characters", charset)
 		return d
 	}
@@ -81,41 +98,41 @@ func decodeBody(body []byte, decoder string, charset Charset) Decoded {
 	return d
 }
 
-func decodeBytes(body []byte, decoder string) Decoded {
+func decodeBytes(body []byte, decoder string, limit int) Decoded {
 	switch decoder {
 	case "", DecoderAuto:
-		return decodeAuto(body)
+		return decodeAuto(body, limit)
 	case DecoderJSON:
 		if err := checkJSON(body); err != nil {
-			d := decodeAuto(body)
+			d := decodeAuto(body, limit)
 			d.Failed = "no JSON: " + err.Error()
 			return d
 		}
-		return decodeJSON(body)
+		return decodeJSON(body, limit)
 	case DecoderText:
 		if at := badUTF8(body); at >= 0 {
-			d := decodeHex(body)
+			d := decodeHex(body, limit)
 			d.Failed = fmt.Sprintf("no UTF-8 text: byte %#02x at %d", body[at], at)
 			return d
 		}
-		return decodeText(body)
+		return decodeText(body, limit)
 	case DecoderHex:
-		return decodeHex(body)
+		return decodeHex(body, limit)
 	}
-	d := decodeAuto(body)
+	d := decodeAuto(body, limit)
 	d.Failed = fmt.Sprintf("there is no decoder %q", decoder)
 	return d
 }
 
 // decodeAuto chooses by the bytes. JSON that is a bare word or number is text.
-func decodeAuto(body []byte) Decoded {
+func decodeAuto(body []byte, limit int) Decoded {
 	switch {
 	case badUTF8(body) >= 0 || mostlyControls(body):
-		return decodeHex(body)
+		return decodeHex(body, limit)
 	case looksLikeJSON(body) && slices.Contains([]byte("{["), firstByte(body)) && json.Valid(body):
-		return decodeJSON(body)
+		return decodeJSON(body, limit)
 	}
-	return decodeText(body)
+	return decodeText(body, limit)
 }
 
 func firstByte(body []byte) byte {
@@ -153,8 +170,8 @@ func mostlyControls(body []byte) bool {
 	return controls*4 > len(head)
 }
 
-func decodeText(body []byte) Decoded {
-	shown, cut := cutText(body, maxShown)
+func decodeText(body []byte, limit int) Decoded {
+	shown, cut := cutText(body, limit)
 	return Decoded{Decoder: DecoderText, Text: string(shown), Size: len(body), Cut: cut}
 }
 
@@ -169,13 +186,13 @@ func cutText(body []byte, limit int) (shown []byte, cut bool) {
 	return body[:limit], true
 }
 
-func decodeHex(body []byte) Decoded {
-	shown := body[:min(len(body), maxHexShown)]
+func decodeHex(body []byte, limit int) Decoded {
+	shown := body[:min(len(body), limit/hexLine*16)]
 	return Decoded{Decoder: DecoderHex, Text: hex.Dump(shown), Size: len(body), Cut: len(shown) < len(body)}
 }
 
-func decodeJSON(body []byte) Decoded {
-	text, cut := indentJSON(body, maxShown)
+func decodeJSON(body []byte, limit int) Decoded {
+	text, cut := indentJSON(body, limit)
 	return Decoded{Decoder: DecoderJSON, Text: text, Size: len(body), Cut: cut}
 }
 
