@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"io"
 	"runtime"
 	"testing"
@@ -151,5 +152,31 @@ func TestAFrameOfAWatchedGroupStaysWithinItsMemory(t *testing.T) {
 	runtime.ReadMemStats(&after)
 	if got := (after.TotalAlloc - before.TotalAlloc) / frames; got > 200_000 {
 		t.Errorf("a frame of a watched group of 1,000 queues at 120x36 allocates %d bytes, the budget is 200,000", got)
+	}
+}
+
+// BenchmarkKeyAmongTopics presses a key in a list of 900 topics while their details
+// come in, and draws the frame (R189): nothing in it may wait for the network.
+func BenchmarkKeyAmongTopics(b *testing.B) {
+	f := &fakeCluster{topics: func() (l inspect.TopicList, err error) {
+		for i := range 900 {
+			l.Topics = append(l.Topics, inspect.TopicName{Topic: fmt.Sprintf("com.example.orders.topic-%04d", i)})
+		}
+		return l, nil
+	}}
+	f.topicRows = func(topics []string) []inspect.TopicRow {
+		rows := make([]inspect.TopicRow, len(topics))
+		for i, t := range topics {
+			rows[i] = inspect.TopicRow{TopicName: inspect.TopicName{Topic: t}, Stored: inspect.Exact(int64(i)), Queues: 1}
+		}
+		return rows
+	}
+	d := driveCluster(b, 120, 36, defaultOptions(), f).keys("5", "s", "s")
+	b.ReportAllocs()
+	for b.Loop() {
+		d.keys("ctrl+r", "j")
+		if len(d.a.View()) == 0 {
+			b.Fatal("no frame")
+		}
 	}
 }
