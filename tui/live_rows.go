@@ -184,7 +184,13 @@ func (v *liveView) sort(shown []int, exactly bool) {
 			}
 			return -1
 		}
-		return v.compare(a, b, ordering{order, loose})
+		n := v.compare(a, b, ordering{order, loose})
+		if x, known := v.value(a, order.Column); n == 0 && loose && known {
+			if y, also := v.value(b, order.Column); also && x == y { // queues that are all empty stand by their numbers
+				return cmp.Compare(a, b)
+			}
+		}
+		return n
 	}
 	slices.SortStableFunc(shown, func(a, b int) int { return cmp.Or(compare(a, b, false), cmp.Compare(a, b)) })
 	if !exactly {

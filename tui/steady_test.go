@@ -116,3 +116,19 @@ func TestGroupsDoNotDance(t *testing.T) {
 		t.Errorf("turning the order round did not sort")
 	}
 }
+
+// Queues that have caught up stand by their numbers, in whatever order they did.
+func TestQueuesThatCaughtUpStandByTheirNumbers(t *testing.T) {
+	before, after := fixtureLive(2), fixtureLive(0)
+	for i := range after.Queues {
+		after.Queues[i].Lag, after.Queues[i].Committed = inspect.Exact(0), after.Queues[i].Max
+	}
+	d := watching(t, 120, 36, defaultOptions(), before, after)
+	keys := d.a.live[d.a.cur].queues.Keys()
+	for i := 1; i < len(keys); i++ {
+		a, b := keys[i-1], keys[i]
+		if cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)) > 0 {
+			t.Errorf("%v stands above %v", a, b)
+		}
+	}
+}
