@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,6 +82,9 @@ func (d pauseDialog) view(w, h int) string {
 		line(d.env.plain(" What is cached is consumed to its end; the member keeps its queues.")),
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
 			segment{th.dim, " 10m, or not"}),
+	}
+	if d.env.o.Member { // the other way to stop consuming does the opposite
+		lines = slices.Insert(lines, 1, line(segment{d.env.th.dim, " Nobody else reads them meanwhile. To hand them to the other members, leave (" + d.env.keys.first("back") + ")."}))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {

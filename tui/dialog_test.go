@@ -11,6 +11,15 @@ import (
 	"eyeq/engine/core"
 )
 
+// The screen says which way keeps a member's queues and which hands them over (R103).
+func TestPauseSaysWhoKeepsTheQueues(t *testing.T) {
+	o := defaultOptions()
+	o.Member = true
+	d := drive(t, 120, 36, o, &fakeEngine{})
+	d.keys("P").see("the member keeps its queues").see("Nobody else reads them meanwhile. To hand them to the other members, leave (q).").keys("esc")
+	d.keys("q").see("gives them to the")
+}
+
 func TestPausingAsksFirst(t *testing.T) {
 	var got []engine.PauseRequest
 	var resumed []engine.ResumeRequest

@@ -81,7 +81,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		{"state", state},
 		{"owner", v.watchOwner(s, q, w)},
 		{"lag", v.watchLag(q, w)},
-		{"broker has", fmt.Sprintf("%s … %s, asked %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
+		{"broker has", fmt.Sprintf("%s … %s, asked %s at its %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now), role(q.BrokerID))},
 		{"next", v.watchNext(q, w)},
 	}
 	if w.inflight.Known {
@@ -118,6 +118,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		fact{"flow", flow},
 		fact{"pull", "last " + ago(q.LastPull, now)},
 		fact{"consume", "last " + ago(q.LastConsume, now)},
+		fact{"read from", "master or slave, its holder does not tell which"},
 	)
 	if s.Orderly {
 		lock := "not held"
