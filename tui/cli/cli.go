@@ -102,7 +102,7 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 	if e.command != nil {
 		name = e.command.CommandPath()
 	}
-	text := oneLine(reasonText(err))
+	text := cutText(oneLine(reasonText(err)))
 	if todo := advice(err); todo != "" {
 		text += "; " + todo
 	}
@@ -113,6 +113,19 @@ func (e *env) report(root *cobra.Command, err, cause error) int {
 		fmt.Fprintf(e.stderr, "See '%s --help'.\n", name)
 	}
 	return status
+}
+
+// maxErrorText is how much of an error is told: a key or a name in it may be huge.
+const maxErrorText = 8 << 10
+
+// cutText leaves out the middle of a text that is too long to be read: what is wrong
+// stands at its end.
+func cutText(s string) string {
+	if len(s) <= maxErrorText {
+		return s
+	}
+	head, tail := s[:maxErrorText/2], s[len(s)-maxErrorText/2:]
+	return strings.ToValidUTF8(head, "") + " … " + strings.ToValidUTF8(tail, "")
 }
 
 // oneLine keeps an error that holds several lines (joined ones) on one.

@@ -309,7 +309,7 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 	if table == "clusters" && (rest == "auth.secret_key" || rest == "auth.secretKey") {
 		return nil, "", errors.New("a secret key does not belong in this file: say where it is by secret_key_env, secret_key_file or secret_key_command")
 	}
-	if table == "" && slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, rest) {
+	if table == "" && slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, rest) || table == "clusters" && (rest == "tls" || rest == "auth") {
 		return nil, "", errors.New("must be a table")
 	}
 	return nil, "", errUnknownKey
@@ -330,6 +330,8 @@ func (c *config) checkWhole(path string, lines keyIndex) error {
 			}
 		}
 		switch {
+		case name == "":
+			return bad("needs a name", nil, "clusters", name)
 		case len(cl.namesrv) == 0:
 			return bad("needs namesrv, a list of HOST:PORT", nil, "clusters", name)
 		case secrets > 1:

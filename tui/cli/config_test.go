@@ -134,6 +134,9 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 		"shifted letter":       {"[keys]\nreset = \"R shift-r\"\n", `"shift-r" is a key that no terminal sends`},
 		"tab by another name":  {"[keys]\nreset = \"ctrl-i\"\n", `"ctrl-i" is a key that no terminal sends`},
 		"cluster no table":     {"[clusters]\na = 1\n", "c.toml:2: clusters.a: must be a table: [clusters.NAME]"},
+		"tls no table":         {"[clusters.a]\nnamesrv = [\"a:1\"]\ntls = true\n", "c.toml:3: clusters.a.tls: must be a table"},
+		"auth no table":        {"[clusters.a]\nnamesrv = [\"a:1\"]\nauth = []\n", "c.toml:3: clusters.a.auth: must be a table"},
+		"cluster without name": {"[clusters.\"\"]\nnamesrv = [\"a:1\"]\n", "c.toml:1: clusters.: needs a name"},
 		"table no table":       {"consumer = 1\n", "c.toml:1: consumer: must be a table"},
 		"table for a value":    {"[consumer.pull_batch_size]\nx = 1\n", "c.toml:1: consumer.pull_batch_size: must be a value, not a table"},
 		"type":                 {"[consumer]\npull_batch_size = \"5\"\n", `c.toml:2: consumer.pull_batch_size = "5": must be a whole number`},
@@ -328,6 +331,13 @@ func TestConfigCheck(t *testing.T) {
 	}
 	runs(t, []string{"config", "check", "--config", path}).want(t, statusUsage, path+":2: x: there is no such key")
 	runs(t, []string{"config", "check", "--config", path + "x"}).want(t, statusUsage, "cannot be read")
+	if err := os.WriteFile(path, []byte(strings.Repeat("k", 500_000)+" = 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := runs(t, []string{"config", "check", "--config", path}).want(t, statusUsage, ": there is no such key")
+	if n := len(p.err.String()); n > 10_000 {
+		t.Errorf("an error of %d bytes", n)
+	}
 	if _, err := os.Stat("/dev/zero"); err == nil {
 		runs(t, []string{"config", "check", "--config", "/dev/zero"}).want(t, statusUsage, "/dev/zero: cannot be read: is larger than 1048576 bytes, so it is no configuration")
 	}

@@ -26,6 +26,7 @@ const (
 const (
 	secretCommandLimit = 30 * time.Second // it may ask for a touch or a PIN
 	maxSecret          = 4 << 10
+	maxPrinted         = 1 << 20 // by a command, before its output is closed
 )
 
 // signer makes what signs the target's requests; nil when it has no credentials.
@@ -144,8 +145,8 @@ func (e *env) secretFromCommand(parent context.Context, command string) (secret,
 		cmd.Cancel = func() error { killGroup(cmd); return nil }
 	}
 	err := cmd.Run()
-	s, bad := asSecret(out.Bytes())
-	for line := range strings.Lines(said.String()) {
+	s, bad := asSecret(out.kept.Bytes())
+	for line := range strings.Lines(said.kept.String()) {
 		if line = strings.TrimSpace(s.without(line)); line != "" {
 			e.say("secret_key_command: %s", line)
 		}
@@ -155,6 +156,9 @@ func (e *env) secretFromCommand(parent context.Context, command string) (secret,
 	}
 	if ctx.Err() != nil {
 		return secret{}, fmt.Errorf("auth.secret_key_command took longer than %v and was killed", secretCommandLimit)
+	}
+	if out.n > maxPrinted || said.n > maxPrinted { // it may have ended by itself or because its output was closed
+		return secret{}, errors.New("auth.secret_key_command prints too much to be the command of a secret key")
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return secret{}, fmt.Errorf("auth.secret_key_command failed: %v", exit)
@@ -168,15 +172,23 @@ func (e *env) secretFromCommand(parent context.Context, command string) (secret,
 	return s, nil
 }
 
-// boundedBuffer keeps the beginning of what is written to it.
+// boundedBuffer keeps the beginning of what is written to it. Beyond maxPrinted it
+// refuses more, which closes the pipe to a command that prints without end.
+// It does not embed its buffer, whose ReadFrom would take all.
 type boundedBuffer struct {
-	bytes.Buffer
+	kept  bytes.Buffer
 	limit int
+	n     int // bytes written
 }
 
+var errPrintsTooMuch = errors.New("prints too much")
+
 func (b *boundedBuffer) Write(p []byte) (int, error) {
-	if left := b.limit - b.Len(); left > 0 {
-		b.Buffer.Write(p[:min(left, len(p))])
+	if left := b.limit - b.kept.Len(); left > 0 {
+		b.kept.Write(p[:min(left, len(p))])
+	}
+	if b.n += len(p); b.n > maxPrinted {
+		return 0, errPrintsTooMuch
 	}
 	return len(p), nil
 }

@@ -104,6 +104,8 @@ func TestSecretKeySources(t *testing.T) {
 		"command that tells":   {command("echo '" + theSecret + "' | tee /dev/stderr"), nil, statusDone, "secret_key_command: ********"},
 		"command that fails":   {command("echo '" + theSecret + "'; echo 'no vault, not even for " + theSecret + "' >&2; exit 3"), nil, statusFailed, "no vault, not even for ********"},
 		"command's status":     {command("exit 3"), nil, statusFailed, "auth.secret_key_command failed: exit status 3"},
+		"command without end":  {command("yes"), nil, statusFailed, "auth.secret_key_command prints too much"},
+		"talk without end":     {command("yes >&2"), nil, statusFailed, "auth.secret_key_command prints too much"},
 		"command of nothing":   {command("true"), nil, statusFailed, "what auth.secret_key_command prints is empty"},
 		"endless command":      {command("head -c 100000 /dev/zero | tr '\\0' x"), nil, statusFailed, "is longer than 4096 bytes"},
 		"the environment wins": {auth("file", "/nowhere/key"), []string{"EYEQ_SECRET_KEY", theSecret}, statusDone, ""},

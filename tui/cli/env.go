@@ -237,7 +237,7 @@ func (e *env) say(format string, args ...any) {
 	if e.held != nil {
 		to = e.held
 	}
-	fmt.Fprintln(to, "eyeq: "+tui.SafeText(fmt.Sprintf(format, args...))) // it may hold a broker's words
+	fmt.Fprintln(to, "eyeq: "+tui.SafeText(cutText(fmt.Sprintf(format, args...)))) // it may hold a broker's words
 }
 
 // truthy reads an environment switch: set, and not switched off.
