@@ -130,7 +130,7 @@ func (st *standing) topics() []string {
 func (st *standing) follows(topic string) bool {
 	return slices.ContainsFunc(st.said, func(a said) bool {
 		_, ok := a.connections.SubscriptionTable[topic]
-		return ok && len(a.connections.ConnectionSet) > 0
+		return ok && len(a.connections.ConnectionSet) > 0 || a.reads(topic)
 	})
 }
 

@@ -278,6 +278,16 @@ func judgeProxy(v *visit) {
 	if !v.proxied() {
 		return
 	}
+	if n := len(v.last.Members.Members); n > 0 {
+		var lines []string
+		for i := range v.last.Members.Members {
+			m := &v.last.Members.Members[i]
+			lines = append(lines, fmt.Sprintf("%s (%s %s) at the proxy %s", m.ClientID, m.Language, m.Version, m.Proxy))
+		}
+		v.find(CodeBehindProxy, SeverityInfo, fmt.Sprintf("%d of its members are connected by a proxy, and cannot be asked what they hold", n),
+			"Lag and offsets here are the brokers' and are right. For the inside of a member look at its own log.", capped(lines)...)
+		return
+	}
 	v.find(CodeBehindProxy, SeverityInfo, "the group is read, and no broker knows a member: they may be behind a proxy",
 		"Ask at the proxy for its clients. Lag and offsets here are the brokers' and are right.",
 		fmt.Sprintf("%.1f messages/s are consumed, 0 members are connected to the brokers", v.last.Lag.ConsumeTPS))

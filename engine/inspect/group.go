@@ -117,6 +117,7 @@ type Member struct {
 	Info      *protocol.ConsumerRunningInfo // nil: see Why
 	Why       Reason
 	InfoAt    time.Time
+	Proxy     string // the 5.x proxy that it is connected by, of which brokers know nothing
 	// Assigned is what a broker gives to a member that lets it allocate (400), by topic;
 	// nil: the member allocates itself, or has not said. Of what is missing AssignedWhy
 	// says why.

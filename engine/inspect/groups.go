@@ -211,6 +211,8 @@ func (v *groupView) state(p Pause) string {
 		return StateUnknown
 	case v.members.Model == protocol.Broadcasting:
 		return StateBroadcasting
+	case v.members.proxied():
+		return StateProxy
 	case members.Value > 0:
 		return StateOnline
 	case v.proxied():

@@ -19,6 +19,7 @@ type said struct {
 	connErr     error // *remoting.CodeError ConsumerNotOnline: it knows no member
 	stats       protocol.ConsumeStats
 	statsErr    error
+	proxied     []heartbeat // with the first broker's: of the whole cluster
 }
 
 // offline reports whether the broker says that no member is connected.
@@ -33,6 +34,9 @@ func (s *said) offline() bool {
 // only, and a group's offsets are at each broker those of its own queues.
 func (in *Inspector) look(ctx context.Context, s *survey, group string, stats bool) []said {
 	answers := make([]said, len(s.brokers))
+	if len(answers) > 0 {
+		answers[0].proxied = s.proxied[group]
+	}
 	each(2*len(s.brokers), 0, func(i int) {
 		a, addr := &answers[i/2], s.brokers[i/2].addr
 		if i%2 == 0 {
@@ -115,7 +119,19 @@ func (in *Inspector) merge(group string, answers []said) Members {
 		}
 		m.Members = append(m.Members, *member)
 	}
+	for i := range answers {
+		for _, b := range answers[i].proxied {
+			if byID[b.ClientID] == nil {
+				m.Members = append(m.Members, b.member())
+				m.Type, m.Model, m.From = cmp.Or(m.Type, b.Consume), cmp.Or(m.Model, b.Model), cmp.Or(m.From, b.From)
+			}
+		}
+	}
+	slices.SortStableFunc(m.Members, func(a, b Member) int { return strings.Compare(a.ClientID, b.ClientID) })
 	m.Kind = kindOf(m.Type, len(m.Members))
+	if m.proxied() {
+		m.Kind = KindProxy
+	}
 	return m
 }
 

@@ -30,6 +30,7 @@ type survey struct {
 	pop       map[string][]string      // retry topics by POP of each group
 	modes     map[string][]RequestMode // by group
 	asked     []string                 // brokers that have told their groups
+	proxied   map[string][]heartbeat   // clients behind proxies, by group
 	problems  []Problem
 }
 
@@ -132,6 +133,7 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		s.problems = append(s.problems, problem("topics", "the name servers", s.topicsErr))
 	}
 	s.findPop()
+	s.proxied = in.readProxied(ctx, s)
 	in.mu.Lock()
 	in.last = s
 	in.mu.Unlock()

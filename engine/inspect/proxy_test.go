@@ -1,0 +1,46 @@
+package inspect
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+)
+
+// told is what a proxy 5.3.3 told of a Java client of the 5.3.3 remoting line.
+const told = `{"channelData":"{\"remoteProxyIp\":\"192.0.2.2\",\"localAddress\":\"192.0.2.2:28080\",\"extendAttribute\":\"[]\",\"type\":\"REMOTING\",\"remoteAddress\":\"192.0.2.2:59536\"}",` +
+	`"clientId":"192.0.2.2@23022#53859341430406","consumeFromWhere":"CONSUME_FROM_FIRST_OFFSET","consumeType":"CONSUME_PASSIVELY","group":"px-group","heartbeatType":"REGISTER","language":"JAVA",` +
+	`"lastUpdateTimestamp":1796029987634,"localProxyId":"192.0.2.2%28080%28081","messageModel":"CLUSTERING","subscriptionDataSet":[{"classFilterMode":false,"codeSet":[],"expressionType":"TAG",` +
+	`"subString":"*","subVersion":1796029986812,"tagsSet":[],"topic":"pxt"}],"version":479}`
+
+// Row 21: a client behind a proxy is a member, with its proxy, although no broker knows
+// it, until the proxy says that it has left.
+func TestClientBehindAProxy(t *testing.T) {
+	now := time.Now()
+	beat := func(kind string, ago time.Duration) heartbeat {
+		var b heartbeat
+		if err := json.Unmarshal([]byte(told), &b); err != nil {
+			t.Fatal(err)
+		}
+		b.Type, b.stored = kind, now.Add(-ago)
+		return b
+	}
+	in := New(Options{})
+	of := func(beats ...heartbeat) (Members, *said) {
+		answers := []said{{proxied: foldHeartbeats(beats)["px-group"]}}
+		return in.merge("px-group", answers), &answers[0]
+	}
+	m, s := of(beat("REGISTER", time.Minute), beat("REGISTER", 30*time.Second))
+	if len(m.Members) != 1 || m.Kind != KindProxy || !m.proxied() || m.Model != 1 {
+		t.Fatalf("members %+v, want one behind a proxy", m)
+	}
+	one := m.Members[0]
+	if one.ClientID != "192.0.2.2@23022#53859341430406" || one.Language != "JAVA" || one.Version != "V5_3_3" || one.Proxy != "192.0.2.2:28080" || one.Addresses[0] != "192.0.2.2:59536" || one.Why.Kind != ReasonProxy {
+		t.Errorf("member %+v", one)
+	}
+	if !s.reads("pxt") || s.reads("other") {
+		t.Error("what it reads is not known")
+	}
+	if m, _ := of(beat("UNREGISTER", time.Second), beat("REGISTER", 30*time.Second)); len(m.Members) != 0 || m.proxied() {
+		t.Errorf("after it has left: %+v", m.Members)
+	}
+}
