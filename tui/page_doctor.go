@@ -94,7 +94,7 @@ func (v doctorView) act(a action) (page, request) {
 		}
 		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
 	case "body-down":
-		v.top++
+		v.top = min(v.top+1, max(len(v.findingLines(v.current(), v.w-3))-1, 0))
 	case "body-up":
 		v.top = max(v.top-1, 0)
 	default:

@@ -153,3 +153,18 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 	}
 	d.later(time.Second)
 }
+
+// Presses beyond the last line of the evidence used to be owed by as many back.
+func TestEvidenceScrollsNoFurtherThanItsEnd(t *testing.T) {
+	d := examining(t, 120, 36, fixtureReport(), nil)
+	for range 50 {
+		d.keys("J")
+	}
+	end := d.frame()
+	if again := d.keys("J").frame(); again != end {
+		t.Errorf("J at the end moves the evidence:\n%s", again)
+	}
+	if up := d.keys("K").frame(); up == end {
+		t.Errorf("K at the end does not move the evidence:\n%s", up)
+	}
+}
