@@ -82,10 +82,11 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 }
 
 // landed says of queues that nobody is connected to that nothing is in flight: the
-// place up to which a broker gave messages out stays when its members have gone.
+// place up to which a broker gave messages out stays when its members have gone. What
+// was popped stays hidden until its time is over.
 func landed(queues []QueueLag) {
 	for i := range queues {
-		if q := &queues[i]; q.Inflight.Known || q.Lag.Known {
+		if q := &queues[i]; !q.Pop && (q.Inflight.Known || q.Lag.Known) {
 			q.Inflight = Exact(0)
 		}
 	}

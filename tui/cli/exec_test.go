@@ -229,7 +229,7 @@ func TestListenersThatDoNotGoTogether(t *testing.T) {
 	for want, more := range map[string][]string{
 		"--listener nack: must be ack, hold, fail or exec": {"--listener", "nack"},
 		"--listener exec: which command? --exec CMD":       {"--listener", "exec"},
-		`--exec "": needs a command`:                       {"--exec", ""},
+		`--exec "": give a value, or leave --exec out`:     {"--exec", ""},
 		`--exec " \t": needs a command`:                    {"--exec", " \t"},
 		"not with --listener ack":                          {"--exec", "true", "--listener", "ack"},
 		"--exec-timeout 3s: there is no command":           {"--exec-timeout", "3s"},
