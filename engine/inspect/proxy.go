@@ -27,6 +27,7 @@ type heartbeat struct {
 	Type     string                    `json:"heartbeatType"` // REGISTER, UNREGISTER
 	Group    string                    `json:"group"`
 	ClientID string                    `json:"clientId"`
+	Proxy    string                    `json:"localProxyId"`
 	Language string                    `json:"language"`
 	Version  int32                     `json:"version"`
 	Consume  protocol.ConsumeType      `json:"consumeType"`
@@ -109,18 +110,26 @@ func (in *Inspector) heartbeats(ctx context.Context, s *survey, mq protocol.Mess
 	return beats, whole, err
 }
 
-// foldHeartbeats keeps the last word about each client.
+// foldHeartbeats keeps the last word of each proxy about each client. One that has gone
+// from one proxy to another is told to be gone by the first, which may say so later than
+// the other says that it has come.
 func foldHeartbeats(beats []heartbeat) map[string][]heartbeat {
 	slices.SortStableFunc(beats, func(a, b heartbeat) int { return b.stored.Compare(a.stored) })
-	groups := map[string][]heartbeat{}
-	seen := map[[2]string]bool{}
+	type client struct{ group, id string }
+	type word struct {
+		client
+		proxy string
+	}
+	groups, kept, heard := map[string][]heartbeat{}, map[client]bool{}, map[word]bool{}
 	for _, b := range beats {
-		key := [2]string{b.Group, b.ClientID}
-		if seen[key] {
+		c := client{b.Group, b.ClientID}
+		w := word{c, b.Proxy}
+		if heard[w] {
 			continue
 		}
-		seen[key] = true
-		if b.Type == "REGISTER" {
+		heard[w] = true
+		if b.Type == "REGISTER" && !kept[c] {
+			kept[c] = true
 			groups[b.Group] = append(groups[b.Group], b)
 		}
 	}

@@ -43,4 +43,9 @@ func TestClientBehindAProxy(t *testing.T) {
 	if m, _ := of(beat("UNREGISTER", time.Second), beat("REGISTER", 30*time.Second)); len(m.Members) != 0 || m.proxied() {
 		t.Errorf("after it has left: %+v", m.Members)
 	}
+	moved := beat("REGISTER", 10*time.Second)
+	moved.Proxy = "192.0.2.3%28080%28081"
+	if m, _ := of(beat("REGISTER", 40*time.Second), moved, beat("UNREGISTER", time.Second)); len(m.Members) != 1 {
+		t.Errorf("after it has gone to another proxy: %+v, want it there", m.Members)
+	}
 }
