@@ -50,8 +50,10 @@ func steadily[K comparable](before, now []K, clearly func(a, b K) bool) []K {
 		}
 		at := len(rows)
 		if last > r && clearly(k, now[last]) {
+			if moves++; moves > manyMoves {
+				return now
+			}
 			at = slices.IndexFunc(rows, func(x K) bool { return clearly(k, x) })
-			moves++
 		}
 		rows, last = slices.Insert(rows, at, k), max(last, r)
 	}
@@ -73,9 +75,6 @@ func steadily[K comparable](before, now []K, clearly func(a, b K) bool) []K {
 			}
 			rows = slices.Insert(rows, at, k)
 		}
-	}
-	if moves > manyMoves {
-		return now
 	}
 	return rows
 }
