@@ -31,6 +31,8 @@ type Facts struct {
 	// Matching tells, for a group that reads some tags, what was found where its
 	// backlog begins; the zero value: nobody looked.
 	Matching TagSample
+	// Missing is what was asked for Unlisted and DeadStored, and not answered.
+	Missing []Problem
 }
 
 // HeadMessage is the message at which a queue stands still.
@@ -106,6 +108,7 @@ var rules = []func(v *visit){
 	judgeStuck, judgePulls, judgeThrottling, judgeRates, judgeRetries,
 	judgeExpiry, judgeAhead, judgeTags,
 	judgeConfig, judgeVersions, judgeSettings,
+	judgeAnswers,
 }
 
 // Judge finds what is wrong with a group. It is pure: the same facts give the same

@@ -42,7 +42,7 @@ func judgeBrokers(v *visit) {
 			has += "at least " + Plural(lag, "message") + " wait"
 		}
 		switch {
-		case !b.Reachable && (b.Why.Kind == ReasonDenied || b.Why.Kind == ReasonUnsupported):
+		case b.Why.Kind != ReasonNone && (b.Reachable || b.Why.Kind == ReasonDenied || b.Why.Kind == ReasonUnsupported):
 			v.unchecked("the state of broker "+name, b.Address, b.Why)
 		case !b.Reachable:
 			severity := SeverityCritical

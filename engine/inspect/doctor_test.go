@@ -908,6 +908,7 @@ var doctorCases = map[string]struct {
 			})
 		},
 		want: []string{"critical broker_unreachable"}, says: []string{"5 queues of the group are there, where it is not known how many messages wait"},
+		unchecked: "offsets of orders from broker-a: unreachable: no answer in time\n",
 	},
 	"a broker without queues of the group cannot be reached": {edit: func(f *Facts) {
 		f.Brokers.Brokers = append(f.Brokers.Brokers, BrokerRow{Broker: "broker-z", Why: Reason{Kind: ReasonUnreachable}})
@@ -915,6 +916,9 @@ var doctorCases = map[string]struct {
 	"a broker may not be asked": {edit: func(f *Facts) {
 		f.Brokers.Brokers[0].Reachable, f.Brokers.Brokers[0].Why = false, Reason{Kind: ReasonDenied}
 	}, unchecked: "the state of broker broker-a from 10.0.0.1:10911: denied"},
+	"a broker refuses to tell of itself": {edit: func(f *Facts) {
+		f.Brokers.Brokers[0].Why = Reason{ReasonFailed, "no"}
+	}, unchecked: "the state of broker broker-a from 10.0.0.1:10911: failed: no"},
 	"a broker is slow": {
 		edit: func(f *Facts) { f.Brokers.Brokers[0].PullWait = 900 * time.Millisecond },
 		want: []string{"warning broker_slow"}, says: []string{"the oldest pull waits 900ms"},

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -105,7 +106,8 @@ func (in *Inspector) readUnlisted(ctx context.Context, f *Facts) {
 	last := &f.Samples[len(f.Samples)-1]
 	s, err := in.survey(ctx)
 	if err != nil {
-		return // their owners are not judged
+		f.Missing = append(f.Missing, problem("topics that members read", "the name servers", err))
+		return
 	}
 	r := in.round(s)
 	f.Unlisted = map[string][]protocol.MessageQueue{}
@@ -117,8 +119,12 @@ func (in *Inspector) readUnlisted(ctx context.Context, f *Facts) {
 			if _, known := f.Unlisted[sub.Topic]; known || isRetry(sub.Topic) || slices.ContainsFunc(last.Lag.Queues, func(q QueueLag) bool { return q.Topic == sub.Topic }) {
 				continue
 			}
-			if route, err := r.route(ctx, sub.Topic); err == nil {
+			route, err := r.route(ctx, sub.Topic)
+			switch {
+			case err == nil:
 				f.Unlisted[sub.Topic] = route.Queues
+			case !isType[*remoting.NoRouteError](err):
+				f.Missing = append(f.Missing, problem("route of "+sub.Topic, "the name servers", err))
 			}
 		}
 	}
@@ -181,7 +187,11 @@ func (in *Inspector) readDead(ctx context.Context, f *Facts) {
 	if dead := f.Samples[len(f.Samples)-1].Lag.DeadLetters; !dead.Known || dead.Value == 0 {
 		return
 	}
-	f.DeadStored = in.TopicRows(ctx, []string{protocol.DLQTopic(f.Group)})[0].LastStored
+	row := in.TopicRows(ctx, []string{protocol.DLQTopic(f.Group)})[0]
+	f.DeadStored = row.LastStored
+	if row.LastStored.IsZero() {
+		f.Missing = append(f.Missing, row.Problems...)
+	}
 }
 
 // The backlog of a group with a filter is looked into at few places only.

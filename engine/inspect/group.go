@@ -159,6 +159,7 @@ type QueueLag struct {
 	NextStored   time.Time // when the next message to be consumed was stored; zero: none, or unknown
 	NextWhy      Reason    // why NextStored is not known
 	ExpiresAt    time.Time // about when it will be deleted; zero: unknown
+	ExpiresWhy   Reason    // why ExpiresAt is not known, where NextStored is
 	Owners       []string  // client ids that say they hold it
 	OwnersWhy    Reason    // why that is not known for sure
 }

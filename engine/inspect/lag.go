@@ -61,7 +61,7 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	l := GroupLag{
 		Group: v.group, At: v.round.in.now(), Model: v.members.Model, Pause: v.round.survey.pause(v.group),
 		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread,
-		Problems: slices.Concat(v.round.survey.problems, v.errs),
+		Problems: slices.Concat(v.round.survey.problems, v.round.survey.versionless, v.errs),
 	}
 	if l.Members == Exact(0) {
 		landed(l.Queues)
@@ -244,8 +244,12 @@ func (q *QueueLag) setAge(s protocol.QueueTimeSpan, now time.Time) {
 	case s.DelayTime >= 0 && s.DelayTime < now.UnixMilli():
 		q.NextStored = now.Add(-time.Duration(s.DelayTime) * time.Millisecond).Truncate(time.Millisecond)
 	default:
-		q.NextWhy = Reason{ReasonFailed, "the broker cannot read the next message"}
+		q.NextWhy = nextUnreadable
 	}
 }
+
+// nextUnreadable is what a broker makes of it that it cannot read the message at which a
+// group stands, or that the group has passed the last one meanwhile.
+var nextUnreadable = Reason{ReasonFailed, "the broker cannot read the next message"}
 
 func millis(ms int64) time.Time { return time.UnixMilli(ms) }

@@ -91,6 +91,7 @@ func (in *Inspector) storeTime(ctx context.Context, addr string, mq protocol.Mes
 // deletes whole files, some time after their last message is that old.
 func (v *groupView) expire(ctx context.Context) {
 	reserved := map[string]time.Duration{}
+	failed := map[string]Reason{}
 	for i := range v.queues {
 		q := &v.queues[i]
 		if q.NextStored.IsZero() {
@@ -98,9 +99,11 @@ func (v *groupView) expire(ctx context.Context) {
 		}
 		keep, asked := reserved[q.BrokerName]
 		if b := v.round.survey.broker(q.BrokerName); !asked && b != nil {
-			keep, _ = v.round.in.reserved(ctx, b.addr) // it says nothing: unknown
-			reserved[q.BrokerName] = keep
+			var err error
+			keep, err = v.round.in.reserved(ctx, b.addr)
+			reserved[q.BrokerName], failed[q.BrokerName] = keep, ReasonOf(err)
 		}
+		q.ExpiresWhy = failed[q.BrokerName]
 		if keep > 0 {
 			q.ExpiresAt = q.NextStored.Add(keep)
 		}

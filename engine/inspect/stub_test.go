@@ -24,6 +24,7 @@ type stub struct {
 	still  bool          // it holds its queues and pulls nothing
 	begins chan struct{} // it pulls once this is closed; nil: at once
 	pop    bool          // it says that brokers give it messages
+	filter string        // what it subscribes by; "" is all
 	model  protocol.MessageModel
 	jstack string
 	// properties are what it says of its settings.
@@ -52,7 +53,7 @@ func newStub(t *testing.T, tg *sandboxtest.Target, group, id string, offset int6
 		s.position[mq], s.consumed[mq] = offset, time.Now().Add(-time.Minute)
 	}
 	s.client = tg.Client(t, s)
-	sub, err := protocol.NewSubscriptionData(mqs[0].Topic, "*")
+	sub, err := protocol.NewSubscriptionData(mqs[0].Topic, cmp.Or(s.filter, "*"))
 	if err != nil {
 		t.Fatal(err)
 	}

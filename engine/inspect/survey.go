@@ -32,6 +32,9 @@ type survey struct {
 	asked     []string                 // brokers that have told their groups
 	proxied   map[string][]heartbeat   // clients behind proxies, by group
 	problems  []Problem
+	// versionless are brokers that have told their groups and not what they are: what
+	// only 5.x ones tell they were not asked. Whether a group is there is known all the same.
+	versionless []Problem
 }
 
 // broker is one broker name and the address that answers for it.
@@ -98,6 +101,7 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 	modes := make([][]protocol.RequestMode, len(s.brokers))
 	failed := make([]error, len(s.brokers))
 	modesFailed := make([]error, len(s.brokers))
+	unsaid := make([]error, len(s.brokers))
 	each(len(s.brokers)+1, 0, func(i int) {
 		if i == len(s.brokers) {
 			s.topicsErr = in.topicNames(ctx, s.topics)
@@ -105,6 +109,7 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		}
 		b := &s.brokers[i]
 		if b.version, failed[i] = in.version(ctx, b.addr); failed[i] == nil || ReasonOf(failed[i]).Kind != ReasonUnreachable {
+			unsaid[i] = failed[i]
 			configs[i], failed[i] = askTable(ctx, in, b.addr, func(ctx context.Context) (protocol.GroupConfigs, error) {
 				return in.client.GroupConfigs(ctx, b.addr)
 			})
@@ -122,6 +127,9 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		if failed[i] != nil {
 			s.problems = append(s.problems, problem("groups", s.brokers[i].name, failed[i]))
 			continue
+		}
+		if unsaid[i] != nil {
+			s.versionless = append(s.versionless, problem("version", s.brokers[i].name, unsaid[i]))
 		}
 		s.addGroups(s.brokers[i].name, &configs[i])
 		if err := modesFailed[i]; err != nil && ReasonOf(err).Kind != ReasonUnsupported {
