@@ -44,6 +44,9 @@ member needs no --client. The status is 0 when the message was consumed, 1 when 
 		case f.group == "":
 			return usagef("which group? %s", cmd.UseLine())
 		}
+		if err := checkID(args[0], f.topic); err != nil {
+			return err
+		}
 		return f.run(ctx, e, args[0])
 	})
 	return cmd
@@ -91,13 +94,18 @@ func (f *messageConsumeFlags) run(ctx context.Context, e *env, id string) error 
 		return err
 	}
 	var res inspect.DirectResult
+	applied := false
 	err = e.recorded(x.target, tui.AuditDirect(&p, f.reason), func() (any, error) {
 		var err error
 		if res, err = x.ApplyDirect(ctx, p); err != nil {
 			return nil, err
 		}
+		applied = true
 		return tui.AuditedDirect(&res), res.Failed()
 	})
+	if !applied {
+		return explainChange(err)
+	}
 	if werr := e.writeDirect(&res, format, false); werr != nil {
 		return werr
 	}

@@ -46,6 +46,13 @@ func TestMessageConsume(t *testing.T) {
 			ask(statusRefused, "needs --yes")
 			ask(statusRefused, "read-only", "--yes", "--read-only")
 			ask(statusRefused, "group billing has no member c2 online", "--yes", "--client", "c2")
+			unwritable := filepath.Join(t.TempDir(), "file")
+			must(t, os.WriteFile(unwritable, nil, 0o600))
+			p := runs(t, []string{"message", "consume", "ID1", "-t", "orders", "-g", "billing", "--yes", "--namesrv", namesrv}, withEnv("XDG_STATE_HOME", unwritable)).
+				want(t, statusFailed, "nothing was changed, because it cannot be noted")
+			if p.out.String() != "" {
+				t.Errorf("a listener that was not called is said to answer: %q", p.out)
+			}
 			if _, err := os.Stat(filepath.Join(state, "eyeq", "audit.jsonl")); err == nil {
 				t.Error("what was refused is noted")
 			}
@@ -76,5 +83,6 @@ func TestMessageConsume(t *testing.T) {
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	runs(t, []string{"message", "consume", "ID1", "-t", "orders", "--namesrv", namesrv}).want(t, statusUsage, "which group?")
 	runs(t, []string{"message", "consume", "-g", "g", "--namesrv", namesrv}).want(t, statusUsage, "which message?")
+	runs(t, []string{"message", "consume", "ID1", "-g", "g", "--yes", "--namesrv", namesrv}).want(t, statusUsage, "-t TOPIC")
 	runs(t, []string{"message", "consume", "ID1", "-t", "orders", "-g", "g", "--yes", "--namesrv", namesrv}).want(t, statusNotFound, "there is no message ID1 in orders")
 }
