@@ -331,7 +331,7 @@ func (v *lagView) shareCells() int {
 }
 
 func (v *lagView) layout() {
-	name, offsets := 22, 11
+	name, offsets := 22, len("committed")
 	for i := range v.topics {
 		name = max(name, table.Width(v.topics[i].safe)+8)
 	}
