@@ -29,6 +29,8 @@ func (a *app) switchCluster(name string) tea.Cmd {
 		return a.refuse("cluster: this process is a member of a group here; leave first")
 	case len(o.Clusters) == 0 || o.Switch == nil:
 		return a.refuse("cluster: no other cluster is configured")
+	case name == "":
+		return a.refuse("which cluster? :cluster NAME; configured: " + SafeText(strings.Join(o.Clusters, ", ")))
 	case !slices.Contains(o.Clusters, name):
 		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", SafeText(name), SafeText(strings.Join(o.Clusters, ", "))))
 	case name == o.Cluster:

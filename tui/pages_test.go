@@ -185,7 +185,7 @@ func TestTheCommandBarKnowsNames(t *testing.T) {
 	d := driveCluster(t, 120, 36, o, f)
 	tests := []struct{ line, see string }{
 		{"lag audit-copy", "group audit-copy"}, {"group bonus", "[Group]"}, {"groups /^or", "order-settle"}, {"topics /paid", "orders-paid"}, {"topic orders-paid", "[Topic]"},
-		{"brokers", "[6 Brokers]"}, {"sort disk", "sort disk"}, {"sort x", "sort: columns are"}, {"nope", "there is no command"}, {"cluster mars", "there is no cluster \"mars\""},
+		{"brokers", "[6 Brokers]"}, {"sort disk", "sort disk"}, {"sort x", "sort: columns are"}, {"nope", "there is no command"}, {"cluster mars", "there is no cluster \"mars\""}, {"cluster", "which cluster? :cluster NAME"},
 		{"groups /[", "missing closing ]"}, {"cluster prod-sh", "this is cluster prod-sh"},
 	}
 	for _, tt := range tests {

@@ -78,7 +78,7 @@ func (v tailView) askDirect(m consumeHereMsg) (page, request) {
 	case row == nil || row.message == nil:
 		return v, refuseRequest{"there is no message under the cursor"}
 	case group == "":
-		return v, refuseRequest{"consume: by which group? consume GROUP [CLIENT-ID]"}
+		return v, refuseRequest{"consume: by which group? :consume GROUP [CLIENT-ID]"}
 	}
 	v.stand()
 	return v, runRequest{cmd: v.cmds.planDirect(v.env.o.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
