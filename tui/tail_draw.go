@@ -262,7 +262,7 @@ func (v *tailView) drawMessage(c *canvas, h int) {
 	details := down + "/" + v.env.keys.first("body-up") + " scroll"
 	if r != nil && r.message != nil {
 		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, grouped(r.offset))
-		if b := v.shownBody(r); b != nil && b.cut {
+		if b := v.shownBody(r); b != nil && v.goesOn(r, b) {
 			details = "cut: " + down + " more"
 		}
 	}

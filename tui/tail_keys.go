@@ -168,7 +168,7 @@ func (v *tailView) scroll(a action) {
 		v.top = len(b.lines) - page
 	}
 	v.top = max(min(v.top, len(b.lines)-1), 0)
-	if b.cut && v.top+2*page >= len(b.lines) {
+	if v.goesOn(r, b) && v.top+2*page >= len(b.lines) {
 		v.readOn(r)
 	}
 }
@@ -208,7 +208,7 @@ func (v tailView) findMatch(step int) (page, request) {
 				return v, nil
 			}
 		}
-		if b.cut && step > 0 { // what is laid out has been looked through: go on in the rest
+		if v.goesOn(r, b) && step > 0 { // what is laid out has been looked through: go on in the rest
 			v.top, v.hunt = max(len(b.lines)-1, 0), step
 			v.readOn(r)
 			return v, nil

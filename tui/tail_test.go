@@ -541,6 +541,16 @@ func TestMoreOfAHugeBodyIsShown(t *testing.T) {
 	if n := len(d.tail().bodies); n != 1 {
 		t.Errorf("%d bodies of megabytes are kept, want the one on the screen", n)
 	}
+	// The longest text that is laid out is the end of it, for a search too.
+	v := *d.tail()
+	r := v.current()
+	v.moreOf, v.more, v.top = r.seq, inspect.MaxDoublings, 0
+	v.bodies = append(v.bodies, tailBodyMsg{key: v.bodyKey(r), body: tailBody{cut: true, lines: []string{"1", "2"}}})
+	v.scroll("bottom")
+	p, _ := v.findMatch(1)
+	if v := p.(tailView); v.more != inspect.MaxDoublings || v.hunt != 0 {
+		t.Errorf("looks for more of the longest text: doubled %d times, hunting by %d", v.more, v.hunt)
+	}
 }
 
 func TestOnlyTheOpenTailIsHeard(t *testing.T) {

@@ -358,6 +358,11 @@ func (v *tailView) shownBody(r *tailRow) *tailBody {
 	return nil
 }
 
+// goesOn reports whether there is more of a row's body to lay out.
+func (v *tailView) goesOn(r *tailRow, b *tailBody) bool {
+	return b.cut && v.bodyKey(r).more < inspect.MaxDoublings
+}
+
 // readOn has more of a body laid out.
 func (v *tailView) readOn(r *tailRow) {
 	if v.body(v.bodyKey(r)) == nil {

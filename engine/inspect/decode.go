@@ -63,10 +63,15 @@ func Decode(m *protocol.MessageExt, decoder string, charset Charset) Decoded {
 	return DecodeMore(m, decoder, charset, 0)
 }
 
-// DecodeMore is Decode of a text twice as long for each doubling, for who reads on.
+// MaxDoublings is how often the text of a DecodeMore gets longer: 64 MiB are more than
+// anybody reads.
+const MaxDoublings = 8
+
+// DecodeMore is Decode of a text twice as long for each of at most MaxDoublings doublings,
+// for who reads on.
 func DecodeMore(m *protocol.MessageExt, decoder string, charset Charset, doublings int) Decoded {
 	body, whyRaw := Body(m)
-	d := decodeBody(body, decoder, charset, maxShown<<min(doublings, 8))
+	d := decodeBody(body, decoder, charset, maxShown<<min(doublings, MaxDoublings))
 	if whyRaw != "" {
 		if d.Failed != "" {
 			d.Failed = "; " + d.Failed
