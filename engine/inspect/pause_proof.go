@@ -26,13 +26,33 @@ type pullState struct {
 	told     bool // a member says that it holds it
 }
 
+// pullLook is a look at the queues that members hold.
+type pullLook struct {
+	states  map[protocol.MessageQueue]pullState
+	members int
+	why     Reason // something that was asked was not answered
+}
+
+// nobody says why there is no queue to prove a change by: that nobody could tell is not
+// that nobody is there.
+func (l *pullLook) nobody() string {
+	switch {
+	case l.why.Kind != ReasonNone:
+		return "it is not known what members do, the brokers' configurations say it: " + l.why.String()
+	case l.members == 0:
+		return "no member is connected: there is nobody to prove it by, the brokers' configurations say it"
+	}
+	return "no member says that it holds a queue: there is nothing to prove it by"
+}
+
 // provePause looks at how far members have pulled until that says what was to be
 // proved, or the limit is over.
 func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time.Time) (string, bool) {
-	before := in.pullStates(ctx, r)
-	if len(before) == 0 {
-		return "no member is connected: there is nobody to prove it by, the brokers' configurations say it", false
+	look := in.pullStates(ctx, r)
+	if len(look.states) == 0 {
+		return look.nobody(), false
 	}
+	before := look.states
 	limit := time.NewTimer(proofLimit)
 	defer limit.Stop()
 	pause := time.NewTicker(proofPause)
@@ -46,7 +66,12 @@ func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time
 		case <-ctx.Done():
 			return "not watched to the end", false
 		}
-		after := in.pullStates(ctx, r)
+		look := in.pullStates(ctx, r)
+		after := look.states
+		if len(after) == 0 {
+			words = look.nobody()
+			continue
+		}
 		words, proved = judgePause(r, began, before, last, after)
 		last = after
 		if !r.Resume {
@@ -101,14 +126,28 @@ func judgePause(r *PauseRequest, began time.Time, before, last, after map[protoc
 }
 
 // pullStates looks at the queues that members hold.
-func (in *Inspector) pullStates(ctx context.Context, r *PauseRequest) map[protocol.MessageQueue]pullState {
+func (in *Inspector) pullStates(ctx context.Context, r *PauseRequest) pullLook {
 	s, err := in.survey(ctx)
 	if err != nil {
-		return nil
+		return pullLook{why: ReasonOf(err)}
 	}
 	said := in.look(ctx, s, r.Group, true)
 	m := in.merge(r.Group, said)
 	in.askMembers(ctx, &m, said, false)
+	l := pullLook{members: len(m.Members)}
+	for _, p := range m.Problems {
+		l.why = p.Why
+	}
+	for i := range said {
+		if why := ReasonOf(said[i].statsErr); why.Kind != ReasonNone && why.Kind != ReasonNotFound {
+			l.why = why
+		}
+	}
+	for i := range m.Members {
+		if m.Members[i].Info == nil {
+			l.why = m.Members[i].Why
+		}
+	}
 	states := map[protocol.MessageQueue]pullState{}
 	for i := range said {
 		for mq, w := range said[i].stats.OffsetTable {
@@ -140,5 +179,6 @@ func (in *Inspector) pullStates(ctx context.Context, r *PauseRequest) map[protoc
 		}
 		states[mq] = st
 	}
-	return states
+	l.states = states
+	return l
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
@@ -227,6 +228,44 @@ func TestPauseUnanswered(t *testing.T) {
 					t.Errorf("proof %q, proved %v", res.Proof, res.Proved)
 				}
 			}, sandboxtest.Brokers("broker-a", "broker-b"))
+		})
+	}
+}
+
+// That it could not be asked who is connected, or what members do, is not that nobody is.
+func TestPauseThatCannotBeWatched(t *testing.T) {
+	for name, code := range map[string]protocol.RequestCode{
+		"the brokers":       protocol.GetBrokerClusterInfo,
+		"the members":       protocol.GetConsumerConnectionList,
+		"what members hold": protocol.GetConsumerRunningInfo,
+		"how far they are":  protocol.GetConsumeStats,
+	} {
+		t.Run(name, func(t *testing.T) {
+			bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+				d := newDesk(t, tg)
+				topic, group := tg.Topic(t, 1), tg.Group(t)
+				mqs := d.queues(topic)
+				tg.Produce(t, topic, 60*len(mqs))
+				d.makeGroup(tg, group)
+				d.commit(group, 0, mqs...)
+				newStub(t, tg, group, "c1", 0, mqs)
+				p, err := d.PlanPause(t.Context(), inspect.PauseRequest{Group: group})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(6 * time.Second) // what is known of the cluster is old then
+				tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+					if protocol.RequestCode(r.Command.Code) == code {
+						return sandbox.Fault{Code: protocol.SystemError, Remark: "not now"}
+					}
+					return sandbox.Fault{}
+				})
+				res, err := d.ApplyPause(t.Context(), p)
+				tg.Sandbox.SetFault(nil)
+				if want := "it is not known what members do, the brokers' configurations say it: failed: not now"; err != nil || res.Proved || res.Proof != want {
+					t.Errorf("%v, proved %v, %q; want %q", err, res.Proved, res.Proof, want)
+				}
+			})
 		})
 	}
 }
