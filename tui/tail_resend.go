@@ -75,7 +75,8 @@ func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 	safe := make([]inspect.ResendRow, len(rows))
 	for i, r := range rows {
 		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore,
-			Tried: r.Tried, Unknown: r.Unknown, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
+			SentBeforeWhy: inspect.Reason{Kind: r.SentBeforeWhy.Kind, Text: SafeText(r.SentBeforeWhy.Text)},
+			Tried:         r.Tried, Unknown: r.Unknown, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
 	}
 	return safe
 }
@@ -221,6 +222,8 @@ func (d resendDialog) view(w, h int) string {
 			result, st = "not sent", e.th.warn
 		case !r.SentBefore.IsZero():
 			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
+		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
+			result, st = warning.sign()+" not known whether a copy was sent already: "+r.SentBeforeWhy.Text, e.th.warn
 		}
 		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result}))
 	}

@@ -380,10 +380,11 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 	f := fixtureCluster()
 	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 	plan := inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle", Note: "nobody of the group is online",
-		Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Error: "it is of another topic"}, {ID: "0A000415000078D9F3C2", SentBefore: d.now}}}
+		Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Error: "it is of another topic"}, {ID: "0A000415000078D9F3C2", SentBefore: d.now},
+			{ID: "0A000415000078D9F3C3", SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonFailed, Text: "not now\x1b"}}}}
 	for range 2 { // the second time it cannot be noted
 		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
-		d.see("a copy was sent already").see("nobody of the group is online")
+		d.see("a copy was sent already").see("not known whether a copy was sent already: not now").see("nobody of the group is online")
 		d.keys("tab", "tab").typing("order-settle").keys("tab", "enter")
 		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
 			t.Fatalf("applied %d times, want once: %v", n, f.asked)

@@ -91,6 +91,8 @@ type ResendRow struct {
 	// SentBefore is when a copy was sent to the retry topic after the message had died;
 	// zero: not that the brokers know.
 	SentBefore time.Time
+	// SentBeforeWhy is why that is not known, since not all brokers told; none where one was found.
+	SentBeforeWhy Reason
 
 	// The result.
 	Tried    bool

@@ -77,13 +77,17 @@ func (in *Inspector) PlanResend(ctx context.Context, group string, messages []pr
 			row.Error = "it does not say which topic it was of (no RETRY_TOPIC)"
 		}
 		if row.ID == "" {
+			row.SentBeforeWhy = Reason{ReasonUnsupported, "it has no unique id to look for copies by"}
 			return
 		}
-		found, _, _ := r.query(ctx, r.everywhere(p.Target), remoting.MessageQuery{Key: row.ID, Unique: true})
+		found, _, problems := r.query(ctx, r.everywhere(p.Target), remoting.MessageQuery{Key: row.ID, Unique: true})
 		for j := range found {
 			if at := found[j].Stored(); compareStored(found[j], *m) > 0 && at.After(row.SentBefore) {
 				row.SentBefore = at
 			}
+		}
+		if row.SentBefore.IsZero() && len(problems) > 0 {
+			row.SentBeforeWhy = Reason{problems[0].Why.Kind, problems[0].String()}
 		}
 	})
 	return p, ctx.Err()

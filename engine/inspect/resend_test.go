@@ -93,6 +93,32 @@ func TestResendRefuses(t *testing.T) {
 	})
 }
 
+// That brokers do not tell of copies is not that there are none.
+func TestResendPlanWithoutAWordOfCopies(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		dead := d.deadLetters(tg, 1)
+		tg.Sandbox.CreateTopic(protocol.RetryTopic(dead.group), 1)
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if protocol.RequestCode(r.Command.Code) == protocol.QueryMessage {
+				return sandbox.Fault{Code: protocol.SystemError, Remark: "not now"}
+			}
+			return sandbox.Fault{}
+		})
+		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
+		if err != nil || plan.Why != "" || len(plan.Rows) != 1 {
+			t.Fatalf("plan = %+v, %v", plan, err)
+		}
+		if r := plan.Rows[0]; !r.SentBefore.IsZero() || !strings.HasSuffix(r.SentBeforeWhy.Text, "failed: not now") {
+			t.Errorf("sent before: %v, unknown because %v; want it not to be known", r.SentBefore, r.SentBeforeWhy)
+		}
+		tg.Sandbox.SetFault(nil)
+		if plan, err = d.PlanResend(t.Context(), dead.group, dead.messages); err != nil || plan.Rows[0].SentBeforeWhy != (inspect.Reason{}) {
+			t.Errorf("told that there is none: unknown because %v, %v", plan.Rows[0].SentBeforeWhy, err)
+		}
+	})
+}
+
 // A copy whose answer is lost may have been stored: that is said, not that it was not.
 // One that was not sent for that is no such case.
 func TestResendUnanswered(t *testing.T) {

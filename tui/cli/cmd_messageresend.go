@@ -71,6 +71,7 @@ type resendRowJSON struct {
 	OriginalTopic string   `json:"original_topic"`
 	Attempts      int32    `json:"attempts"`
 	SentBefore    timeJSON `json:"sent_before"`
+	SentError     *string  `json:"sent_before_error,omitempty"`
 	Sent          bool     `json:"sent"`
 	NewID         *string  `json:"new_offset_message_id"`
 	Verified      bool     `json:"verified"`
@@ -81,7 +82,7 @@ func resendRowOf(r *inspect.ResendRow) resendRowJSON {
 	m := &r.Message
 	return resendRowJSON{
 		MessageID: m.MessageID(), Broker: m.BrokerName(), Queue: m.QueueID(), Offset: m.QueueOffset(), OriginalTopic: r.Original, Attempts: r.Attempts,
-		SentBefore: timeJSON(r.SentBefore), Sent: r.NewID != "", NewID: namedOrNull(r.NewID), Verified: r.Verified, Error: namedOrNull(r.Error),
+		SentBefore: timeJSON(r.SentBefore), SentError: namedOrNull(r.SentBeforeWhy.Text), Sent: r.NewID != "", NewID: namedOrNull(r.NewID), Verified: r.Verified, Error: namedOrNull(r.Error),
 	}
 }
 
@@ -298,6 +299,8 @@ func (m *resendRowJSON) result(e *env, dryRun bool) string {
 	}
 	if at := e.timeText(time.Time(m.SentBefore)); at != "" {
 		text += "; a copy was sent before, at " + at
+	} else if m.SentError != nil {
+		text += "; whether a copy was sent before is not known: " + *m.SentError
 	}
 	return text
 }

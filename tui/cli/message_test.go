@@ -302,6 +302,21 @@ func TestMessageResend(t *testing.T) {
 	if !strings.Contains(text, "would be sent back; a copy was sent before, at ") {
 		t.Errorf("text = %s", text)
 	}
+	// Whether there are copies is asked for; that nobody tells is not that there are none.
+	sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+		if protocol.RequestCode(r.Command.Code) == protocol.QueryMessage {
+			return sandbox.Fault{Code: protocol.SystemError, Remark: "not now"}
+		}
+		return sandbox.Fault{}
+	})
+	const unknown = "messages of %RETRY%billing from broker-a: failed: not now"
+	text = runs(t, []string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "--all", "--dry-run"}).want(t, statusDone, "").out.String()
+	if !strings.Contains(text, "would be sent back; whether a copy was sent before is not known: "+unknown) {
+		t.Errorf("text = %s", text)
+	}
+	if got := ask(statusDone, "", "--all", "--dry-run").out.String(); !strings.Contains(got, `"sent_before":null,"sent_before_error":"`+unknown+`"`) {
+		t.Errorf("JSON = %s", got)
+	}
 }
 
 // A resend that the plan refuses sends nothing and ends as refused, also as a dry run.
