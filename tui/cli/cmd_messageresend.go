@@ -178,7 +178,11 @@ func (r *resender) pages(ctx context.Context, ids []string) (first deadPage, n i
 	for i := len(topic.Queues) - 1; i >= 0; i-- {
 		q := &topic.Queues[i]
 		if !q.Min.Known || !q.Max.Known {
-			return nil, 0, fmt.Errorf("%v: %v; nothing was sent", q.MessageQueue, q.Max.Why)
+			what := fmt.Sprintf("%v: %v; nothing was sent", q.MessageQueue, q.Max.Why)
+			if q.Max.Why.Kind == inspect.ReasonUnreachable {
+				return nil, 0, &silentError{what}
+			}
+			return nil, 0, errors.New(what)
 		}
 		n += q.Max.Value - q.Min.Value
 		first = r.queuePage(q.MessageQueue, q.Min.Value, q.Max.Value, first)

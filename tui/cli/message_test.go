@@ -319,6 +319,29 @@ func TestMessageResend(t *testing.T) {
 	}
 }
 
+// Brokers that fall silent before anything is sent are a cluster that cannot be reached.
+func TestMessageResendToASilentBroker(t *testing.T) {
+	for name, code := range map[string]protocol.RequestCode{"how many there are": protocol.GetTopicStatsInfo, "which they are": protocol.PullMessage} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			sb, namesrv := serveSandbox(t)
+			dead := protocol.DLQTopic("billing")
+			sb.CreateTopic(dead, 1)
+			sb.CreateTopic(protocol.RetryTopic("billing"), 1)
+			sb.Put(sandbox.Message{Topic: dead, Body: []byte("dead"), Properties: []protocol.Property{named("RETRY_TOPIC", "orders"), named("UNIQ_KEY", "ID1")}})
+			sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+				return sandbox.Fault{Drop: protocol.RequestCode(r.Command.Code) == code}
+			})
+			for _, how := range []string{"--yes", "--dry-run"} {
+				p := runs(t, []string{"message", "resend", "-t", dead, "--all", how, "--timeout", "500ms", "--namesrv", namesrv}, withEnv("XDG_STATE_HOME", t.TempDir())).want(t, statusUnreachable, "no answer in time")
+				if _, _, _, end := sb.Offsets("billing", engine.MessageQueue{Topic: protocol.RetryTopic("billing"), BrokerName: "broker-a"}); end != 0 {
+					t.Errorf("%s: %d were sent, and it says %s", how, end, p.err)
+				}
+			}
+		})
+	}
+}
+
 // A resend that the plan refuses sends nothing and ends as refused, also as a dry run.
 func TestMessageResendThatIsRefused(t *testing.T) {
 	sb, namesrv := serveSandbox(t)
