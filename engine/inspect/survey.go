@@ -142,6 +142,9 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 	}
 	s.findPop()
 	s.proxied = in.readProxied(ctx, s)
+	if err := ctx.Err(); err != nil {
+		return nil, err // it would tell others for a while that the clients of proxies are not known
+	}
 	in.mu.Lock()
 	in.last = s
 	in.mu.Unlock()
