@@ -90,6 +90,8 @@ func (p *DirectPlan) choose(m *Members) {
 		p.Why = fmt.Sprintf("group %s has %d members: name one, of %s", p.Request.Group, len(ids), strings.Join(ids[:min(len(ids), maxDrifts)], ", "))
 	case at < 0:
 		p.Why = fmt.Sprintf("group %s has no member %s online", p.Request.Group, p.Request.ClientID)
+	case m.Members[at].Why.Kind == ReasonProxy:
+		p.Why = ids[at] + " is " + m.Members[at].Why.String()
 	case !slices.Contains(m.Members[at].Brokers, stored):
 		p.Why = fmt.Sprintf("%s is not connected to %s, which stores the message and would pass it on", ids[at], stored)
 	case m.Type == protocol.ConsumeActively:

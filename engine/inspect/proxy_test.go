@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"testing"
 	"time"
+
+	"eyeq/remoting/protocol"
 )
 
 // told is what a proxy 5.3.3 told of a Java client of the 5.3.3 remoting line.
@@ -47,5 +49,15 @@ func TestClientBehindAProxy(t *testing.T) {
 	moved.Proxy = "192.0.2.3%28080%28081"
 	if m, _ := of(beat("REGISTER", 40*time.Second), moved, beat("UNREGISTER", time.Second)); len(m.Members) != 1 {
 		t.Errorf("after it has gone to another proxy: %+v, want it there", m.Members)
+	}
+}
+
+// Nobody hands a message to a client behind a proxy, and the reason is the proxy.
+func TestAClientOfAProxyIsHandedNoMessage(t *testing.T) {
+	p := DirectPlan{Request: DirectRequest{Group: "g", Message: *messageOf(t, protocol.Record{})}}
+	b := heartbeat{ClientID: "c1", Channel: `{"localAddress":"192.0.2.2:28080"}`}
+	p.choose(&Members{Group: "g", Members: []Member{b.member()}})
+	if want := "c1 is behind a proxy: connected by the proxy 192.0.2.2:28080, which passes no question on to it"; p.Why != want {
+		t.Errorf("refused because %q, want %q", p.Why, want)
 	}
 }
