@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"eyeq/engine/inspect"
 )
 
 func TestPagesAreSaved(t *testing.T) {
@@ -73,5 +75,21 @@ func TestARowIsCopiedAsJSON(t *testing.T) {
 				t.Errorf("copied %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// What is copied of a member is its true id, however it is shown.
+func TestMembersAreCopiedByTheirTrueIDs(t *testing.T) {
+	v := newGroupView(&env{}, "g")
+	v.rawWho.Members = []inspect.Member{{ClientID: "c\x1b1"}}
+	v.who.Members = []inspect.Member{{ClientID: "c␛1"}}
+	v.arrange()
+	_, r := v.act("copy")
+	c, ok := r.(copyRequest)
+	if !ok {
+		t.Fatalf("request %#v, want a copy", r)
+	}
+	if text, err := c.text(); err != nil || text != "c\x1b1" {
+		t.Errorf("copied %q, %v; want the true id", text, err)
 	}
 }

@@ -122,6 +122,9 @@ func (v groupView) act(a action) (page, request) {
 		if !ok {
 			return v, refuseRequest{"there is nothing under the cursor to copy"}
 		}
+		if pane == groupMembers {
+			return v, copyRequest{literal(key, v.trueID(key))}
+		}
 		return v, copyRequest{literal(SafeText(key), key)}
 	case "copy-json":
 		if !ok {

@@ -294,10 +294,14 @@ func (v *lagView) describe(k lagKey) request {
 	if q.NextStored.IsZero() {
 		next = "none waits, or not known" + because(q.NextWhy.String())
 	}
+	lag := "max − committed"
+	if q.Pop {
+		lag = "what nobody has popped yet"
+	}
 	lines := []string{
 		"queue        " + q.MessageQueue.String(),
 		"min          " + of(q.Min), "committed    " + of(q.Committed), "pulled       " + of(q.Pulled), "max          " + of(q.Max), "",
-		"lag          " + of(q.Lag) + "   = max − committed", "in flight    " + of(q.Inflight),
+		"lag          " + of(q.Lag) + "   = " + lag, "in flight    " + of(q.Inflight),
 		"consumed     last message stored " + when(q.LastConsumed), "next         stored " + next,
 	}
 	if q.Expired > 0 {
