@@ -13,6 +13,7 @@ const configAge = time.Minute
 type brokerConfig struct {
 	version   string
 	versionAt time.Time
+	clock     time.Duration // the broker's minus ours; 0: the same, or it has not said
 	// reserved is how long messages are kept; 0: it has not said.
 	reserved   time.Duration
 	reservedAt time.Time
@@ -36,8 +37,16 @@ func (in *Inspector) version(ctx context.Context, addr string) (string, error) {
 	defer in.mu.Unlock()
 	c = in.config[addr]
 	c.version, c.versionAt = info["brokerVersionDesc"], in.now()
+	c.clock, _ = clockOf(info, c.versionAt)
 	in.config[addr] = c
 	return c.version, nil
+}
+
+// brokerNow is what time it is by the clock of the broker at addr, as it told last.
+func (in *Inspector) brokerNow(addr string) time.Time {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.now().Add(in.config[addr].clock)
 }
 
 // BrokerConfig asks the broker at addr for its settings (26), in its own words.

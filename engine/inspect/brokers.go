@@ -88,16 +88,33 @@ func (b *BrokerRow) read(table map[string]string, answered time.Time) {
 	b.Disk = diskUse(table)
 	b.PullWait = waitTime(table["pullThreadPoolQueueHeadWaitTimeMills"])
 	b.SendWait = waitTime(table["sendThreadPoolQueueHeadWaitTimeMills"])
-	if ms, err := strconv.ParseInt(table["bootTimestamp"], 10, 64); err == nil && ms > 0 {
-		b.Started = millis(ms)
-		if up, ok := runtimeText(table["runtime"]); ok {
-			// It tells whole seconds, so what it says now was true some time within one.
-			b.ClockKnown = true
-			if d := b.Started.Add(up + 500*time.Millisecond).Sub(answered); d.Abs() > clockGrain+b.RTT {
-				b.Clock = d.Round(time.Second)
-			}
+	b.Started = startOf(table)
+	if d, ok := clockOf(table, answered); ok {
+		b.ClockKnown = true
+		if d.Abs() > clockGrain+b.RTT {
+			b.Clock = d.Round(time.Second)
 		}
 	}
+}
+
+// startOf is when a broker started, by its own clock; zero where it does not say.
+func startOf(table map[string]string) time.Time {
+	ms, err := strconv.ParseInt(table["bootTimestamp"], 10, 64)
+	if err != nil || ms <= 0 {
+		return time.Time{}
+	}
+	return millis(ms)
+}
+
+// clockOf is a broker's clock minus ours when it answered; it tells whole seconds, so
+// what it says was true some time within one.
+func clockOf(table map[string]string, answered time.Time) (d time.Duration, ok bool) {
+	started := startOf(table)
+	up, ok := runtimeText(table["runtime"])
+	if !ok || started.IsZero() {
+		return 0, false
+	}
+	return started.Add(up + 500*time.Millisecond).Sub(answered), true
 }
 
 // clockGrain is how exactly a broker tells its time, and then some for its own work.

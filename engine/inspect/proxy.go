@@ -81,8 +81,9 @@ func (in *Inspector) heartbeats(ctx context.Context, s *survey, mq protocol.Mess
 	if err != nil {
 		return nil, false, err
 	}
+	since := in.brokerNow(addr).Add(-proxiedFor) // a clock of ours that is ahead would leave none
 	from, err := ask(ctx, in, addr, func(ctx context.Context) (int64, error) {
-		return in.client.SearchOffset(ctx, mq, in.now().Add(-proxiedFor))
+		return in.client.SearchOffset(ctx, mq, since)
 	})
 	if err != nil {
 		return nil, false, err
@@ -98,7 +99,7 @@ func (in *Inspector) heartbeats(ctx context.Context, s *survey, mq protocol.Mess
 			m := &p.messages[i]
 			body, broken := m.Body()
 			b := heartbeat{stored: m.Stored()}
-			if broken == nil && json.Unmarshal(body, &b) == nil && b.Group != "" && b.ClientID != "" && in.now().Sub(b.stored) <= proxiedFor {
+			if broken == nil && json.Unmarshal(body, &b) == nil && b.Group != "" && b.ClientID != "" && !b.stored.Before(since) {
 				beats = append(beats, b)
 			}
 		}

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
 
 // told is what a proxy 5.3.3 told of a Java client of the 5.3.3 remoting line.
@@ -59,5 +61,44 @@ func TestAClientOfAProxyIsHandedNoMessage(t *testing.T) {
 	p.choose(&Members{Group: "g", Members: []Member{b.member()}})
 	if want := "c1 is behind a proxy: connected by the proxy 192.0.2.2:28080, which passes no question on to it"; p.Why != want {
 		t.Errorf("refused because %q, want %q", p.Why, want)
+	}
+}
+
+// A client behind a proxy is there by the clock of the broker that stores what is told
+// of it, whatever ours says.
+func TestAClientBehindAProxyByTheBrokersClock(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		client := tg.Client(t, nil)
+		route, _, err := client.RefreshRoute(t.Context(), heartbeatTopic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Send(t.Context(), "proxy", route.PublishQueues[0], &remoting.OutMessage{Body: []byte(told)}); err != nil {
+			t.Fatal(err)
+		}
+		tg.AwaitOffset(t, route.PublishQueues[0], 1)
+		const ahead = 10 * time.Minute
+		in := New(Options{Client: client, Now: func() time.Time { return time.Now().Add(ahead) }})
+		addr := tg.Masters(t)["broker-a"]
+		in.config[addr] = brokerConfig{version: "V5_3_3", versionAt: in.now(), clock: -ahead}
+		if m, err := in.Members(t.Context(), "px-group"); err != nil || len(m.Members) != 1 {
+			t.Errorf("members %+v, %v; want the one behind the proxy", m.Members, err)
+		}
+		in.config[addr] = brokerConfig{version: "V5_3_3", versionAt: in.now()}
+		in.forget()
+		if m, err := in.Members(t.Context(), "px-group"); err == nil {
+			t.Errorf("members %+v of ten minutes ago, want none", m.Members)
+		}
+	}, sandboxtest.Topic(heartbeatTopic, 1))
+}
+
+func TestClockOf(t *testing.T) {
+	at := time.UnixMilli(1_796_000_000_000)
+	table := map[string]string{"bootTimestamp": "1795999900000", "runtime": "[ 0 days, 0 hours, 11 minutes, 39 seconds ]"}
+	if d, ok := clockOf(table, at); !ok || d != 10*time.Minute-500*time.Millisecond {
+		t.Errorf("clock %v, %v; want ten minutes ahead", d, ok)
+	}
+	if d, ok := clockOf(map[string]string{"bootTimestamp": "1795999900000", "runtime": "1m"}, at); ok || d != 0 {
+		t.Errorf("clock %v of a broker that does not say", d)
 	}
 }
