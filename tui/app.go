@@ -361,6 +361,9 @@ func (a *app) goTo(v viewID) tea.Cmd {
 	case viewLog:
 		a.poll++
 		return a.readLog()
+	case viewQueue: // its polls have ended with the view
+		a.poll++
+		return a.readHeld()
 	}
 	return nil
 }

@@ -68,3 +68,35 @@ func TestQueueDetailShowsItsMessages(t *testing.T) {
 	d.see("18,204,551 running     2.0s").see(`{"id":7781203}`)
 	d.keys("enter").see("Message at 18,204,551").see("stage   running, listener called").see("body    14 B").keys("esc", "z").miss("broker has").keys("q").see("Allocation")
 }
+
+// A queue view that is come back to goes on asking: its polls ended when it was left.
+func TestQueueDetailPollsAgainWhenComeBackTo(t *testing.T) {
+	asked := 0
+	e := &fakeEngine{held: func(engine.MessageQueue, int) ([]engine.HeldMessage, error) {
+		asked++
+		return nil, nil
+	}}
+	o := defaultOptions()
+	o.Inspect = fixtureCluster()
+	for _, away := range []string{"findings order-settle", "stack order-settle c1", "log"} {
+		d := drive(t, 120, 36, o, e).keys("enter")
+		if d.a.shown != viewQueue || asked == 0 {
+			t.Fatalf("shown %v, asked %d times", d.a.shown, asked)
+		}
+		d.keys(":").typing(away).keys("enter")
+		if d.a.shown == viewQueue {
+			t.Fatalf("%s leads nowhere:\n%s", away, d.frame())
+		}
+		asked = 0
+		d.send(pollDueMsg{d.a.poll})
+		if asked != 0 {
+			t.Errorf("%s: the cache is read where nobody sees it", away)
+		}
+		if d.keys("q"); d.a.shown != viewQueue || asked != 1 {
+			t.Errorf("%s: back at %v, asked %d times, want once", away, d.a.shown, asked)
+		}
+		if d.send(pollDueMsg{d.a.poll}); asked != 2 {
+			t.Errorf("%s: asked %d times, want it to go on", away, asked)
+		}
+	}
+}
