@@ -92,9 +92,9 @@ func (c *Client) commitPart(ctx context.Context, addr, group string, part []prot
 	replies := make(chan Reply, len(part))
 	pending := make(map[int32]protocol.MessageQueue, len(part))
 	for _, mq := range part {
-		opaque, err := conn.start(ctx, conn.encoder(updateOffsetRequest(group, mq, offsets[mq]), 0), replies)
+		opaque, err := conn.start(conn.encoder(updateOffsetRequest(group, mq, offsets[mq]), 0), replies, ctx.Done())
 		if err != nil {
-			fail(mq, err)
+			fail(mq, conn.cancelError(ctx, err))
 			continue
 		}
 		pending[opaque] = mq

@@ -139,9 +139,9 @@ func (c *Conn) Invoke(ctx context.Context, req *protocol.Command) (protocol.Comm
 		return protocol.Command{}, c.callError(req, ctxError(ctx))
 	}
 	replies := make(chan Reply, 1)
-	opaque, err := c.start(ctx, c.encoder(req, 0), replies)
+	opaque, err := c.start(c.encoder(req, 0), replies, ctx.Done())
 	if err != nil {
-		return protocol.Command{}, c.callError(req, err)
+		return protocol.Command{}, c.callError(req, c.cancelError(ctx, err))
 	}
 	var r Reply
 	select {
@@ -172,8 +172,8 @@ func (c *Conn) InvokeOneway(ctx context.Context, req *protocol.Command) error {
 	if err != nil {
 		return c.callError(req, err)
 	}
-	if err := c.enqueue(ctx, frame); err != nil {
-		return c.callError(req, err)
+	if err := c.enqueue(ctx.Done(), frame); err != nil {
+		return c.callError(req, c.cancelError(ctx, err))
 	}
 	return nil
 }
@@ -211,18 +211,18 @@ type Reply struct {
 // the queue of frames to be written is full. When it returns an error, nothing
 // is sent to replies.
 func (c *Conn) Start(encode func(dst []byte, opaque int32) ([]byte, error), replies chan<- Reply) (opaque int32, err error) {
-	return c.start(nil, encode, replies)
+	return c.start(encode, replies, nil)
 }
 
-// start is Start; a ctx that is not nil ends the wait for the queue.
-func (c *Conn) start(ctx context.Context, encode func([]byte, int32) ([]byte, error), replies chan<- Reply) (int32, error) {
+// start is Start; cancelled ends the wait for the queue, with errCancelled.
+func (c *Conn) start(encode func([]byte, int32) ([]byte, error), replies chan<- Reply, cancelled <-chan struct{}) (int32, error) {
 	opaque, buf, err := c.register(replies)
 	if err != nil {
 		return 0, err
 	}
 	frame, err := encode(buf, opaque)
 	if err == nil {
-		err = c.enqueue(ctx, frame)
+		err = c.enqueue(cancelled, frame)
 	}
 	// A connection that ends after register has answered this call already:
 	// Cancel then finds nothing, and the reply tells the caller.

@@ -135,16 +135,12 @@ func (c *Conn) onRequest(cmd protocol.Command) {
 }
 
 // enqueue hands a frame to the write goroutine. It waits only while the queue
-// is full; a nil ctx never ends the wait.
-func (c *Conn) enqueue(ctx context.Context, frame []byte) error {
+// is full, and no longer than until cancelled, with errCancelled.
+func (c *Conn) enqueue(cancelled <-chan struct{}, frame []byte) error {
 	select {
 	case c.writes <- frame:
 		return nil
 	default:
-	}
-	var cancelled <-chan struct{}
-	if ctx != nil {
-		cancelled = ctx.Done()
 	}
 	select {
 	case c.writes <- frame:
@@ -152,8 +148,18 @@ func (c *Conn) enqueue(ctx context.Context, frame []byte) error {
 	case <-c.closing:
 		return c.Err()
 	case <-cancelled:
-		return fmt.Errorf("not sent, %d frames wait to be written: %w", len(c.writes), ctxError(ctx))
+		return errCancelled
 	}
+}
+
+// errCancelled ends a wait of enqueue; whoever has the context says why.
+var errCancelled = errors.New("cancelled")
+
+func (c *Conn) cancelError(ctx context.Context, err error) error {
+	if err != errCancelled {
+		return err
+	}
+	return fmt.Errorf("not sent, %d frames wait to be written: %w", len(c.writes), ctxError(ctx))
 }
 
 // writeLoop is the write goroutine.
