@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -340,6 +341,53 @@ func TestConfigCheck(t *testing.T) {
 	}
 	if _, err := os.Stat("/dev/zero"); err == nil {
 		runs(t, []string{"config", "check", "--config", "/dev/zero"}).want(t, statusUsage, "/dev/zero: cannot be read: is larger than 1048576 bytes, so it is no configuration")
+	}
+}
+
+// A configuration may come by a pipe, as a shell's <(…) gives it; one that nobody writes
+// to, or ends, is not waited for without end.
+func TestConfigByPipe(t *testing.T) {
+	const text = "[clusters.piped]\nnamesrv = [\"a:1\"]\n"
+	tests := map[string]struct {
+		write func(w *os.File) // nil: nobody opens it
+		args  []string
+		want  int
+		says  string
+	}{
+		"whole":        {func(w *os.File) { fmt.Fprint(w, text); w.Close() }, nil, statusDone, ""},
+		"nobody":       {nil, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: nobody has written to this pipe within 200ms"},
+		"without end":  {func(w *os.File) { fmt.Fprint(w, text) }, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: whoever writes it has not come to an end within 200ms"},
+		"without text": {func(*os.File) {}, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: whoever writes it has not come to an end within 200ms"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "c.toml")
+			if err := makePipe(path); errors.Is(err, errors.ErrUnsupported) {
+				t.Skip("this system has no pipes with names")
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if tt.write != nil {
+				opened := make(chan *os.File, 1)
+				go func() {
+					w, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the reader
+					if err == nil {
+						tt.write(w)
+					}
+					opened <- w
+				}()
+				t.Cleanup(func() {
+					if w := <-opened; w != nil {
+						w.Close()
+					}
+				})
+			}
+			p := runs(t, append([]string{"config", "show", "--config", path}, tt.args...)).want(t, tt.want, tt.says)
+			if tt.want == statusDone && !strings.Contains(p.out.String(), "clusters.piped") {
+				t.Errorf("stdout = %q", p.out)
+			}
+		})
 	}
 }
 

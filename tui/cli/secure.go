@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"time"
 )
 
 // tlsOf makes the TLS configuration of a target; nil when it asks for none.
@@ -21,12 +22,15 @@ func (t *target) tlsOf() (*tls.Config, error) {
 	return config, nil
 }
 
+// fileWait is how long a certificate that comes by a pipe may take.
+const fileWait = 10 * time.Second
+
 // load reads the files that the configuration names, from its folder.
 func (c *tlsConfig) load(folder string) (*tls.Config, error) {
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.serverName, InsecureSkipVerify: c.insecureSkipVerify}
 	if c.ca != "" {
 		path := inFolder(folder, c.ca)
-		text, err := readConfig(path)
+		text, err := readConfig(path, fileWait)
 		if err != nil {
 			return nil, fmt.Errorf("tls.ca: %w", err)
 		}
