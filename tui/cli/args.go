@@ -31,6 +31,22 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 	return usagef("there is no command %q: %s has %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
 }
 
+// helpOf gives the help of a command, and refuses what is none: cobra's own would give
+// the root's help and status 0.
+func helpOf(cmd *cobra.Command, args []string) error {
+	of, rest, err := cmd.Root().Find(args)
+	switch {
+	case err != nil:
+		return usagef("%w", err)
+	case len(rest) > 0 && of.HasParent() && of.HasSubCommands():
+		return noSubcommand(of, rest)
+	case len(rest) > 0:
+		return usagef("there is no command %q", strings.Join(args, " "))
+	}
+	of.InitDefaultHelpFlag() // as cobra's own does: it is made when a command runs
+	return of.Help()
+}
+
 // oneTopic wants one topic, and up to more arguments after it.
 func oneTopic(more int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {

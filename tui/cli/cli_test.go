@@ -22,6 +22,9 @@ func TestWrongUse(t *testing.T) {
 		stderr string
 	}{
 		"no such command":     {[]string{"foo"}, `eyeq: there is no command "foo"`},
+		"help for nothing":    {[]string{"help", "nosuch"}, `eyeq help: there is no command "nosuch"`},
+		"help for no verb":    {[]string{"help", "group", "nosuch"}, `eyeq help: there is no command "nosuch": eyeq group has`},
+		"help for too much":   {[]string{"help", "consume", "more"}, `eyeq help: there is no command "consume more"`},
 		"near command":        {[]string{"consum"}, "did you mean consume?"},
 		"no such flag":        {[]string{"consume", "--foo"}, "eyeq consume: unknown flag: --foo\nSee 'eyeq consume --help'.\n"},
 		"flag without value":  {[]string{"tail", "t", "--from"}, "eyeq tail: flag needs an argument: --from"},

@@ -115,6 +115,12 @@ flow control, offsets, and the same of any group of a cluster. Begin with one of
 		newConfig(e), newCompletion(e), newVersion(e),
 	)
 	e.completeNames(root)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Run, c.RunE = nil, helpOf
+		}
+	}
 	return root
 }
 
