@@ -398,14 +398,16 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 		}
 	}
 	sum := fmt.Sprintf(" %d of %d verified: written and read back", verified, len(d.result))
-	if d.savedTo != "" {
-		sum += " · the offsets before: " + d.savedTo
-	}
 	st := e.th.good
 	if verified < len(d.result) || d.err != "" {
 		st = e.th.bad
 	}
 	lines := [][]segment{line(), line(segment{st, sum})}
+	if d.savedTo != "" { // whole: whoever wants it undone elsewhere needs all of the path
+		for _, l := range wrapText("the offsets before: "+d.savedTo, max(w-4, 10)) {
+			lines = append(lines, line(segment{st, " " + l}))
+		}
+	}
 	if d.err != "" {
 		for _, l := range wrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
 			lines = append(lines, line(segment{e.th.bad, " " + l}))
