@@ -191,3 +191,23 @@ func TestLagPageWaitsForCommits(t *testing.T) {
 		t.Errorf("consumed = %v, %v after 6 s, want 20", got, ok)
 	}
 }
+
+// A reset moves commits back: nothing was consumed the other way round.
+func TestLagPageTakesNoResetForARate(t *testing.T) {
+	var h lagHistory
+	give := func(at time.Duration, committed int64) {
+		h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed), Queues: []inspect.QueueLag{
+			{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
+	}
+	give(0, 960)
+	give(6*time.Second, 960)
+	give(8*time.Second, 0)
+	give(10*time.Second, 0)
+	if got, ok := h.consumed(); ok {
+		t.Errorf("consumed = %v 2 s after a reset, want not known", got)
+	}
+	give(14*time.Second, 60)
+	if got, ok := h.consumed(); !ok || got != 10 {
+		t.Errorf("consumed = %v, %v 6 s after a reset, want 10", got, ok)
+	}
+}

@@ -17,6 +17,7 @@ type lagMark struct {
 	lag            float64 // NaN: not known
 	committed, max int64
 	known          int
+	moved          bool // commits went back since the mark before: a reset, no consumption
 }
 
 // lagHistory keeps the marks of the last minutes.
@@ -36,17 +37,26 @@ func (h *lagHistory) add(at time.Time, l *inspect.GroupLag) {
 			m.known++
 		}
 	}
+	if n := len(h.marks); n > 0 {
+		last := &h.marks[n-1]
+		m.moved = m.known == last.known && m.committed < last.committed
+	}
 	h.marks = append(slices.Clip(h.marks), m)
 	h.marks = h.marks[max(0, len(h.marks)-keepMarks):]
 }
 
-// before is the oldest mark within the window that the last one can be compared with.
+// before is the oldest mark within the window that the last one can be compared with;
+// none from before the commits were moved back.
 func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) {
 	if len(h.marks) < 2 {
 		return nil, nil, false
 	}
 	now = &h.marks[len(h.marks)-1]
-	for i := range h.marks[:len(h.marks)-1] {
+	first := len(h.marks) - 1
+	for first > 0 && !h.marks[first].moved {
+		first--
+	}
+	for i := first; i < len(h.marks)-1; i++ {
 		m := &h.marks[i]
 		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= commitWindow {
 			return m, now, true
