@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,6 +26,7 @@ type catalogName struct {
 type catalogEntry[R any] struct {
 	catalogName
 	lower string
+	width int       // cells of the name
 	row   *R        // safe to print; nil: not read yet
 	asked time.Time // when the details were asked for last
 }
@@ -33,6 +35,7 @@ type catalogEntry[R any] struct {
 // those on the screen, and of the others only when the order or the filter needs them.
 type catalog[R any] struct {
 	env     *env
+	w, h    int
 	names   question
 	details question
 	asks    [2]askKind // for names and for details
@@ -42,7 +45,7 @@ type catalog[R any] struct {
 	system  bool                        // what is hidden otherwise is shown too
 	systems int
 	known   int // entries whose details are read
-	widest  int // cells of the longest name
+	widest  int // cells of the longest name that is shown
 	// search is what a filter looks through beside the name, value what it compares and
 	// rows are sorted by; compare orders what is no number: 0 when it has nothing to say.
 	search  func(r *R) string
@@ -56,7 +59,7 @@ func (c catalog[R]) subject() string { return "" }
 
 // take takes the names. Details that are known already stay.
 func (c *catalog[R]) take(names []catalogName) {
-	c.order, c.systems, c.known, c.widest = make([]string, 0, len(names)), 0, 0, 0
+	c.order, c.systems, c.known = make([]string, 0, len(names)), 0, 0
 	entries := make(map[string]*catalogEntry[R], len(names))
 	for _, n := range names {
 		e := c.entries[n.name]
@@ -67,12 +70,11 @@ func (c *catalog[R]) take(names []catalogName) {
 		if e.row != nil {
 			c.known++
 		}
-		width := table.Width(n.safe)
+		e.width = table.Width(n.safe)
 		if n.system {
 			c.systems++
-			width += len(systemMark)
+			e.width += len(systemMark)
 		}
-		c.widest = max(c.widest, width)
 		entries[n.name] = e
 		c.order = append(c.order, n.name)
 	}
@@ -112,6 +114,22 @@ func (c *catalog[R]) arrange() {
 		c.rows.resort()
 	}
 	c.rows.arrange(keys, c.passes, func(a, b string, o ordering) int { return c.compareRows(c.entries[a], c.entries[b], o) })
+	c.fitName()
+}
+
+// fitName gives the names the room that the shown ones need: what a hidden name would
+// need is another column's.
+func (c *catalog[R]) fitName() {
+	shown := c.rows.list.Keys()
+	if len(shown) == 0 || len(c.rows.columns) == 0 {
+		return
+	}
+	c.widest = 0
+	for _, k := range shown {
+		c.widest = max(c.widest, c.entries[k].width)
+	}
+	c.rows.columns = slices.Clone(c.rows.columns)
+	c.rows.columns[0] = c.nameColumn(c.rows.columns[0].Title)
 }
 
 func (c *catalog[R]) passes(k string) bool {
@@ -343,8 +361,8 @@ func (c *catalog[R]) progress() string {
 }
 
 // nameColumn is the column of the names.
-func (c *catalog[R]) nameColumn(title string, w int) table.Column {
-	width := min(max(c.widest, 16), max(w/3, 18))
+func (c *catalog[R]) nameColumn(title string) table.Column {
+	width := min(max(c.widest, 16), max(c.w/3, 18))
 	return table.Column{ID: nameOrder, Title: title, Width: width, Flex: 3, Max: max(min(c.widest, 60), width), Fixed: true}
 }
 

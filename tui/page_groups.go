@@ -16,7 +16,6 @@ const sortByLag = 500
 // groupsView is the list of all groups.
 type groupsView struct {
 	catalog[inspect.GroupRow]
-	w, h int
 	list inspect.GroupList // safe to print
 	// paused is what the list itself says, by true name.
 	paused map[string]inspect.Pause
@@ -152,7 +151,7 @@ const (
 
 func (v *groupsView) columns() []table.Column {
 	return []table.Column{
-		colGroup:        v.nameColumn("group", v.w),
+		colGroup:        v.nameColumn("group"),
 		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 14, Gap: 2},
 		colGroupKind:    {ID: "kind", Title: "consumes", Width: 14, Rank: 4, Flex: 1, Max: 18},
 		colGroupMembers: {ID: "members", Title: "members", Width: 8, Right: true, Rank: 2},

@@ -127,3 +127,28 @@ func TestGroupsWithALongCommonBeginningAreToldApart(t *testing.T) {
 	f.groupRows = func(groups []string) []inspect.GroupRow { return make([]inspect.GroupRow, len(groups)) }
 	driveCluster(t, 80, 24, defaultOptions(), f).see("com.example.").see("consumer-east").see("consumer-west")
 }
+
+// The names take the room that the shown ones need: a long one that is not shown does not
+// cost the topics.
+func TestHiddenNamesTakeNoRoom(t *testing.T) {
+	f := fullCluster()
+	of := f.groups
+	long := "a-group-with-a-name-as-long-as-generators-make-them"
+	f.groups = func() (inspect.GroupList, error) {
+		l, err := of()
+		l.Groups = append(slices.Clone(l.Groups), inspect.GroupName{Group: long})
+		return l, err
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f).see(long[:10]).miss(" topics ")
+	d.keys("/").typing("order-settle").keys("enter").see(" topics ").see("orders-paid")
+	d.keys("esc").miss(" topics ")
+}
+
+// A paused group is called so once.
+func TestTheLagPageSaysPausedOnce(t *testing.T) {
+	v := lagView{name: "order-settle", ask: question{asked: true}, data: inspect.GroupLag{State: inspect.StatePaused,
+		Members: inspect.Exact(1), Pause: inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}}}
+	if got, want := v.subject(), "group order-settle  PAUSED  (1 member)"; got != want {
+		t.Errorf("subject = %q, want %q", got, want)
+	}
+}

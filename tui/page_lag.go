@@ -72,6 +72,9 @@ func (v lagView) subject() string {
 	}
 	if p := pauseText(v.data.Pause); p != "" {
 		text += "  " + p
+		if v.data.State == inspect.StatePaused { // said already
+			return fmt.Sprintf("%s  (%s)", text, membersCount(v.data.Members))
+		}
 	}
 	return fmt.Sprintf("%s  (%s: %s)", text, orUnknown(v.data.State), membersCount(v.data.Members))
 }

@@ -13,7 +13,6 @@ import (
 // are hidden until asked for.
 type topicsView struct {
 	catalog[inspect.TopicRow]
-	w, h int
 	list inspect.TopicList // safe to print
 }
 
@@ -144,7 +143,7 @@ const (
 
 func (v *topicsView) columns() []table.Column {
 	return []table.Column{
-		colTopicName:    v.nameColumn("topic", v.w),
+		colTopicName:    v.nameColumn("topic"),
 		colTopicType:    {ID: "type", Title: "type", Width: 8, Flex: 1, Max: 12, Gap: 2, Rank: 2},
 		colTopicQueues:  {ID: "queues", Title: "queues", Width: 7, Right: true, Rank: 1},
 		colTopicStored:  {ID: "stored", Title: "stored", Width: 13, Right: true},
