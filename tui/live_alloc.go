@@ -91,7 +91,7 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		return v.watchAllocDetails(t, nth)
 	}
 	if v.w < 86 {
-		text := fmt.Sprintf("%s %dq/%dm", s.Strategy, t.Queues, len(t.Members))
+		text := strings.TrimSpace(fmt.Sprintf("%s %dq/%dm", s.Strategy, t.Queues, len(t.Members)))
 		if len(s.Topics) > 1 {
 			text = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics)) + text
 		}
