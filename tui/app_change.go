@@ -19,9 +19,9 @@ const (
 )
 
 // readOnlyText says why nothing can be changed here.
-func (a *app) readOnlyText(what string) string {
-	text := what + ": cluster " + SafeText(a.env.o.Cluster) + " is read-only"
-	if why := a.env.o.ModeWhy; why != "" {
+func (e *env) readOnlyText(what string) string {
+	text := what + ": cluster " + SafeText(e.o.Cluster) + " is read-only"
+	if why := e.o.ModeWhy; why != "" {
 		text += " (" + SafeText(why) + ")"
 	}
 	return text + ", nothing sent"
@@ -31,7 +31,7 @@ func (a *app) readOnlyText(what string) string {
 func (a *app) openResetAny(r resetAnyRequest) tea.Cmd {
 	switch {
 	case a.env.readOnly():
-		return a.refuse(a.readOnlyText("reset"))
+		return a.refuse(a.env.readOnlyText("reset"))
 	case a.env.o.Inspect == nil:
 		return a.refuse("reset: there is no cluster to ask")
 	}
@@ -47,7 +47,7 @@ func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
 	case group == "":
 		return a.refuse(what + ": which group? " + a.env.keys.first("groups") + " lists them")
 	case a.env.readOnly():
-		return a.refuse(a.readOnlyText(what))
+		return a.refuse(a.env.readOnlyText(what))
 	case a.env.o.Inspect == nil:
 		return a.refuse(what + ": there is no cluster to ask")
 	}

@@ -88,7 +88,7 @@ func (a *app) command(text string) tea.Cmd {
 		return a.act("save")
 	case "reset":
 		if a.env.readOnly() {
-			return a.refuse(a.readOnlyText("reset"))
+			return a.refuse(a.env.readOnlyText("reset"))
 		}
 		return a.act("reset")
 	case "sort":

@@ -68,7 +68,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 		return nil
 	}
 	if !a.env.usable(b) {
-		return a.refuse(a.readOnlyText(b.Help().Key + " " + string(b.name)))
+		return a.refuse(a.env.readOnlyText(b.Help().Key + " " + string(b.name)))
 	}
 	return a.act(b.name)
 }

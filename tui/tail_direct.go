@@ -72,7 +72,7 @@ func (v tailView) askDirect(m consumeHereMsg) (page, request) {
 	row := v.current()
 	switch {
 	case v.env.readOnly():
-		return v, refuseRequest{"consume: cluster " + SafeText(v.env.o.Cluster) + " is read-only, nothing sent"}
+		return v, refuseRequest{v.env.readOnlyText("consume")}
 	case v.env.o.Inspect == nil:
 		return v, refuseRequest{"there is no cluster to ask"}
 	case row == nil || row.message == nil:

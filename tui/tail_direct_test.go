@@ -60,3 +60,14 @@ func TestAMessageIsConsumedByAMember(t *testing.T) {
 		})
 	}
 }
+
+func TestReadOnlyHasNothingConsumed(t *testing.T) {
+	o := defaultOptions()
+	o.Mode, o.ModeWhy = "read-only", "flag --read-only"
+	f := fixtureCluster()
+	d, _ := tailing(t, 120, 36, o, "orders", f, &TailBatch{Messages: []engine.Message{tailRecord(t, nil)}})
+	d.keys(":").typing("consume audit").keys("enter").see("read-only (flag --read-only), nothing sent")
+	if asked := strings.Join(f.asked, "\n"); strings.Contains(asked, "direct") {
+		t.Errorf("asked %q", asked)
+	}
+}
