@@ -87,21 +87,20 @@ func (v tailView) askDirect(m consumeHereMsg) (page, request) {
 // directDialog shows who would get a message, asks for the group's name, and then what
 // the listener made of it.
 type directDialog struct {
-	env          *env
-	group        string // true name
-	lines        []string
-	why          string
-	apply        func(reason string) tea.Cmd
-	reason, name field
-	focus        resendFocus
-	working      bool
-	done         bool
-	result       directDoneMsg
+	env     *env
+	group   string // true name
+	lines   []string
+	why     string
+	apply   func(reason string) tea.Cmd
+	form    changeForm
+	working bool
+	done    bool
+	result  directDoneMsg
 }
 
 func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	m := engine.Message(p.Request.Message)
-	d := directDialog{env: e, group: p.Request.Group, why: SafeText(p.Why), reason: newField(""), name: newField(""),
+	d := directDialog{env: e, group: p.Request.Group, why: SafeText(p.Why), form: newChangeForm(),
 		apply: func(reason string) tea.Cmd { return cmds.applyDirect(e.o.Inspect, e.o.Audit, p, reason) }}
 	d.lines = append(d.lines, SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
 	if who := &p.Member; who.ClientID != "" {
@@ -120,7 +119,7 @@ func (d *directDialog) off() string {
 		return d.why
 	case d.working:
 		return "the member has it"
-	case d.name.value() != d.group:
+	case d.form.name.value() != d.group:
 		return "the group's name is not typed"
 	}
 	return ""
@@ -130,7 +129,7 @@ func (d directDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case directDoneMsg:
 		if d.working {
-			d.working, d.done, d.result, d.focus = false, true, msg, resendCancel
+			d.working, d.done, d.result, d.form.focus = false, true, msg, formCancel
 		}
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -143,30 +142,26 @@ func (d directDialog) key(k tea.KeyMsg) (dialog, request) {
 	case "esc":
 		return d, closeRequest{}
 	case "tab", "right", "down":
-		d.focus = (d.focus + 1) % resendFoci
+		d.form.forward()
 	case "shift+tab", "left", "up":
-		d.focus = (d.focus + resendFoci - 1) % resendFoci
+		d.form.back()
 	case "enter":
 		switch {
-		case d.done, d.focus == resendCancel:
+		case d.done, d.form.focus == formCancel:
 			return d, closeRequest{}
-		case d.focus == resendApply && d.off() == "":
+		case d.form.focus == formApply && d.off() == "":
 			d.working = true
-			return d, runRequest{d.apply(strings.TrimSpace(d.reason.value())), "a message that a member is to consume"}
-		case d.focus == resendReason || d.focus == resendName:
-			d.focus++
+			return d, runRequest{d.apply(strings.TrimSpace(d.form.reason.value())), "a message that a member is to consume"}
+		case d.form.typing():
+			d.form.forward()
 		}
 	default:
-		switch {
-		case d.working || d.done:
-		case d.focus == resendReason:
-			d.reason.key(k)
-		case d.focus == resendName:
-			d.name.key(k)
+		if !d.working && !d.done {
+			d.form.key(k)
 		}
 	}
 	if d.done {
-		d.focus = resendCancel
+		d.form.focus = formCancel
 	}
 	return d, nil
 }
@@ -199,15 +194,7 @@ func (d directDialog) view(w, h int) string {
 		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
 		return drawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
 	}
-	label := func(text string, f resendFocus) segment {
-		if d.focus == f {
-			return segment{e.th.title, e.g.cursor + text}
-		}
-		return segment{e.th.dim, " " + text}
-	}
-	lines = append(lines, line(label("Reason ", resendReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == resendReason)+"]")),
-		line(label("Type the group's name to apply: ", resendName), e.plain("["+d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)+"]")),
-		line(e.plain(" "), e.button("Consume", d.focus == resendApply, d.off() == ""), e.plain(" "), e.button("Cancel", d.focus == resendCancel, true)))
+	lines = append(lines, d.form.lines(e, w, "Consume", d.off() == "")...)
 	return drawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
 }
 
@@ -217,7 +204,7 @@ func (d directDialog) hint(c *canvas) string {
 		c.end()
 		return "WRITING"
 	}
-	if off := d.off(); d.focus == resendApply && off != "" {
+	if off := d.off(); d.form.focus == formApply && off != "" {
 		c.put(d.env.th.warn, " off: "+off)
 		c.end()
 		return "DIALOG"

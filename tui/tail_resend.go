@@ -97,17 +97,6 @@ func (v tailView) askResend() (page, request) {
 	}
 }
 
-// resendFocus is a part of the dialog that takes keys.
-type resendFocus uint8
-
-const (
-	resendCancel resendFocus = iota
-	resendReason
-	resendName
-	resendApply
-	resendFoci
-)
-
 // resendDialog shows what sending dead letters back does, asks for the group's name,
 // and then shows what became of each.
 type resendDialog struct {
@@ -118,9 +107,7 @@ type resendDialog struct {
 	why     string
 	about   string // what there is to know before
 	apply   func(reason string) tea.Cmd
-	reason  field
-	name    field
-	focus   resendFocus
+	form    changeForm
 	top     int
 	working bool
 	done    bool
@@ -128,7 +115,7 @@ type resendDialog struct {
 }
 
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
-	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), reason: newField(""), name: newField(""),
+	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), form: newChangeForm(),
 		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
 }
 
@@ -139,7 +126,7 @@ func (d *resendDialog) off() string {
 		return d.why
 	case d.working:
 		return "it is being sent"
-	case d.name.value() != d.group:
+	case d.form.name.value() != d.group:
 		return "the group's name is not typed"
 	}
 	return ""
@@ -149,7 +136,7 @@ func (d resendDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case resendDoneMsg:
 		if d.working {
-			d.working, d.done, d.result, d.rows, d.focus = false, true, msg, msg.rows, resendCancel
+			d.working, d.done, d.result, d.rows, d.form.focus = false, true, msg, msg.rows, formCancel
 		}
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -162,34 +149,30 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 	case "esc":
 		return d, closeRequest{}
 	case "tab", "right":
-		d.focus = (d.focus + 1) % resendFoci
+		d.form.forward()
 	case "shift+tab", "left":
-		d.focus = (d.focus + resendFoci - 1) % resendFoci
+		d.form.back()
 	case "up":
 		d.top = max(d.top-1, 0)
 	case "down":
 		d.top = min(d.top+1, max(len(d.rows)-1, 0))
 	case "enter":
 		switch {
-		case d.done, d.focus == resendCancel:
+		case d.done, d.form.focus == formCancel:
 			return d, closeRequest{}
-		case d.focus == resendApply && d.off() == "":
+		case d.form.focus == formApply && d.off() == "":
 			d.working = true
-			return d, runRequest{d.apply(strings.TrimSpace(d.reason.value())), "a resend of " + plural(len(d.rows), "dead letter")}
-		case d.focus == resendReason || d.focus == resendName:
-			d.focus++
+			return d, runRequest{d.apply(strings.TrimSpace(d.form.reason.value())), "a resend of " + plural(len(d.rows), "dead letter")}
+		case d.form.typing():
+			d.form.forward()
 		}
 	default:
-		switch {
-		case d.working || d.done:
-		case d.focus == resendReason:
-			d.reason.key(k)
-		case d.focus == resendName:
-			d.name.key(k)
+		if !d.working && !d.done {
+			d.form.key(k)
 		}
 	}
 	if d.done {
-		d.focus = resendCancel
+		d.form.focus = formCancel
 	}
 	return d, nil
 }
@@ -207,9 +190,25 @@ func (d resendDialog) view(w, h int) string {
 	if d.about != "" && !d.done {
 		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
 	}
+	lines = append(lines, line())
+	lines = append(lines, d.rowLines(w, max(h-len(lines)-9, 1))...)
+	lines = append(lines, line())
+	if d.done {
+		for _, part := range wrapText(d.doneText(), max(w-4, 10)) {
+			lines = append(lines, line(e.plain(part)))
+		}
+		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
+		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
+	}
+	lines = append(lines, d.form.lines(e, w, "Send back", d.off() == "")...)
+	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
+}
+
+// rowLines are the dead letters that fit into so many rows, below their head.
+func (d *resendDialog) rowLines(w, room int) [][]segment {
+	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
-	lines = append(lines, line(), line(segment{e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"}))
-	room := max(h-len(lines)-8, 1)
+	lines := [][]segment{line(segment{e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"})}
 	for i := d.top; i < len(d.rows) && i < d.top+room; i++ {
 		r := &d.rows[i]
 		result, st := none, e.th.text
@@ -230,37 +229,25 @@ func (d resendDialog) view(w, h int) string {
 	if n := len(d.rows) - d.top - room; n > 0 {
 		lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("  … %d more (down)", n)}))
 	}
-	lines = append(lines, line())
-	if d.done {
-		text := fmt.Sprintf(" %d of %s sent back", d.result.done, plural(len(d.rows), "dead letter"))
-		unsure := 0
-		for i := range d.rows {
-			if d.rows[i].Unknown {
-				unsure++
-			}
+	return lines
+}
+
+// doneText sums up what became of them.
+func (d *resendDialog) doneText() string {
+	text := fmt.Sprintf(" %d of %s sent back", d.result.done, plural(len(d.rows), "dead letter"))
+	unsure := 0
+	for i := range d.rows {
+		if d.rows[i].Unknown {
+			unsure++
 		}
-		if unsure > 0 {
-			text += fmt.Sprintf(", %d not known: look in %s before sending them again", unsure, d.target)
-		}
-		if d.result.err != "" {
-			text += ": " + d.result.err
-		}
-		for _, part := range wrapText(text, max(w-4, 10)) {
-			lines = append(lines, line(e.plain(part)))
-		}
-		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
-		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
-	label := func(text string, f resendFocus) segment {
-		if d.focus == f {
-			return segment{e.th.title, e.g.cursor + text}
-		}
-		return segment{e.th.dim, " " + text}
+	if unsure > 0 {
+		text += fmt.Sprintf(", %d not known: look in %s before sending them again", unsure, d.target)
 	}
-	lines = append(lines, line(label("Reason ", resendReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == resendReason)+"]")),
-		line(label("Type the group's name to apply: ", resendName), e.plain("["+d.name.text(&e.g, min(30, max(w-40, 10)), d.focus == resendName)+"]")),
-		line(e.plain(" "), e.button("Send back", d.focus == resendApply, d.off() == ""), e.plain(" "), e.button("Cancel", d.focus == resendCancel, true)))
-	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
+	if d.result.err != "" {
+		text += ": " + d.result.err
+	}
+	return text
 }
 
 func (d resendDialog) hint(c *canvas) string {
@@ -269,7 +256,7 @@ func (d resendDialog) hint(c *canvas) string {
 		c.end()
 		return "WRITING"
 	}
-	if off := d.off(); d.focus == resendApply && off != "" {
+	if off := d.off(); d.form.focus == formApply && off != "" {
 		c.put(d.env.th.warn, " off: "+off)
 		c.end()
 		return "DIALOG"

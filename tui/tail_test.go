@@ -421,7 +421,7 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 	}
 	typed := func() string {
 		dialog := d.a.dialogs[0].(resendDialog)
-		return dialog.name.value()
+		return dialog.form.name.value()
 	}
 	for typed() != "" {
 		d.keys("backspace")
