@@ -222,7 +222,7 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 		case !r.SentBefore.IsZero():
 			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
-			result, st = warning.sign()+" not known whether a copy was sent already: "+r.SentBeforeWhy.Text, e.th.warn
+			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.warn
 		}
 		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result}))
 	}

@@ -384,7 +384,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 			{ID: "0A000415000078D9F3C3", SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonFailed, Text: "not now\x1b"}}}}
 	for range 2 { // the second time it cannot be noted
 		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
-		d.see("a copy was sent already").see("not known whether a copy was sent already: not now").see("nobody of the group is online")
+		d.see("a copy was sent already").see("sent already? not known: not now").see("nobody of the group is online")
 		d.keys("tab", "tab").typing("order-settle").keys("tab", "enter")
 		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
 			t.Fatalf("applied %d times, want once: %v", n, f.asked)
