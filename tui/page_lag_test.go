@@ -1,23 +1,25 @@
 package tui
 
 import (
-	"strings"
 	"testing"
 	"time"
 
-	"eyeq/engine"
 	"eyeq/engine/inspect"
 )
 
-// The lag of a queue that is popped is not what is committed of it.
-func TestDetailsOfAPoppedQueue(t *testing.T) {
-	e := &env{}
-	e.o.Location = time.UTC
-	v := newLagView(e, "g")
-	mq := engine.MessageQueue{Topic: "orders", BrokerName: "broker-a"}
-	v.take(lagAnswer{inspect.GroupLag{Queues: []inspect.QueueLag{{MessageQueue: mq}}}, inspect.GroupLag{Queues: []inspect.QueueLag{{MessageQueue: mq, Pop: true, Lag: inspect.Exact(4)}}}})
-	text := v.describe(lagKey{"orders", mq, true}).(textRequest)
-	if all := strings.Join(text.lines, "\n"); !strings.Contains(all, "4   = what nobody has popped yet") || strings.Contains(all, "max −") {
-		t.Errorf("details\n%s", all)
+// How long ago something was consumed is shown whole, up to months.
+func TestLagPageShowsTimesWhole(t *testing.T) {
+	for _, old := range []time.Duration{54*time.Minute + 4*time.Second, 23*time.Hour + 59*time.Minute, 30*24*time.Hour + 11*time.Hour} {
+		f := fullCluster()
+		lag := f.lag
+		f.lag = func(group string) (inspect.GroupLag, error) {
+			l, err := lag(group)
+			for i := range l.Queues {
+				l.Queues[i].LastConsumed = fixtureNow.Add(-old)
+			}
+			return l, err
+		}
+		d := driveCluster(t, 80, 24, defaultOptions(), f)
+		d.keys(":").typing("lag order-settle").keys("enter").see(age(old) + " ago")
 	}
 }
