@@ -152,3 +152,14 @@ func TestTheLagPageSaysPausedOnce(t *testing.T) {
 		t.Errorf("subject = %q, want %q", got, want)
 	}
 }
+
+// The age of what was consumed last is whole: its longest text has minutes and seconds.
+func TestTheLagPageShowsWholeAges(t *testing.T) {
+	f := fullCluster()
+	l := fixtureLag()
+	for i := range l.Queues {
+		l.Queues[i].LastConsumed = fixtureNow.Add(-28*time.Minute - 24*time.Second)
+	}
+	f.lag = func(string) (inspect.GroupLag, error) { return l, nil }
+	driveCluster(t, 80, 24, defaultOptions(), f).keys("2").see("28m24s ago")
+}
