@@ -152,7 +152,7 @@ type QueueLag struct {
 	// Lag is max − committed, negative when the group is ahead of the queue's end;
 	// where nothing is committed, or messages have expired, it counts from Min.
 	Lag      Number
-	Inflight Number // given out and not committed; 0 where nobody is connected and nothing was popped
+	Inflight Number // given out and not committed
 	// Expired is how many messages before Min were never consumed.
 	Expired      int64
 	LastConsumed time.Time // when the last consumed message was stored; zero: unknown

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -81,12 +82,16 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	return l
 }
 
-// landed says of queues that nobody is connected to that nothing is in flight: the
-// place up to which a broker gave messages out stays when its members have gone. What
-// was popped stays hidden until its time is over.
+// landed judges what is in flight of queues that nobody is connected to. The place up
+// to which a broker gave messages out stays when its members have gone; nobody has them
+// then, unless they were popped, which no broker tells.
 func landed(queues []QueueLag) {
 	for i := range queues {
-		if q := &queues[i]; !q.Pop && (q.Inflight.Known || q.Lag.Known) {
+		switch q := &queues[i]; {
+		case q.Pop:
+		case q.Inflight.Known && q.Inflight.Value > 0:
+			q.Inflight = Unknown(Reason{ReasonOffline, fmt.Sprintf("%s given out before nobody was connected", Plural(q.Inflight.Value, "message"))})
+		case q.Inflight.Known || q.Lag.Known:
 			q.Inflight = Exact(0)
 		}
 	}
