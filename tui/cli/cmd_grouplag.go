@@ -247,7 +247,7 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 		out = append(out, "members read some tags only: LAG counts the others' messages too\n"...)
 	}
 	if l.Pop != nil {
-		out = append(out, headLine("%s", safe(popLagText(l.Pop)))...)
+		out = append(out, headLine("%s", popLagText(l.Pop))...)
 	}
 	now := e.now()
 	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "MIN", "COMMITTED", "MAX", "LAG", "INFLIGHT", "NEXT AGE", "EXPIRES IN", "LAST CONSUMED", "CLIENT ID"}}

@@ -157,21 +157,21 @@ func (e *env) writeDirect(r *inspect.DirectResult, format string, dryRun bool) e
 
 func directText(e *env, r *inspect.DirectResult, plan bool) []byte {
 	m := &r.Plan.Request.Message
-	out := headLine("message %s of %s (%s/%d offset %d), stored %s", safe(m.MessageID()), safe(m.OriginalTopic()), safe(m.BrokerName()), m.QueueID(), m.QueueOffset(), e.timeText(m.Stored()))
+	out := headLine("message %s of %s (%s/%d offset %d), stored %s", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset(), e.timeText(m.Stored()))
 	if who := &r.Plan.Member; who.ClientID != "" {
-		out = append(out, headLine("member %s (%s %s) of %s", safe(who.ClientID), safe(who.Language), safe(who.Version), safe(r.Plan.Request.Group))...)
+		out = append(out, headLine("member %s (%s %s) of %s", who.ClientID, who.Language, who.Version, r.Plan.Request.Group)...)
 	}
 	if r.Plan.Why != "" {
-		out = append(out, headLine("not possible: %s", safe(r.Plan.Why))...)
+		out = append(out, headLine("not possible: %s", r.Plan.Why)...)
 	}
 	if plan {
 		for _, note := range r.Plan.Notes {
-			out = append(out, headLine("%s", safe(note))...)
+			out = append(out, headLine("%s", note)...)
 		}
 		return out
 	}
 	if r.Error != "" {
-		return append(out, headLine("%s", safe(r.Error))...)
+		return append(out, headLine("%s", r.Error)...)
 	}
-	return append(out, headLine("%s, in %d ms", safe(r.Words()), r.Answer.SpentTimeMills)...)
+	return append(out, headLine("%s, in %d ms", r.Words(), r.Answer.SpentTimeMills)...)
 }

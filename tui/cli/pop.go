@@ -116,10 +116,10 @@ func assignmentLines(m *inspect.Member) []byte {
 	}
 	var out []byte
 	for _, a := range m.Assigned {
-		out = append(out, headLine("  the broker gives it %s %s/%s by %s", safe(a.Queue.Topic), safe(a.Queue.BrokerName), queueText(a.Queue.QueueID), safe(a.Mode))...)
+		out = append(out, headLine("  the broker gives it %s %s/%s by %s", a.Queue.Topic, a.Queue.BrokerName, queueText(a.Queue.QueueID), a.Mode)...)
 	}
 	if m.AssignedWhy.Kind != inspect.ReasonNone {
-		out = append(out, headLine("  what the broker gives it is not all known: %s", safe(m.AssignedWhy.String()))...)
+		out = append(out, headLine("  what the broker gives it is not all known: %s", m.AssignedWhy.String())...)
 	} else if len(m.Assigned) == 0 {
 		out = append(out, fmt.Sprintln("  the broker gives it nothing")...)
 	}
