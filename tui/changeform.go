@@ -56,3 +56,17 @@ func (f *changeForm) lines(e *env, w int, apply string, ready bool) [][]segment 
 		line(e.plain(" "), e.button(apply, f.focus == formApply, ready), e.plain(" "), e.button("Cancel", f.focus == formCancel, true)),
 	}
 }
+
+// off says why the change cannot be applied: why is the plan's own reason, busy what is
+// said while it is under way; "" when nothing stands against it.
+func (f *changeForm) off(group, why string, working bool, busy string) string {
+	switch {
+	case why != "":
+		return why
+	case working:
+		return busy
+	case f.name.value() != group:
+		return "the group's name is not typed"
+	}
+	return ""
+}

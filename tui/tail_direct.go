@@ -114,15 +114,7 @@ func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 
 // off says why Consume cannot be pressed; "" when it can.
 func (d *directDialog) off() string {
-	switch {
-	case d.why != "":
-		return d.why
-	case d.working:
-		return "the member has it"
-	case d.form.name.value() != d.group:
-		return "the group's name is not typed"
-	}
-	return ""
+	return d.form.off(d.group, d.why, d.working, "the member has it")
 }
 
 func (d directDialog) update(msg tea.Msg) (dialog, request) {

@@ -121,15 +121,7 @@ func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
 
 // off says why Apply cannot be pressed; "" when it can.
 func (d *resendDialog) off() string {
-	switch {
-	case d.why != "":
-		return d.why
-	case d.working:
-		return "it is being sent"
-	case d.form.name.value() != d.group:
-		return "the group's name is not typed"
-	}
-	return ""
+	return d.form.off(d.group, d.why, d.working, "it is being sent")
 }
 
 func (d resendDialog) update(msg tea.Msg) (dialog, request) {
