@@ -267,9 +267,6 @@ func (q *queue) run(ctx context.Context) {
 		case r := <-q.results:
 			q.onResult(r)
 		case <-q.inbox.wake:
-			for _, c := range q.inbox.all() {
-				c.applyTo(ctx, q)
-			}
 		case <-q.quiet:
 		case <-timer.C:
 			q.armed = time.Time{}
@@ -277,7 +274,16 @@ func (q *queue) run(ctx context.Context) {
 			q.cancelPull()
 			return
 		}
+		q.obey(ctx)
 		q.step(ctx)
+	}
+}
+
+// obey does what the coordinator told, whatever it was that woke the queue: once
+// Pause has returned, an answer that comes begins no further pull.
+func (q *queue) obey(ctx context.Context) {
+	for _, c := range q.inbox.all() {
+		c.applyTo(ctx, q)
 	}
 }
 
