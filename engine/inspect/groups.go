@@ -78,7 +78,7 @@ func (in *Inspector) GroupRows(ctx context.Context, groups []string) []GroupRow 
 	r := in.round(s)
 	each(len(groups), groupsAtOnce, func(i int) {
 		v := r.view(ctx, groups[i])
-		v.askOne(ctx)
+		v.hearOne(ctx)
 		rows[i] = v.row(v.lag(ctx))
 	})
 	return rows
@@ -229,7 +229,7 @@ func (in *Inspector) Group(ctx context.Context, group string) (GroupDetail, erro
 	if err != nil {
 		return GroupDetail{}, err
 	}
-	in.askMembers(ctx, &v.members, v.said, false)
+	v.hear(ctx)
 	d := GroupDetail{Row: v.row(v.lag(ctx)), Subscriptions: v.subscriptions()}
 	for i := range v.members.Members {
 		if info := v.members.Members[i].Info; info != nil && info.Properties["PROP_CONSUMEORDERLY"] == "true" {

@@ -85,6 +85,14 @@ func (r *round) view(ctx context.Context, group string) *groupView {
 	return v
 }
 
+// hear asks every member what it does, and says by their word who holds each queue and
+// what waits in those that are popped.
+func (v *groupView) hear(ctx context.Context) {
+	v.round.in.askMembers(ctx, &v.members, v.said, false)
+	v.own()
+	v.countPops()
+}
+
 // compareLags puts the retry topics last.
 func compareLags(a, b QueueLag) int {
 	if a.Retry != b.Retry {

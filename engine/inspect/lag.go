@@ -31,9 +31,7 @@ func (in *Inspector) lag(ctx context.Context, group string, exact bool) (GroupLa
 	if err != nil {
 		return GroupLag{Group: group, At: in.now()}, err
 	}
-	in.askMembers(ctx, &v.members, v.said, false)
-	v.own()
-	v.countPops()
+	v.hear(ctx)
 	v.age(ctx)
 	if exact {
 		v.read(ctx)
@@ -56,9 +54,8 @@ func (in *Inspector) open(ctx context.Context, group string) (*groupView, error)
 	return v, nil
 }
 
-// lag adds up what the view has.
+// lag adds up what the view has, whose pops have been counted.
 func (v *groupView) lag(ctx context.Context) GroupLag {
-	v.countPops()
 	l := GroupLag{
 		Group: v.group, At: v.round.in.now(), Model: v.members.Model, Pause: v.round.survey.pause(v.group),
 		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread,

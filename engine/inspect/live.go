@@ -18,9 +18,7 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 	if err != nil {
 		return Live{Group: group, At: in.now()}, err
 	}
-	in.askMembers(ctx, &v.members, v.said, false)
-	v.own()
-	v.countPops()
+	v.hear(ctx)
 	v.age(ctx)
 	v.expire(ctx)
 	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), Limits: limitsOf(v.members.Members)}

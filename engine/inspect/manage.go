@@ -255,6 +255,7 @@ func (in *Inspector) planGroup(ctx context.Context, s *survey, p *ManagePlan) er
 	if len(v.errs) > 0 {
 		p.refuse("it is not known whether members are online (%v)", v.errs[0])
 	}
+	v.countPops()
 	l := v.lag(ctx)
 	if l.Lag != Exact(0) {
 		p.note("its offsets go with it: %s messages wait for it", howMany(l.Lag))

@@ -104,16 +104,17 @@ func (v *groupView) popRetries() map[string]bool {
 	return of
 }
 
-// askOne asks one member where that alone tells whether the members of a group pop:
-// members that allocate themselves pull, whatever the broker was told.
-func (v *groupView) askOne(ctx context.Context) {
-	if v.members.Kind != KindPush || !v.round.survey.toldToPop(v.group, "") {
-		return
+// hearOne is hear for a row of a list: it asks one member, and that only where it alone
+// tells whether the members of a group pop. Members that allocate themselves pull,
+// whatever the broker was told.
+func (v *groupView) hearOne(ctx context.Context) {
+	if v.members.Kind == KindPush && v.round.survey.toldToPop(v.group, "") {
+		one := v.members
+		one.Members = slices.Clone(v.members.Members[:1])
+		v.round.in.askMembers(ctx, &one, v.said, false)
+		v.members.Members[0], v.members.Kind = one.Members[0], one.Kind
 	}
-	one := v.members
-	one.Members = slices.Clone(v.members.Members[:1])
-	v.round.in.askMembers(ctx, &one, v.said, false)
-	v.members.Members[0], v.members.Kind = one.Members[0], one.Kind
+	v.countPops()
 }
 
 // popped reports whether members get a topic's messages by POP: by their own word, and
