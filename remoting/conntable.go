@@ -3,6 +3,7 @@ package remoting
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -19,6 +20,11 @@ const (
 	maxBackoff   = 5 * time.Second
 )
 
+// maxCutOff is how many TLS handshakes in a row may be cut off by a server that has
+// spoken TLS before. With the back-off between them that is some twenty seconds, in which
+// one that only goes down is gone, or there again.
+const maxCutOff = 10
+
 // connTable keeps one connection an address. A dial runs on a goroutine of its
 // own, for all who want the address: a caller that leaves does not end it for
 // the others, so it has a deadline of its own and is ended by close only.
@@ -33,7 +39,7 @@ type connTable struct {
 	mu        sync.Mutex // guards what follows
 	closed    bool
 	endpoints map[string]*endpoint
-	spoken    map[string]bool // addresses with which TLS was spoken once
+	spoken    map[string]int // addresses with which TLS was spoken once, and the handshakes cut off in a row since
 }
 
 // endpoint is what is known of an address. Its fields are guarded by the table's mutex.
@@ -61,7 +67,7 @@ func newConnTable(o Options) *connTable {
 		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, Signer: o.Signer, IdleTimeout: idleLimit},
 		log:         o.Log,
 		endpoints:   map[string]*endpoint{},
-		spoken:      map[string]bool{},
+		spoken:      map[string]int{},
 	}
 }
 
@@ -115,13 +121,37 @@ func (t *connTable) lookup(ctx context.Context, addr string) (*Conn, *dialled, e
 // dial opens a connection, with TLS where that is asked for.
 func (t *connTable) dial(ctx context.Context, addr string) (net.Conn, error) {
 	nc, err := t.dialRaw(ctx, "tcp", addr)
-	if err != nil || t.tls == nil {
+	if t.tls == nil {
 		return nc, err
 	}
 	t.mu.Lock()
-	spoken := t.spoken[addr]
+	_, spoken := t.spoken[addr]
 	t.mu.Unlock()
-	return secure(ctx, nc, addr, t.tls, spoken)
+	if err == nil {
+		nc, err = secure(ctx, nc, addr, t.tls, spoken)
+	}
+	if spoken {
+		err = t.cutOff(addr, err)
+	}
+	return nc, err
+}
+
+// cutOff counts the handshakes that were cut off in a row at an address that has spoken
+// TLS before, and says after maxCutOff of them that it does so no more. A dial that ended
+// otherwise, be it refused by a server that starts again, ends the row.
+func (t *connTable) cutOff(addr string, err error) error {
+	cut, ok := errors.AsType[*cutOffError](err)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !ok {
+		t.spoken[addr] = 0
+		return err
+	}
+	t.spoken[addr]++
+	if n := t.spoken[addr]; n >= maxCutOff {
+		return &TLSError{addr, TLSNoMore, cut.err}
+	}
+	return err
 }
 
 // run dials and tells those who wait.
@@ -161,7 +191,7 @@ func (t *connTable) settle(addr string, conn *Conn, err error) error {
 	}
 	ep.conn, ep.failures, ep.err = conn, 0, nil
 	if t.tls != nil {
-		t.spoken[addr] = true
+		t.spoken[addr] = 0
 	}
 	return nil
 }

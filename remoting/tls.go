@@ -28,10 +28,11 @@ const (
 	TLSWantsCert            // it wants a certificate of ours
 	TLSRefusedOurs          // it does not take our certificate
 	TLSOnly                 // it speaks nothing but TLS, and we did not
+	TLSNoMore               // it has spoken TLS before, and cuts off handshakes since
 )
 
 // TLSError is a connection that failed for reasons of TLS. It does not pass by
-// trying again.
+// trying again, unless somebody changes how the servers are set up.
 type TLSError struct {
 	Addr  string
 	Fault TLSFault
@@ -57,6 +58,8 @@ func (e *TLSError) Error() string {
 		what = "the server does not take our certificate (" + strings.TrimPrefix(what, "remote error: ") + ")"
 	case TLSOnly:
 		what = "the server speaks TLS only"
+	case TLSNoMore:
+		what = fmt.Sprintf("the server has answered with TLS before and does not now: the last %d handshakes were cut off", maxCutOff)
 	}
 	return fmt.Sprintf("TLS with %s: %s", e.Addr, what)
 }
@@ -159,7 +162,7 @@ func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config, s
 		// A server with TLS switched off closes a connection that begins so, but so does
 		// one that goes down just now, or a tunnel whose other end does.
 		if spoken {
-			return nil, fmt.Errorf("the TLS handshake was cut off: %w", err)
+			return nil, &cutOffError{err}
 		}
 		fault = TLSNotSpoken
 	default:
@@ -167,6 +170,14 @@ func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config, s
 	}
 	return nil, &TLSError{addr, fault, err}
 }
+
+// cutOffError is a handshake that the other end did not finish.
+type cutOffError struct{ err error }
+
+func (e *cutOffError) Error() string { return "the TLS handshake was cut off: " + e.err.Error() }
+
+// Unwrap gives how it ended.
+func (e *cutOffError) Unwrap() error { return e.err }
 
 // isReset reports whether the other end broke a connection off.
 func isReset(err error) bool {

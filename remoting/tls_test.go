@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"eyeq/remoting"
@@ -183,5 +184,87 @@ func TestTLSHandshakeCutOff(t *testing.T) {
 	sandboxtest.Await(t, "the server to be tried again", func(ctx context.Context) bool {
 		_, err := known.Conn(ctx, addr)
 		return err == nil
+	})
+}
+
+// TestTLSSwitchedOff: a server that has spoken TLS and cuts off each handshake since is
+// not tried for ever as one that goes down: after some it is said to speak it no more,
+// until it does.
+func TestTLSSwitchedOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ca := sandboxtest.NewAuthority(t, "CA")
+		// On a pipe, which holds nothing, both ends of TLS 1.3 would speak at once.
+		server := &tls.Config{MaxVersion: tls.VersionTLS12, Certificates: []tls.Certificate{ca.Issue(t, time.Now().Add(time.Hour), "a")}}
+		const on, off, refusing = 0, 1, 2
+		var mode atomic.Int32
+		var begun atomic.Int32 // handshakes
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			if mode.Load() == refusing {
+				return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+			}
+			begun.Add(1)
+			near, far := net.Pipe()
+			go func() {
+				defer far.Close()
+				if mode.Load() == off {
+					far.Read(make([]byte, 1<<16)) // it takes the greeting, and is gone
+					return
+				}
+				io.Copy(io.Discard, tls.Server(far, server))
+			}()
+			return near, nil
+		}
+		c, err := remoting.NewClient(remoting.Options{Namesrv: []string{"a:1"}, TLS: &tls.Config{RootCAs: ca.Pool}, Dial: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		connect := func() error {
+			time.Sleep(6 * time.Second) // longer than any back-off
+			_, err := c.Conn(t.Context(), "a:1")
+			return err
+		}
+		if err := connect(); err != nil {
+			t.Fatal(err)
+		}
+		mode.Store(off)
+		c.DropConn("a:1", io.EOF)
+		begun.Store(0)
+		await := func(limit int32) error {
+			for {
+				err := connect()
+				if !remoting.Retryable(err) || begun.Load() >= limit {
+					return err
+				}
+			}
+		}
+		err = await(100)
+		te, ok := errors.AsType[*remoting.TLSError](err)
+		if !ok || te.Fault != remoting.TLSNoMore || !strings.Contains(err.Error(), "has answered with TLS before and does not now: the last 10 handshakes were cut off") || begun.Load() != 10 {
+			t.Fatalf("after %d handshakes: %v", begun.Load(), err)
+		}
+		if err := connect(); remoting.Retryable(err) {
+			t.Errorf("one more: %v, want the same", err)
+		}
+		mode.Store(on)
+		if err := connect(); err != nil {
+			t.Errorf("switched on again: %v", err)
+		}
+		// One that is away in between is a server that starts again: the row begins anew.
+		mode.Store(off)
+		c.DropConn("a:1", io.EOF)
+		begun.Store(0)
+		if err := await(9); !remoting.Retryable(err) {
+			t.Fatalf("after %d handshakes: %v", begun.Load(), err)
+		}
+		mode.Store(refusing)
+		if err := connect(); !remoting.Retryable(err) {
+			t.Fatal(err)
+		}
+		mode.Store(off)
+		begun.Store(0)
+		if err := await(9); !remoting.Retryable(err) {
+			t.Errorf("after it was away and %d handshakes: %v", begun.Load(), err)
+		}
 	})
 }

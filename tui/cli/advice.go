@@ -38,6 +38,8 @@ func tlsAdvice(fault remoting.TLSFault) string {
 	switch fault {
 	case remoting.TLSNotSpoken:
 		return "take tls.enable out of the cluster's configuration, or switch TLS on there (tls.server.mode)"
+	case remoting.TLSNoMore:
+		return "switch TLS on there again (tls.server.mode), or, if it was switched off on purpose, take tls.enable out of the cluster's configuration and start anew"
 	case remoting.TLSUnknownCA:
 		return "name the file of its CA as tls.ca"
 	case remoting.TLSWrongName:
