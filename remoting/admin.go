@@ -58,8 +58,12 @@ func (c *Client) CreateTopic(ctx context.Context, addr string, h *protocol.Creat
 	return nil
 }
 
-// DeleteTopic deletes a topic on every master of cluster info and on the name
-// servers. One that fails does not spare the others; the error names all that did.
+// DeleteTopic deletes a topic on every master of cluster info, and then on the name
+// servers. A broker that fails does not spare the others, and the error names all
+// that did; but then the name servers are left alone. They check no rights, and
+// those of 4.x announce what they were told to forget only when a broker's
+// configuration changes, so that a deletion that the brokers refused would still
+// take the topic away from everybody.
 func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 	info, err := c.ClusterInfo(ctx)
 	if err != nil {
@@ -77,6 +81,9 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInBroker, h.Fields(), nil)); err != nil {
 			failed = append(failed, err)
 		}
+	}
+	if failed != nil {
+		return fmt.Errorf("delete topic %s (the name servers still announce it): %w", topic, failed)
 	}
 	for _, addr := range c.namesrv {
 		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInNamesrv, h.Fields(), nil)); err != nil {

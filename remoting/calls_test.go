@@ -2,6 +2,7 @@ package remoting_test
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -316,35 +317,55 @@ func TestCallsByBrokerName(t *testing.T) {
 	})
 }
 
+// Name servers hide what they are told to forget, whoever asks: they are asked only
+// when no broker has the topic any more.
 func TestDeleteTopicAsksAllAndTellsWhoFailed(t *testing.T) {
-	withRoutes(t, func(t *testing.T, n *memoryNet, _ *namesrv, _ *remoting.Client) {
-		info := protocol.ClusterInfo{BrokerAddrTable: map[string]protocol.BrokerData{
-			"a": {BrokerName: "a", BrokerAddrs: map[int64]string{0: "a:1"}},
-			"b": {BrokerName: "b", BrokerAddrs: map[int64]string{0: "b:1", 1: "b:2"}},
-			"c": {BrokerName: "c", BrokerAddrs: map[int64]string{0: "c:1"}},
-		}}
-		answers := map[protocol.RequestCode]func(protocol.Command) *protocol.Command{
-			protocol.GetBrokerClusterInfo: always(protocol.Command{Body: protocol.EncodeClusterInfo(&info)}),
-			protocol.DeleteTopicInBroker:  always(protocol.Command{}),
-			protocol.DeleteTopicInNamesrv: always(protocol.Command{}),
-		}
-		asked := map[string]*broker{}
-		for _, addr := range []string{"n1:1", "n2:1", "a:1", "b:1", "c:1"} {
-			asked[addr] = &broker{answer: answers}
-			n.Serve(t, addr, asked[addr])
-		}
-		asked["b:1"].answer = nil
-		c := n.newClient(t, remoting.Options{Namesrv: []string{"n1:1", "n2:1"}})
-		err := c.DeleteTopic(t.Context(), "T")
-		if !isCode(err, protocol.RequestCodeNotSupported) || !strings.Contains(err.Error(), "b:1") || strings.Contains(err.Error(), "c:1") {
-			t.Errorf("DeleteTopic = %v, want the failure of b:1 only", err)
-		}
-		for addr, b := range asked {
-			if len(b.got) == 0 || b.got[len(b.got)-1].Code == int32(protocol.GetBrokerClusterInfo) {
-				t.Errorf("%s was not asked to delete", addr)
-			}
-		}
-	})
+	info := protocol.ClusterInfo{BrokerAddrTable: map[string]protocol.BrokerData{
+		"a": {BrokerName: "a", BrokerAddrs: map[int64]string{0: "a:1"}},
+		"b": {BrokerName: "b", BrokerAddrs: map[int64]string{0: "b:1", 1: "b:2"}},
+		"c": {BrokerName: "c", BrokerAddrs: map[int64]string{0: "c:1"}},
+	}}
+	answers := map[protocol.RequestCode]func(protocol.Command) *protocol.Command{
+		protocol.GetBrokerClusterInfo: always(protocol.Command{Body: protocol.EncodeClusterInfo(&info)}),
+		protocol.DeleteTopicInBroker:  always(protocol.Command{}),
+		protocol.DeleteTopicInNamesrv: always(protocol.Command{}),
+	}
+	for name, tt := range map[string]struct {
+		fails string // this server
+		asked []string
+	}{
+		"all do it":             {"", []string{"a:1", "b:1", "c:1", "n1:1", "n2:1"}},
+		"a broker fails":        {"b:1", []string{"a:1", "b:1", "c:1"}},
+		"a name server refuses": {"n2:1", []string{"a:1", "b:1", "c:1", "n1:1", "n2:1"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			withRoutes(t, func(t *testing.T, n *memoryNet, _ *namesrv, _ *remoting.Client) {
+				servers := map[string]*broker{}
+				for _, addr := range []string{"n1:1", "n2:1", "a:1", "b:1", "c:1"} {
+					servers[addr] = &broker{answer: maps.Clone(answers)}
+					if addr == tt.fails {
+						delete(servers[addr].answer, protocol.DeleteTopicInBroker)
+						delete(servers[addr].answer, protocol.DeleteTopicInNamesrv)
+					}
+					n.Serve(t, addr, servers[addr])
+				}
+				c := n.newClient(t, remoting.Options{Namesrv: []string{"n1:1", "n2:1"}})
+				err := c.DeleteTopic(t.Context(), "T")
+				if failed := isCode(err, protocol.RequestCodeNotSupported) && strings.Contains(err.Error(), tt.fails) && !strings.Contains(err.Error(), "c:1"); failed != (tt.fails != "") {
+					t.Errorf("DeleteTopic = %v, want the failure of %q only", err, tt.fails)
+				}
+				var asked []string
+				for addr, b := range servers {
+					if len(b.got) > 0 && b.got[len(b.got)-1].Code != int32(protocol.GetBrokerClusterInfo) {
+						asked = append(asked, addr)
+					}
+				}
+				if slices.Sort(asked); !slices.Equal(asked, tt.asked) {
+					t.Errorf("asked to delete: %q, want %q", asked, tt.asked)
+				}
+			})
+		})
+	}
 }
 
 func TestSimpleCalls(t *testing.T) {

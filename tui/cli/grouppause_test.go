@@ -116,4 +116,5 @@ func TestAuditOfARefusedDeletion(t *testing.T) {
 	if len(audit) != 2 || audit[1]["result"] != "failed" || fmt.Sprint(audit[1]["after"]) != "map[broker-a:<nil>]" {
 		t.Errorf("audit %v", audit)
 	}
+	runs(t, []string{"tail", "orders", "--from", "earliest", "--until", "now", "--namesrv", c.namesrv}).want(t, statusDone, "")
 }

@@ -136,6 +136,11 @@ func readerIsDenied(t *testing.T, ns string) {
 			t.Errorf("%v: more than a line: %s", args, p.err)
 		}
 	}
+	// Name servers take a deletion from anybody: what the brokers refuse must not have been asked of them.
+	runs(t, []string{"topic", "delete", sandboxtest.ReadableTopic, "--yes", "--namesrv", ns}, env, withEnv("XDG_STATE_HOME", t.TempDir())).want(t, statusFailed, "it is not seen to be gone")
+	runs(t, append(consume, sandboxtest.ReadableGroup), env).want(t, statusDone, "")
+	p := runs(t, []string{"send", sandboxtest.ReadableTopic, "x", "--namesrv", ns}, withEnv("EYEQ_ACCESS_KEY", sandboxtest.AdminKey, "EYEQ_SECRET_KEY", sandboxtest.AdminSecret))
+	p.want(t, statusDone, "")
 }
 
 // noSecretIn looks through all files of a folder.
