@@ -99,9 +99,10 @@ func validity(err error) string {
 	return "the server's certificate expired at " + c.Cert.NotAfter.UTC().Format(time.RFC3339)
 }
 
-// tlsFault finds out what kind of failure it is; ok is false for one that is none of
-// TLS, such as a cut connection.
-func tlsFault(err error) (fault TLSFault, ok bool) {
+// tlsFault finds out what kind of failure it is; wanted says that the other end has
+// asked for a certificate and we had none. ok is false for one that is none of TLS, such
+// as a cut connection.
+func tlsFault(err error, wanted bool) (fault TLSFault, ok bool) {
 	if _, is := errors.AsType[tls.RecordHeaderError](err); is {
 		return TLSNotSpoken, true
 	}
@@ -121,6 +122,9 @@ func tlsFault(err error) (fault TLSFault, ok bool) {
 		// The library does not export what the other end complains about, but its text.
 		switch text := op.Err.Error(); {
 		case strings.Contains(text, "certificate required"):
+			return TLSWantsCert, true
+		case wanted && (strings.Contains(text, "certificate") || strings.Contains(text, "handshake failure")):
+			// Java calls none a bad one, and in TLS 1.2 there are no words for it.
 			return TLSWantsCert, true
 		case strings.Contains(text, "certificate"):
 			return TLSRefusedOurs, true
@@ -147,13 +151,20 @@ func secure(ctx context.Context, nc net.Conn, addr string, config *tls.Config, s
 		}
 		config.ServerName = host
 	}
+	wanted := false
+	if len(config.Certificates) == 0 {
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			wanted = true
+			return &tls.Certificate{}, nil // none, as without this function
+		}
+	}
 	t := tls.Client(nc, config)
 	err := t.HandshakeContext(ctx)
 	if err == nil {
-		return &tlsConn{Conn: t, addr: addr, refused: make(chan struct{})}, nil
+		return &tlsConn{Conn: t, addr: addr, wanted: wanted, refused: make(chan struct{})}, nil
 	}
 	nc.Close()
-	fault, ok := tlsFault(err)
+	fault, ok := tlsFault(err, wanted)
 	switch {
 	case ok:
 	case ctx.Err() != nil:
@@ -190,6 +201,7 @@ func isReset(err error) bool {
 type tlsConn struct {
 	*tls.Conn
 	addr    string
+	wanted  bool          // a certificate of ours, and we had none
 	refused chan struct{} // closed when refusal is set
 	refusal error         // what the other end complained about, set by the one who reads
 }
@@ -199,7 +211,7 @@ type tlsConn struct {
 func (c *tlsConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil {
-		if fault, ok := tlsFault(err); ok && c.refusal == nil {
+		if fault, ok := tlsFault(err, c.wanted); ok && c.refusal == nil {
 			c.refusal = &TLSError{c.addr, fault, err}
 			close(c.refused)
 		}

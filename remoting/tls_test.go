@@ -47,6 +47,8 @@ func TestTLS(t *testing.T) {
 	hour := time.Now().Add(time.Hour)
 	good := &tls.Config{Certificates: []tls.Certificate{ours.Issue(t, hour, sandboxHosts...)}}
 	mutual := &tls.Config{Certificates: good.Certificates, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.Pool}
+	mutual12 := mutual.Clone() // which has no words for a certificate that is missing
+	mutual12.MaxVersion = tls.VersionTLS12
 	trust := func(a *sandboxtest.Authority) *tls.Config { return &tls.Config{RootCAs: a.Pool} }
 	tests := map[string]struct {
 		server *tls.Config
@@ -68,6 +70,7 @@ func TestTLS(t *testing.T) {
 		"plain client":          {server: good, only: true, fault: remoting.TLSOnly, says: "speaks TLS only"},
 		"client certificate":    {server: mutual, client: &tls.Config{RootCAs: ours.Pool, Certificates: []tls.Certificate{ours.Issue(t, hour)}}},
 		"no client certificate": {server: mutual, client: trust(ours), fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
+		"none, with TLS 1.2":    {server: mutual12, client: trust(ours), fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
 		"its CA is not known":   {server: mutual, client: &tls.Config{RootCAs: ours.Pool, Certificates: []tls.Certificate{other.Issue(t, hour)}}, fault: remoting.TLSWantsCert, says: "wants a certificate of ours"},
 	}
 	for name, tt := range tests {
