@@ -37,8 +37,7 @@ type catalog[R any] struct {
 	env     *env
 	w, h    int
 	names   question
-	details question
-	asks    [2]askKind // for names and for details
+	details question // about the rows that were wanted last
 	rows    lister[string]
 	entries map[string]*catalogEntry[R] // by true name
 	order   []string                    // true names as the cluster lists them
@@ -189,11 +188,12 @@ func (c *catalog[R]) visible() []string {
 func (c *catalog[R]) due() request {
 	var asks []ask
 	if c.names.due(c.env.now) {
-		asks = append(asks, c.names.begin(c.env, c.asks[0]))
+		asks = append(asks, c.names.begin(c.env))
 	}
 	if !c.details.asking {
 		if names := c.wanted(); len(names) > 0 {
-			asks = append(asks, c.details.begin(c.env, c.asks[1], names...))
+			c.details.names = names
+			asks = append(asks, c.details.begin(c.env))
 			for _, n := range names {
 				c.entries[n].asked = c.env.now
 			}
@@ -216,7 +216,7 @@ func (c *catalog[R]) ownUpdate(msg any) (r request, taken bool) {
 		c.drop()
 	case namesMsg:
 		if !c.names.asked && c.names.due(c.env.now) {
-			return asksRequest{[]ask{c.names.begin(c.env, c.asks[0])}}, true
+			return asksRequest{[]ask{c.names.begin(c.env)}}, true
 		}
 	case orderMsg:
 		if !c.rows.order(msg.column) {

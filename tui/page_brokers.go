@@ -22,7 +22,7 @@ type brokersView struct {
 }
 
 func newBrokersView(e *env) brokersView {
-	v := brokersView{env: e, ask: question{what: "brokers", every: brokersEvery}}
+	v := brokersView{env: e, ask: question{kind: askBrokers, what: "brokers", every: brokersEvery}}
 	v.panes = stack{env: e, list: []lister[string]{
 		{env: e, title: "Brokers", orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, rising: []string{"broker"}},
 		{env: e, title: "Name servers"},
@@ -69,10 +69,8 @@ func (v brokersView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.layout()
 	case dueMsg:
-		if v.ask.due(v.env.now) {
-			r := asksRequest{[]ask{v.ask.begin(v.env, askBrokers)}}
-			return v, r
-		}
+		r := v.env.askDue(&v.ask)
+		return v, r
 	case hurryMsg:
 		v.ask.hurried = true
 		v.panes.list[0].resort()
@@ -84,7 +82,7 @@ func (v brokersView) update(msg any) (page, request) {
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:
-		if msg.kind == askBrokers && v.ask.answer(msg, v.env.now) && msg.err == "" {
+		if v.ask.answer(msg, v.env.now) {
 			v.data = msg.safe.(inspect.Brokers)
 			v.arrange()
 		}

@@ -30,7 +30,7 @@ type doctorView struct {
 }
 
 func newDoctorView(e *env, group string) doctorView {
-	return doctorView{env: e, group: group, visit: question{what: "findings of " + SafeText(group), every: doctorEvery}}
+	return doctorView{env: e, group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
 }
 
 func (v doctorView) subject() string { return SafeText(v.group) }
@@ -45,15 +45,14 @@ func (v doctorView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.list.Resize(max(v.listHeight()-tableFrame, 0))
 	case dueMsg:
-		if v.visit.due(v.env.now) && v.env.o.Inspect != nil {
-			return v, asksRequest{[]ask{v.visit.begin(v.env, askDoctor, v.group)}}
-		}
+		r := v.env.askDue(&v.visit)
+		return v, r
 	case hurryMsg:
 		v.visit.hurried = true
 	case closedMsg:
 		v.visit.drop()
 	case answerMsg:
-		if msg.kind == askDoctor && v.visit.answer(msg, v.env.now) && msg.err == "" {
+		if v.visit.answer(msg, v.env.now) {
 			v.take(msg.safe.(inspect.Report))
 		}
 	case actionMsg:

@@ -36,8 +36,10 @@ const (
 )
 
 func newGroupView(e *env, group string) groupView {
-	v := groupView{env: e, name: group, detail: question{what: "group " + SafeText(group), every: detailsEvery},
-		members: question{what: "members of " + SafeText(group), every: detailsEvery}}
+	names := []string{group}
+	v := groupView{env: e, name: group,
+		detail:  question{kind: askGroup, names: names, what: "group " + SafeText(group), every: detailsEvery},
+		members: question{kind: askMembers, names: names, what: "members of " + SafeText(group), every: detailsEvery}}
 	v.panes = stack{env: e, list: []lister[string]{
 		{env: e, title: "Members"}, {env: e, title: "Subscriptions"}, {env: e, title: "Configuration"}}}
 	return v
@@ -70,16 +72,8 @@ func (v groupView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.layout()
 	case dueMsg:
-		var asks []ask
-		if v.detail.due(v.env.now) {
-			asks = append(asks, v.detail.begin(v.env, askGroup, v.name))
-		}
-		if v.members.due(v.env.now) {
-			asks = append(asks, v.members.begin(v.env, askMembers, v.name))
-		}
-		if asks != nil {
-			return v, asksRequest{asks}
-		}
+		r := v.env.askDue(&v.detail, &v.members)
+		return v, r
 	case hurryMsg:
 		v.detail.hurried, v.members.hurried = true, true
 	case orderMsg:
@@ -89,10 +83,10 @@ func (v groupView) update(msg any) (page, request) {
 		v.members.drop()
 	case answerMsg:
 		switch {
-		case msg.kind == askGroup && v.detail.answer(msg, v.env.now) && msg.err == "":
+		case v.detail.answer(msg, v.env.now):
 			v.raw, v.data = msg.raw.(inspect.GroupDetail), msg.safe.(inspect.GroupDetail)
 			v.arrange()
-		case msg.kind == askMembers && v.members.answer(msg, v.env.now) && msg.err == "":
+		case v.members.answer(msg, v.env.now):
 			v.rawWho, v.who = msg.raw.(inspect.Members), msg.safe.(inspect.Members)
 			v.arrange()
 		}

@@ -27,9 +27,10 @@ var (
 )
 
 func newGroupsView(e *env) groupsView {
-	v := groupsView{catalog: catalog[inspect.GroupRow]{env: e, asks: [2]askKind{askGroups, askGroupRows},
-		names: question{what: "groups", every: namesEvery}, details: question{what: "details of groups", every: detailsEvery},
-		search: groupSearch, value: groupValue, compare: groupCompare}}
+	v := groupsView{catalog: catalog[inspect.GroupRow]{env: e,
+		names:   question{kind: askGroups, what: "groups", every: namesEvery},
+		details: question{kind: askGroupRows, what: "details of groups", every: detailsEvery},
+		search:  groupSearch, value: groupValue, compare: groupCompare}}
 	v.rows = lister[string]{env: e, title: "Groups", orders: groupOrders, rising: []string{nameOrder, "state"}, focused: true}
 	v.rows.order("lag")
 	return v
@@ -74,15 +75,11 @@ func (v groupsView) update(msg any) (page, request) {
 }
 
 func (v *groupsView) answer(msg answerMsg) {
-	switch msg.kind {
-	case askGroups:
-		if v.names.answer(msg, v.env.now) && msg.err == "" {
-			v.takeNames(msg.raw.(inspect.GroupList), msg.safe.(inspect.GroupList))
-		}
-	case askGroupRows:
-		if v.details.answer(msg, v.env.now) && msg.err == "" {
-			v.takeRows(msg.names, msg.safe.([]inspect.GroupRow))
-		}
+	switch {
+	case v.names.answer(msg, v.env.now):
+		v.takeNames(msg.raw.(inspect.GroupList), msg.safe.(inspect.GroupList))
+	case v.details.answer(msg, v.env.now):
+		v.takeRows(msg.names, msg.safe.([]inspect.GroupRow))
 	}
 }
 

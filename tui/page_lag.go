@@ -57,7 +57,7 @@ var (
 )
 
 func newLagView(e *env, group string) lagView {
-	v := lagView{env: e, name: group, ask: question{what: "lag of " + SafeText(group), every: lagEvery}, open: map[string]bool{}}
+	v := lagView{env: e, name: group, ask: question{kind: askLag, names: []string{group}, what: "lag of " + SafeText(group), every: lagEvery}, open: map[string]bool{}}
 	v.rows = lister[lagKey]{env: e, title: "Lag  " + SafeText(group), orders: lagOrders, rising: []string{"queue"}, focused: true}
 	v.rows.order("lag")
 	return v
@@ -116,10 +116,8 @@ func (v lagView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.layout()
 	case dueMsg:
-		if v.ask.due(v.env.now) {
-			r := asksRequest{[]ask{v.ask.begin(v.env, askLag, v.name)}}
-			return v, r
-		}
+		r := v.env.askDue(&v.ask)
+		return v, r
 	case hurryMsg:
 		v.ask.hurried = true
 		v.rows.resort()
@@ -131,7 +129,7 @@ func (v lagView) update(msg any) (page, request) {
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:
-		if msg.kind == askLag && v.ask.answer(msg, v.env.now) && msg.err == "" {
+		if v.ask.answer(msg, v.env.now) {
 			v.take(lagAnswer{msg.raw.(inspect.GroupLag), msg.safe.(inspect.GroupLag)})
 		}
 	case actionMsg:

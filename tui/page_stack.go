@@ -46,7 +46,7 @@ func withGroups(s inspect.Stack, err error) (takenStack, error) {
 }
 
 func newStackView(e *env, group, client string) stackView {
-	return stackView{env: e, group: group, client: client, taken: question{what: "stack of " + SafeText(client), every: onDemand}}
+	return stackView{env: e, group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
 }
 
 func (v stackView) subject() string { return SafeText(v.group) }
@@ -59,15 +59,14 @@ func (v stackView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.list.Resize(max(v.listHeight()-tableFrame, 0))
 	case dueMsg:
-		if v.taken.due(v.env.now) && v.env.o.Inspect != nil {
-			return v, asksRequest{[]ask{v.taken.begin(v.env, askStack, v.group, v.client)}}
-		}
+		r := v.env.askDue(&v.taken)
+		return v, r
 	case hurryMsg:
 		v.taken.hurried = true
 	case closedMsg:
 		v.taken.drop()
 	case answerMsg:
-		if msg.kind == askStack && v.taken.answer(msg, v.env.now) && msg.err == "" {
+		if v.taken.answer(msg, v.env.now) {
 			v.take(msg.raw.(takenStack), msg.safe.(takenStack))
 		}
 	case actionMsg:

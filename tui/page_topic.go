@@ -43,7 +43,7 @@ const (
 )
 
 func newTopicView(e *env, topic string) topicView {
-	v := topicView{env: e, name: topic, ask: question{what: "topic " + SafeText(topic), every: topicEvery}}
+	v := topicView{env: e, name: topic, ask: question{kind: askTopic, names: []string{topic}, what: "topic " + SafeText(topic), every: topicEvery}}
 	v.panes = stack{env: e, list: []lister[string]{
 		{env: e, title: "Queues"}, {env: e, title: "Groups that read it"}, {env: e, title: "Route"}}}
 	return v
@@ -71,10 +71,8 @@ func (v topicView) update(msg any) (page, request) {
 		v.w, v.h = msg.w, msg.h
 		v.layout()
 	case dueMsg:
-		if v.ask.due(v.env.now) {
-			r := asksRequest{[]ask{v.ask.begin(v.env, askTopic, v.name)}}
-			return v, r
-		}
+		r := v.env.askDue(&v.ask)
+		return v, r
 	case hurryMsg:
 		v.ask.hurried = true
 	case orderMsg:
@@ -82,7 +80,7 @@ func (v topicView) update(msg any) (page, request) {
 	case closedMsg:
 		v.ask.drop()
 	case answerMsg:
-		if msg.kind == askTopic && v.ask.answer(msg, v.env.now) && msg.err == "" {
+		if v.ask.answer(msg, v.env.now) {
 			v.raw, v.data = msg.raw.(inspect.TopicDetail), msg.safe.(inspect.TopicDetail)
 			v.measure()
 			v.arrange()

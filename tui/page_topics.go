@@ -22,9 +22,10 @@ var (
 )
 
 func newTopicsView(e *env) topicsView {
-	v := topicsView{catalog: catalog[inspect.TopicRow]{env: e, asks: [2]askKind{askTopics, askTopicRows},
-		names: question{what: "topics", every: namesEvery}, details: question{what: "details of topics", every: detailsEvery},
-		search: topicSearch, value: topicValue, compare: topicCompare}}
+	v := topicsView{catalog: catalog[inspect.TopicRow]{env: e,
+		names:   question{kind: askTopics, what: "topics", every: namesEvery},
+		details: question{kind: askTopicRows, what: "details of topics", every: detailsEvery},
+		search:  topicSearch, value: topicValue, compare: topicCompare}}
 	v.rows = lister[string]{env: e, title: "Topics", orders: topicOrders, rising: []string{nameOrder, "type"}, focused: true}
 	v.rows.order(nameOrder)
 	return v
@@ -85,11 +86,8 @@ func (v topicsView) update(msg any) (page, request) {
 }
 
 func (v *topicsView) answer(msg answerMsg) {
-	switch msg.kind {
-	case askTopics:
-		if !v.names.answer(msg, v.env.now) || msg.err != "" {
-			return
-		}
+	switch {
+	case v.names.answer(msg, v.env.now):
 		raw := msg.raw.(inspect.TopicList)
 		v.list = msg.safe.(inspect.TopicList)
 		names := make([]catalogName, len(raw.Topics))
@@ -100,10 +98,8 @@ func (v *topicsView) answer(msg answerMsg) {
 		v.take(names)
 		v.rows.columns = v.columns()
 		v.arrange()
-	case askTopicRows:
-		if v.details.answer(msg, v.env.now) && msg.err == "" {
-			v.takeRows(msg.names, msg.safe.([]inspect.TopicRow))
-		}
+	case v.details.answer(msg, v.env.now):
+		v.takeRows(msg.names, msg.safe.([]inspect.TopicRow))
 	}
 }
 

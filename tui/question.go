@@ -60,10 +60,12 @@ type answerMsg struct {
 	err       string
 }
 
-// question is one kind of question that a page asks again and again: what became of
-// it, and when it is due. One is on its way at most.
+// question is one that a page asks again and again: what became of it, and when it is
+// due. One is on its way at most.
 type question struct {
-	what    string // "groups", for people
+	kind    askKind
+	names   []string // true names that it is about
+	what    string   // "groups", for people
 	every   time.Duration
 	ticket  int
 	asking  bool
@@ -99,15 +101,29 @@ func (q *question) due(now time.Time) bool {
 }
 
 // begin puts it on its way.
-func (q *question) begin(e *env, kind askKind, names ...string) ask {
+func (q *question) begin(e *env) ask {
 	e.tickets++
 	q.ticket, q.asking, q.began, q.stop, q.hurried = e.tickets, true, e.now, make(chan struct{}), false
-	return ask{kind, names, q.ticket, q.stop}
+	return ask{q.kind, q.names, q.ticket, q.stop}
 }
 
-// answer takes an answer; false when it is not the one that is waited for.
+// askDue puts those of a page's questions on their way that are due; nil when none is.
+func (e *env) askDue(questions ...*question) request {
+	var asks []ask
+	for _, q := range questions {
+		if q.due(e.now) {
+			asks = append(asks, q.begin(e))
+		}
+	}
+	if asks == nil {
+		return nil
+	}
+	return asksRequest{asks}
+}
+
+// answer takes an answer; true when it is the one that is waited for, and a good one.
 func (q *question) answer(msg answerMsg, now time.Time) bool {
-	if !q.asking || msg.ticket != q.ticket {
+	if !q.asking || msg.kind != q.kind || msg.ticket != q.ticket {
 		return false
 	}
 	q.asking = false
@@ -117,7 +133,7 @@ func (q *question) answer(msg answerMsg, now time.Time) bool {
 		}
 		q.tries++
 		q.err, q.failed = msg.err, now
-		return true
+		return false
 	}
 	q.asked, q.at, q.err, q.tries = true, now, "", 0
 	return true
