@@ -144,14 +144,7 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
 		{Text: r.id, Style: th.dim}, {Text: table.Tail(body, v.scroll)},
 	}
-	look := table.Look{Cursor: " ", Mark: " ", Gutter: th.mark}
-	if v.list.IsMarked(r.offset) {
-		look.Mark = v.env.g.mark
-	}
-	if i == v.list.Cursor() {
-		look.Cursor, look.Row = v.env.g.cursor, th.cursor
-	}
-	c.tableRow(th, layout, heldColumns, cells[:], look)
+	c.tableRow(th, layout, heldColumns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
 }
 
 // heldDetails are all fields of a cached message.

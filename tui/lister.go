@@ -223,7 +223,7 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		k := l.list.Key(i)
 		clear(buffer)
 		cells(k, buffer)
-		c.tableRow(th, &layout, l.columns, buffer, l.look(i == l.list.Cursor(), l.list.IsMarked(k)))
+		c.tableRow(th, &layout, l.columns, buffer, l.env.look(i == l.list.Cursor(), l.list.IsMarked(k), l.focused))
 	}
 	if len(notes) > rows && notes[0] == "" { // air is for where there is room
 		notes = notes[1:]
@@ -235,16 +235,17 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 	c.bottom(thinBox, th.frame)
 }
 
-func (l *lister[K]) look(cursor, marked bool) table.Look {
-	k := table.Look{Cursor: " ", Mark: " ", Gutter: l.env.th.mark}
+// look of a row: the cursor is a sign, and reversed where the keys go.
+func (e *env) look(cursor, marked, focused bool) table.Look {
+	l := table.Look{Cursor: " ", Mark: " ", Gutter: e.th.mark}
 	if cursor {
-		k.Cursor = l.env.g.cursor
-		if l.focused {
-			k.Row = l.env.th.cursor
+		l.Cursor = e.g.cursor
+		if focused {
+			l.Row = e.th.cursor
 		}
 	}
 	if marked {
-		k.Mark = l.env.g.mark
+		l.Mark = e.g.mark
 	}
-	return k
+	return l
 }

@@ -40,21 +40,6 @@ func (v *liveView) titleStyle(p pane) style {
 	return v.env.th.bold
 }
 
-// look of a row: the cursor is a sign, and reversed where the keys go.
-func (v *liveView) look(cursor, marked, focused bool) table.Look {
-	l := table.Look{Cursor: " ", Mark: " ", Gutter: v.env.th.mark}
-	if cursor {
-		l.Cursor = v.env.g.cursor
-		if focused {
-			l.Row = v.env.th.cursor
-		}
-	}
-	if marked {
-		l.Mark = v.env.g.mark
-	}
-	return l
-}
-
 // drawQueues draws the queue table: the visible rows only.
 func (v *liveView) drawQueues(c *canvas) {
 	th, g := v.env.th, &v.env.g
@@ -83,7 +68,7 @@ func (v *liveView) drawQueues(c *canvas) {
 		if v.pic.scene.watch != nil {
 			v.watchCells(cells[:], n, &layout)
 		}
-		look := v.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
+		look := v.env.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
 		c.tableRow(th, &layout, v.columns, cells[:], look)
 		drawn++
 	}

@@ -183,14 +183,7 @@ func (v *tailView) drawList(c *canvas, h int) {
 			continue
 		}
 		v.listCells(cells[:], r)
-		look := table.Look{Cursor: " ", Mark: " ", Gutter: th.mark}
-		if v.list.IsMarked(r.seq) {
-			look.Mark = v.env.g.mark
-		}
-		if i == v.list.Cursor() {
-			look.Cursor, look.Row = v.env.g.cursor, th.cursor
-		}
-		c.tableRow(th, &layout, columns, cells[:], look)
+		c.tableRow(th, &layout, columns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
 	}
 	var notes []string
 	if v.list.Len() == 0 {

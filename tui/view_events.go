@@ -183,10 +183,8 @@ func (v eventsView) view(w, h int) string {
 			{Text: v.env.mode.clock(r.at, v.pic.now, v.env.o.Location, clockMillis), Style: th.dim},
 			{Text: r.kind, Style: st}, {Text: r.cause, Style: st}, {Text: r.queue}, {Text: r.topic, Style: th.dim}, {Text: text},
 		}
-		look := table.Look{Cursor: " ", Mark: r.sev.sign(), Gutter: st}
-		if i == v.list.Cursor() {
-			look.Cursor, look.Row = v.env.g.cursor, th.cursor
-		}
+		look := v.env.look(i == v.list.Cursor(), false, true)
+		look.Mark, look.Gutter = r.sev.sign(), st
 		c.tableRow(th, &layout, columns, cells[:], look)
 	}
 	notes := v.emptyReason()
