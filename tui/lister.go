@@ -195,7 +195,7 @@ func (l *lister[K]) noMatch(noun string) []string {
 // draw draws the table in a box of h lines: the visible rows only, or the notes where
 // there are none.
 func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells []table.Cell), notes []string) {
-	th, g := l.env.th, &l.env.g
+	th := l.env.th
 	rows := max(h-tableFrame, 0)
 	l.list.Resize(rows)
 	first, end := l.list.Window()
@@ -216,23 +216,33 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		c.bottom(thinBox, th.frame)
 		return
 	}
-	layout := table.Fit(l.columns, c.w-2, c.w, l.list.Left)
-	c.tableHead(th, &layout, l.columns, l.list.Order, g.up, g.down)
-	buffer := make([]table.Cell, len(l.columns))
-	for i := first; i < end; i++ {
-		k := l.list.Key(i)
-		clear(buffer)
-		cells(k, buffer)
-		c.tableRow(th, &layout, l.columns, buffer, l.env.look(i == l.list.Cursor(), l.list.IsMarked(k), l.focused))
-	}
 	if len(notes) > rows && notes[0] == "" { // air is for where there is room
 		notes = notes[1:]
+	}
+	drawRows(c, l.env, &l.list, l.columns, rows, func(i int, buffer []table.Cell) table.Look {
+		k := l.list.Key(i)
+		cells(k, buffer)
+		return l.env.look(i == l.list.Cursor(), l.list.IsMarked(k), l.focused)
+	}, notes)
+}
+
+// drawRows draws a table below its upper edge: its head, then rows lines with what can be
+// seen of it, or with the notes where there is no row.
+func drawRows[K comparable](c *canvas, e *env, s *table.State[K], columns []table.Column, rows int, row func(i int, cells []table.Cell) table.Look, notes []string) {
+	layout := table.Fit(columns, c.w-2, c.w, s.Left)
+	c.tableHead(e.th, &layout, columns, s.Order, e.g.up, e.g.down)
+	first, end := s.Window()
+	cells := make([]table.Cell, len(columns))
+	for i := first; i < end; i++ {
+		clear(cells)
+		look := row(i, cells)
+		c.tableRow(e.th, &layout, columns, cells, look)
 	}
 	if first < end {
 		notes = nil
 	}
-	c.tableRest(th, rows-(end-first), notes)
-	c.bottom(thinBox, th.frame)
+	c.tableRest(e.th, rows-(end-first), notes)
+	c.bottom(thinBox, e.th.frame)
 }
 
 // look of a row: the cursor is a sign, and reversed where the keys go.

@@ -20,17 +20,15 @@ const doctorEvery = 10 * time.Second
 // under the cursor with its evidence and what to do.
 type doctorView struct {
 	blankPage
-	env    *env
-	w, h   int
-	group  string // true name
-	report inspect.Report
-	visit  question
-	list   table.State[string] // by code and summary
-	top    int                 // of the text below
+	split[string] // by code and summary
+	w, h          int
+	group         string // true name
+	report        inspect.Report
+	visit         question
 }
 
 func newDoctorView(e *env, group string) doctorView {
-	return doctorView{env: e, group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
+	return doctorView{split: split[string]{env: e}, group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
 }
 
 func (v doctorView) subject() string { return SafeText(v.group) }
@@ -58,7 +56,7 @@ func (v doctorView) update(msg any) (page, request) {
 	case actionMsg:
 		return v.act(msg.action)
 	case clickMsg:
-		clickRow(&v.list, msg.y, 2)
+		v.click(msg.y)
 	}
 	return v, nil
 }
@@ -92,15 +90,8 @@ func (v doctorView) act(a action) (page, request) {
 			return v, copyRequest{jsonText("the finding", f)}
 		}
 		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
-	case "body-down":
-		v.top = min(v.top+1, max(len(v.findingLines(v.current(), v.w-3))-1, 0))
-	case "body-up":
-		v.top = max(v.top-1, 0)
-	default:
-		if moveBy(&v.list, a) {
-			v.top = 0
-		}
 	}
+	v.split.act(a, len(v.findingLines(v.current(), v.w-3)))
 	return v, nil
 }
 
@@ -147,8 +138,7 @@ func (v doctorView) status() pageStatus {
 }
 
 func (v *doctorView) listHeight() int {
-	n := max(len(v.report.Findings), 3) + tableFrame
-	return min(n, max(v.h/2, tableFrame+1))
+	return listHeight(len(v.report.Findings), v.h/2)
 }
 
 var findingColumns = []table.Column{
@@ -169,7 +159,6 @@ func severityOf(s inspect.Severity) severity {
 
 func (v doctorView) view(w, h int) string {
 	th, c := v.env.th, newCanvas(w, h)
-	first, end := v.list.Window()
 	title := "Findings"
 	if n := v.list.Len(); n > 0 {
 		title = fmt.Sprintf("Findings  %d", n)
@@ -178,26 +167,14 @@ func (v doctorView) view(w, h int) string {
 	if !v.report.At.IsZero() {
 		details = "examined " + v.env.clock(v.report.At, clockSeconds)
 	}
-	c.top(thinBox, th.frame, th.title, title, details)
-	layout := table.Fit(findingColumns, w-2, w, 0)
-	c.tableHead(th, &layout, findingColumns, table.Order{}, "", "")
-	for i := first; i < end; i++ {
+	v.drawList(c, v.listHeight(), title, details, findingColumns, func(i int, cells []table.Cell) table.Look {
 		f := &v.report.Findings[i]
 		sev := severityOf(f.Severity)
-		st := severityStyle(th, sev)
-		look := table.Look{Cursor: " ", Mark: sev.sign(), Gutter: st}
-		if i == v.list.Cursor() {
-			look.Cursor, look.Row = v.env.g.cursor, th.cursor
-		}
-		cells := [...]table.Cell{{Text: string(f.Severity), Style: st}, {Text: f.Summary}, {Text: f.Code, Style: th.dim}}
-		c.tableRow(th, &layout, findingColumns, cells[:], look)
-	}
-	notes := v.notes()
-	if v.list.Len() > 0 {
-		notes = nil
-	}
-	c.tableRest(th, v.listHeight()-tableFrame-(end-first), notes)
-	c.bottom(thinBox, th.frame)
+		look := v.env.look(i == v.list.Cursor(), false, true)
+		look.Mark, look.Gutter = sev.sign(), severityStyle(th, sev)
+		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.dim}
+		return look
+	}, v.notes())
 	v.drawFinding(c, h)
 	c.blank(h)
 	return c.String()
@@ -219,23 +196,13 @@ func (v *doctorView) drawFinding(c *canvas, h int) {
 	if h-c.lines < 3 {
 		return
 	}
-	th := v.env.th
 	title := "Evidence"
 	f := v.current()
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
-	c.top(thinBox, th.frame, th.bold, title, "")
 	lines := v.findingLines(f, c.w-3)
-	lines = lines[min(v.top, max(len(lines)-1, 0)):]
-	for i := 0; c.lines < h-1; i++ {
-		if i < len(lines) {
-			c.boxed(thinBox, th.frame, lines[i])
-		} else {
-			c.boxed(thinBox, th.frame)
-		}
-	}
-	c.bottom(thinBox, th.frame)
+	v.drawText(c, h, title, "", lines[min(v.top, max(len(lines)-1, 0)):])
 }
 
 func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {

@@ -23,16 +23,14 @@ const onDemand = 24 * time.Hour
 // those in the listener first, and the stack of the row under the cursor.
 type stackView struct {
 	blankPage
-	env    *env
-	w, h   int
-	group  string // true name
-	client string // true client id
-	raw    takenStack
-	data   takenStack // safe to print
-	lines  []string   // safe to print: of a text in which there are no threads
-	taken  question
-	list   table.State[int] // by place in data.groups
-	top    int              // of the stack below
+	split[int] // by place in data.Groups
+	w, h       int
+	group      string // true name
+	client     string // true client id
+	raw        takenStack
+	data       takenStack // safe to print
+	lines      []string   // safe to print: of a text in which there are no threads
+	taken      question
 }
 
 // takenStack is a stack with its threads by what they do.
@@ -46,7 +44,7 @@ func withGroups(s inspect.Stack, err error) (takenStack, error) {
 }
 
 func newStackView(e *env, group, client string) stackView {
-	return stackView{env: e, group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
+	return stackView{split: split[int]{env: e}, group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
 }
 
 func (v stackView) subject() string { return SafeText(v.group) }
@@ -72,8 +70,7 @@ func (v stackView) update(msg any) (page, request) {
 	case actionMsg:
 		return v.act(msg.action)
 	case clickMsg:
-		clickRow(&v.list, msg.y, 2)
-		v.top = 0
+		v.click(msg.y)
 	}
 	return v, nil
 }
@@ -114,28 +111,21 @@ func (v stackView) act(a action) (page, request) {
 		return v, copyRequest{x.copied("the threads")}
 	case "save":
 		return v.askSave()
-	case "body-down":
-		v.top = min(v.top+1, max(len(v.below())-1, 0))
-	case "body-up":
-		v.top = max(v.top-1, 0)
-	default:
-		if v.list.Len() == 0 { // a text that is in no known form is scrolled as it is
-			switch a {
-			case "down":
-				v.top = min(v.top+1, max(len(v.below())-1, 0))
-			case "up":
-				v.top = max(v.top-1, 0)
-			case "top":
-				v.top = 0
-			case "bottom":
-				v.top = max(len(v.below())-1, 0)
-			}
-			return v, nil
-		}
-		if moveBy(&v.list, a) {
+	}
+	lines := len(v.below())
+	if v.list.Len() == 0 { // a text that is in no known form is scrolled as it is
+		switch a {
+		case "down":
+			a = "body-down"
+		case "up":
+			a = "body-up"
+		case "top":
 			v.top = 0
+		case "bottom":
+			v.top = max(lines-1, 0)
 		}
 	}
+	v.split.act(a, lines)
 	return v, nil
 }
 
@@ -211,8 +201,7 @@ func (v stackView) status() pageStatus {
 }
 
 func (v *stackView) listHeight() int {
-	n := max(len(v.data.Groups), 3) + tableFrame
-	return min(n, max(v.h*2/5, tableFrame+1)) // the stack is longer
+	return listHeight(len(v.data.Groups), v.h*2/5) // the stack is longer
 }
 
 var stackColumns = []table.Column{
@@ -231,10 +220,7 @@ func (v stackView) view(w, h int) string {
 	if n := v.list.Len(); n > v.listHeight()-tableFrame {
 		details = strings.TrimSpace(fmt.Sprintf("%d-%d of %d · %s", first+1, end, n, details))
 	}
-	c.top(thinBox, th.frame, th.title, title, details)
-	layout := table.Fit(stackColumns, w-2, w, 0)
-	c.tableHead(th, &layout, stackColumns, table.Order{}, "", "")
-	for i := first; i < end; i++ {
+	v.drawList(c, v.listHeight(), title, details, stackColumns, func(i int, cells []table.Cell) table.Look {
 		r := &v.data.Groups[i]
 		st := th.text
 		switch r.Role {
@@ -243,19 +229,12 @@ func (v stackView) view(w, h int) string {
 		case inspect.RoleClient, inspect.RoleOther:
 			st = th.dim
 		}
-		look := table.Look{Cursor: " ", Mark: " "}
-		if i == v.list.Cursor() {
-			look.Cursor, look.Row = v.env.g.cursor, th.cursor
+		for n, text := range [...]string{r.Role.String(), strconv.Itoa(r.Count), r.State, placeText(r.Top())} {
+			cells[n] = table.Cell{Text: text, Style: st}
 		}
-		cells := [...]table.Cell{{Text: r.Role.String(), Style: st}, {Text: strconv.Itoa(r.Count), Style: st}, {Text: r.State, Style: st}, {Text: placeText(r.Top()), Style: st}, {Text: r.Label(), Style: th.dim}}
-		c.tableRow(th, &layout, stackColumns, cells[:], look)
-	}
-	notes := v.notes()
-	if v.list.Len() > 0 {
-		notes = nil
-	}
-	c.tableRest(th, v.listHeight()-tableFrame-(end-first), notes)
-	c.bottom(thinBox, th.frame)
+		cells[4] = table.Cell{Text: r.Label(), Style: th.dim}
+		return v.env.look(i == v.list.Cursor(), false, true)
+	}, v.notes())
 	v.drawStack(c, h)
 	c.blank(h)
 	return c.String()
@@ -318,15 +297,7 @@ func (v *stackView) drawStack(c *canvas, h int) {
 	if v.top > 0 || last < len(lines) || len(shown) > rows {
 		details = fmt.Sprintf("%s/%s · %s", v.env.keys.first("body-down"), v.env.keys.first("body-up"), window(v.top, last-v.top, len(lines)))
 	}
-	c.top(thinBox, th.frame, th.bold, title, details)
-	for i := 0; c.lines < h-1; i++ {
-		if i < len(shown) {
-			c.boxed(thinBox, th.frame, shown[i])
-		} else {
-			c.boxed(thinBox, th.frame)
-		}
-	}
-	c.bottom(thinBox, th.frame)
+	v.drawText(c, h, title, details, shown)
 }
 
 // export are the threads as rows, by what they do.

@@ -1,0 +1,62 @@
+package tui
+
+import (
+	"eyeq/tui/table"
+)
+
+// split is a list above and, below it, all about the row under its cursor as text that
+// scrolls.
+type split[K comparable] struct {
+	env  *env
+	list table.State[K]
+	top  int // the first line of the text that is shown
+}
+
+// listHeight is the room of n rows with their frame, at least three, and at most so much
+// of what there is.
+func listHeight(n, most int) int {
+	return min(max(n, 3)+tableFrame, max(most, tableFrame+1))
+}
+
+// act applies a key; the text has so many lines.
+func (s *split[K]) act(a action, lines int) {
+	switch a {
+	case "body-down":
+		s.top = min(s.top+1, max(lines-1, 0))
+	case "body-up":
+		s.top = max(s.top-1, 0)
+	default:
+		if s.list.Len() > 0 && moveBy(&s.list, a) {
+			s.top = 0
+		}
+	}
+}
+
+// click selects a row by the line of the view that was clicked on.
+func (s *split[K]) click(y int) {
+	if clickRow(&s.list, y, 2) {
+		s.top = 0
+	}
+}
+
+// drawList draws the list in a box of h lines: the visible rows only, or the notes where
+// there are none.
+func (s *split[K]) drawList(c *canvas, h int, title, details string, columns []table.Column, row func(i int, cells []table.Cell) table.Look, notes []string) {
+	th := s.env.th
+	c.top(thinBox, th.frame, th.title, title, details)
+	drawRows(c, s.env, &s.list, columns, h-tableFrame, row, notes)
+}
+
+// drawText draws lines in a box that takes what is left of h lines.
+func (s *split[K]) drawText(c *canvas, h int, title, details string, lines []segment) {
+	th := s.env.th
+	c.top(thinBox, th.frame, th.bold, title, details)
+	for i := 0; c.lines < h-1; i++ {
+		if i < len(lines) {
+			c.boxed(thinBox, th.frame, lines[i])
+		} else {
+			c.boxed(thinBox, th.frame)
+		}
+	}
+	c.bottom(thinBox, th.frame)
+}
