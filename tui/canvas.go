@@ -222,6 +222,7 @@ func (c *canvas) tableRow(th *theme, l *table.Layout, columns []table.Column, ce
 // tableRest fills n lines below the rows; notes say why there are none, and stand in
 // the first of them.
 func (c *canvas) tableRest(th *theme, n int, notes []string) {
+	notes = fitNotes(notes, c.w-5, n)
 	for i := range max(n, 0) {
 		text := ""
 		if i < len(notes) {
@@ -229,6 +230,28 @@ func (c *canvas) tableRest(th *theme, n int, notes []string) {
 		}
 		c.boxed(thinBox, th.frame, segment{th.text, text})
 	}
+}
+
+// fitNotes breaks notes into lines of w cells, of which there is room for n: air before
+// them is for where there is more. A note that is too long even so ends in the last
+// line, to be cut there.
+func fitNotes(notes []string, w, n int) []string {
+	var lines, rests []string // what is left of the note from a line on
+	for _, note := range notes {
+		text := strings.TrimLeft(note, " ")
+		indent := note[:len(note)-len(text)]
+		parts := wrapText(text, max(w-len(indent), 10))
+		for i, part := range parts {
+			lines, rests = append(lines, indent+part), append(rests, indent+strings.Join(parts[i:], " "))
+		}
+	}
+	if len(lines) > n && lines[0] == "" {
+		lines, rests = lines[1:], rests[1:]
+	}
+	if n > 0 && len(lines) > n {
+		lines = append(lines[:n-1], rests[n-1])
+	}
+	return lines
 }
 
 // wrapText breaks a safe text into lines of at most w cells, at blanks where that

@@ -216,9 +216,6 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		c.bottom(thinBox, th.frame)
 		return
 	}
-	if len(notes) > rows && notes[0] == "" { // air is for where there is room
-		notes = notes[1:]
-	}
 	drawRows(c, l.env, &l.list, l.columns, rows, func(i int, buffer []table.Cell) table.Look {
 		k := l.list.Key(i)
 		cells(k, buffer)

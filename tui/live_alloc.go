@@ -75,6 +75,7 @@ func (v *liveView) fillAlloc(c *canvas, notes []string) {
 	if v.plan.allocHead {
 		n++
 	}
+	notes = fitNotes(notes, c.w-4, n)
 	for i := range n {
 		text := ""
 		if i < len(notes) {
