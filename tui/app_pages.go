@@ -261,39 +261,6 @@ func (a *app) servePage(r request) tea.Cmd {
 	return nil
 }
 
-// tabText is one tab of a page.
-type tabText struct {
-	on   bool
-	text string
-}
-
-// pageTabs are the tabs between Live and Events.
-func (a *app) pageTabs() []tabText {
-	if a.env.o.Inspect == nil {
-		return nil
-	}
-	k := a.env.keys
-	tabs := []tabText{{a.shown == viewLag, k.first("lag") + " Lag"}}
-	if a.env.o.OpenTail != nil {
-		tabs = append(tabs, tabText{a.shown == viewTail, k.first("tail") + " Tail"})
-	}
-	tabs = append(tabs, tabText{a.shown == viewGroups, k.first("groups") + " Groups"})
-	if a.shown == viewGroup {
-		tabs = append(tabs, tabText{true, "Group"})
-	}
-	tabs = append(tabs, tabText{a.shown == viewTopics, k.first("topics") + " Topics"})
-	if a.shown == viewTopic {
-		tabs = append(tabs, tabText{true, "Topic"})
-	}
-	switch a.shown {
-	case viewDoctor:
-		tabs = append(tabs, tabText{true, "Findings"})
-	case viewStack:
-		tabs = append(tabs, tabText{true, "Stack"})
-	}
-	return append(tabs, tabText{a.shown == viewBrokers, k.first("brokers") + " Brokers"})
-}
-
 // pageState is the right end of the tabs: how fresh what is shown is.
 func (a *app) pageState(s pageStatus) []segment {
 	th, q := a.env.th, s.main

@@ -242,55 +242,6 @@ func (a *app) namesrvText(s *scene) []segment {
 	return []segment{{th.text, "ns " + strings.TrimSuffix(s.NamesrvCurrent, ":9876")}, {th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv))}}
 }
 
-func (a *app) drawTabs(c *canvas) {
-	th := a.env.th
-	var left []segment
-	tab := func(on bool, text string) {
-		if on {
-			left = append(left, segment{th.title, " [" + text + "]"})
-		} else {
-			left = append(left, segment{th.text, "  " + text + " "})
-		}
-	}
-	tab(a.shown == viewLive || a.shown == viewWatch, a.env.keys.first("live")+" Live")
-	for _, t := range a.pageTabs() {
-		tab(t.on, t.text)
-	}
-	events := a.env.keys.first("events") + " Events"
-	if n := a.source().log.unseen; n > 0 {
-		events += fmt.Sprintf("(%s%s)", failure.sign(), grouped(int64(n)))
-	}
-	tab(a.shown == viewEvents, events)
-	if a.shown == viewQueue {
-		tab(true, "Queue "+SafeText(a.queue.mq.Short()))
-	}
-	if a.shown == viewLog {
-		tab(true, "Log")
-	}
-	if p := a.page(); p != nil {
-		c.spread(left, a.pageState(p.status()))
-		return
-	}
-	if len(a.engines) == 0 && a.watchedNow() == nil && a.shown == viewEvents { // nobody is asked
-		c.spread(left, nil)
-		return
-	}
-	state := segment{th.good, "● live"}
-	if a.frozen() {
-		state = segment{th.warn, "FROZEN"}
-	} else if old, stale := a.stale(); stale {
-		state = segment{th.bad, "! " + age(old) + " old"}
-	}
-	every := a.refresh
-	if w := a.watchedNow(); w != nil {
-		every = w.every
-	}
-	if a.shown == viewLog {
-		every = pollEvery
-	}
-	c.spread(left, []segment{state, {th.dim, " " + refreshText(every) + " "}})
-}
-
 func refreshText(d time.Duration) string {
 	if d < time.Second {
 		return short(float64(time.Second)/float64(d)) + " Hz"
