@@ -409,7 +409,10 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
 	case t == nil:
 		return append(lines, line(segment{th.dim, " asking …"}))
 	case t.err != "":
-		return append(lines, line(segment{th.warn, " " + unknown + ": " + t.err}))
+		lines = append(lines, line(segment{th.warn, " " + unknown + ": " + t.err}))
+		if n--; n == 0 { // the tracks below it are not all
+			return lines
+		}
 	case len(t.tracks) == 0:
 		return append(lines, line(segment{th.dim, " no group is known to consume this topic"}))
 	}

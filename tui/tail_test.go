@@ -112,6 +112,19 @@ func (d *driver) batch(b *TailBatch) *driver {
 	return d
 }
 
+// Groups that brokers would not name are told beside those that they did.
+func TestWhoReadItIsNotAll(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d.later(time.Second).keys("k")
+	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: d.tail().current().seq, err: "whether other groups consume orders-paid is not known",
+		tracks: []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}}})
+	for _, want := range []string{"order-settle", "?: whether other groups consume orders-paid is not k…"} {
+		if view := d.a.View(); !strings.Contains(view, want) {
+			t.Errorf("the view does not say %q:\n%s", want, view)
+		}
+	}
+}
+
 func TestGoldenTail(t *testing.T) {
 	tracks := []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}, {Group: "audit-copy", State: inspect.TrackNotYet, Inferred: true, Behind: 312}}
 	states := map[string]func(t *testing.T, w, h int) *driver{

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"sync"
@@ -93,6 +94,25 @@ func ask[T any](ctx context.Context, in *Inspector, addr string, question func(c
 	return answer, err
 }
 
+// queuedError says that a question was not put: as many as may wait at an address had
+// been put before it, and none was answered while it had time.
+type queuedError struct {
+	door  *door
+	slots chan struct{}
+	err   error
+}
+
+func (e *queuedError) Error() string {
+	what := Plural(int64(cap(e.slots)), "question") + " of this program"
+	if e.slots == e.door.relayed {
+		what += " to members"
+	}
+	return fmt.Sprintf("not asked in time: %s waited at %s already, and it puts no more at once", what, e.door.addr)
+}
+
+// Unwrap gives how its time ended.
+func (e *queuedError) Unwrap() error { return e.err }
+
 // slowFailure is a connection that took long not to be made: to an address that routers
 // swallow, or whose neighbours look for it in vain.
 type slowFailure struct{ error }
@@ -111,7 +131,7 @@ func askAt[T any](ctx context.Context, in *Inspector, d *door, slots chan struct
 	select {
 	case slots <- struct{}{}:
 	case <-ctx.Done():
-		return answer, &remoting.DialError{Addr: d.addr, Err: ctx.Err()}
+		return answer, &queuedError{d, slots, ctx.Err()}
 	}
 	defer func() { <-slots }()
 	limit, err := in.limit(d, usual)
@@ -174,6 +194,12 @@ func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*NotFoundError](err); ok {
 		return Reason{ReasonNotFound, e.Error()}
 	}
+	if e, ok := errors.AsType[*UnsureError](err); ok {
+		return Reason{e.Problems[0].Why.Kind, e.Error()}
+	}
+	if e, ok := errors.AsType[*queuedError](err); ok {
+		return Reason{ReasonUnreachable, e.Error()}
+	}
 	if outOfTime(err) {
 		if e, ok := errors.AsType[*remoting.DialError](err); ok {
 			return Reason{ReasonUnreachable, "no connection to " + e.Addr + " in time"}
@@ -213,7 +239,7 @@ func codeReason(e *remoting.CodeError) ReasonKind {
 
 func unreachable(err error) bool {
 	for _, is := range []bool{
-		isType[*remoting.UnreachableError](err), isType[*remoting.DialError](err), isType[*remoting.NoBrokerError](err),
+		isType[*remoting.UnreachableError](err), isType[*remoting.DialError](err), isType[*remoting.NoBrokerError](err), isType[*queuedError](err),
 		isType[*net.OpError](err), errors.Is(err, remoting.ErrClosed), errors.Is(err, ErrNoBroker),
 	} {
 		if is {

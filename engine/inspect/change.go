@@ -25,14 +25,14 @@ type DriftError struct{ What []string }
 // unanswered reports whether what was asked for may have been done although the answer
 // is missing.
 func unanswered(err error) bool {
-	return !isType[*remoting.DialError](err) && !isType[*notAskedError](err) &&
+	return !isType[*remoting.DialError](err) && !isType[*notAskedError](err) && !isType[*queuedError](err) &&
 		(errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled))
 }
 
 // interrupted reports whether a request was not sent, because the operator has ended the
 // change.
 func interrupted(err error) bool {
-	return isType[*remoting.DialError](err) && errors.Is(err, context.Canceled)
+	return (isType[*remoting.DialError](err) || isType[*queuedError](err)) && errors.Is(err, context.Canceled)
 }
 
 // maxDrifts is how many differences an error names.

@@ -52,8 +52,10 @@ func (in *Inspector) PlanDirect(ctx context.Context, r DirectRequest) (DirectPla
 	}
 	looked := in.look(ctx, s, r.Group, false)
 	m := in.merge(r.Group, looked)
-	if len(m.Members) == 0 && len(m.Problems) == 0 && !s.knows(r.Group) {
-		return p, &NotFoundError{"group", r.Group}
+	if len(m.Members) == 0 && !s.knows(r.Group) {
+		if err := in.round(s).absent(ctx, r.Group, m.Problems); err != nil {
+			return p, err
+		}
 	}
 	if p.addr, err = s.addrOf(r.Message.BrokerName()); err != nil {
 		return p, err

@@ -25,7 +25,7 @@ func (e *RequestError) Error() string { return e.Why }
 
 // Find looks for messages. What a broker could not be asked is in Problems. Nothing
 // found is no error, but where one message is named by its place or its offset id: then
-// it is a *MessageNotFoundError. A topic that does not exist is a *NotFoundError.
+// it is a *MessageNotFoundError, or an *UnsureError. A topic that does not exist is a *NotFoundError.
 func (in *Inspector) Find(ctx context.Context, r FindRequest) (FindResult, error) {
 	if err := r.Check(); err != nil {
 		return FindResult{}, err
@@ -284,7 +284,7 @@ func (f *finder) byOffsetID(ctx context.Context) error {
 		return nil
 	}
 	if len(f.problems) > 0 {
-		missing.Why = f.problems[0].String()
+		return &UnsureError{"whether there is a message " + missing.What, f.problems}
 	}
 	return missing
 }
@@ -292,6 +292,9 @@ func (f *finder) byOffsetID(ctx context.Context) error {
 // noRecord reports whether an error is a broker's way to say that no message begins
 // at an offset: what it reads there is a length that makes no sense, or no record.
 func noRecord(err error) bool {
+	if _, denied := remoting.AccessDenied(err); denied {
+		return false // 4.x says that with the same code
+	}
 	ce, ok := errors.AsType[*remoting.CodeError](err)
 	return ok && ce.Code == protocol.SystemError || isType[*remoting.BadAnswerError](err)
 }

@@ -92,3 +92,26 @@ type NotFoundError struct {
 }
 
 func (e *NotFoundError) Error() string { return fmt.Sprintf("there is no %s %s", e.Kind, e.Name) }
+
+// UnsureError says that something cannot be known, because not all who would know could
+// be asked: those who answered are no reason to say that there is none.
+type UnsureError struct {
+	What     string // "whether there is a group g"
+	Problems []Problem
+}
+
+func (e *UnsureError) Error() string {
+	more := ""
+	if n := len(e.Problems); n > 1 {
+		more = fmt.Sprintf(" (and %d more)", n-1)
+	}
+	return fmt.Sprintf("%s is not known: %v%s", e.What, e.Problems[0], more)
+}
+
+// missing says that there is no such thing, or that this is not known.
+func missing(kind, name string, problems ...Problem) error {
+	if len(problems) > 0 {
+		return &UnsureError{fmt.Sprintf("whether there is a %s %s", kind, name), problems}
+	}
+	return &NotFoundError{kind, name}
+}

@@ -40,7 +40,8 @@ func (in *Inspector) lag(ctx context.Context, group string, exact bool) (GroupLa
 	return v.lag(ctx), nil
 }
 
-// open looks at a group; one that nobody knows is a *NotFoundError.
+// open looks at a group; one that nobody knows is a *NotFoundError, or an *UnsureError
+// where not all could be asked.
 func (in *Inspector) open(ctx context.Context, group string) (*groupView, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
@@ -48,8 +49,10 @@ func (in *Inspector) open(ctx context.Context, group string) (*groupView, error)
 	}
 	r := in.round(s)
 	v := r.view(ctx, group)
-	if !s.knows(group) && len(v.members.Members) == 0 && len(v.queues) == 0 && len(v.errs) == 0 && len(s.problems) == 0 && !r.hasOffsets(ctx, group) {
-		return nil, &NotFoundError{"group", group}
+	if !s.knows(group) && len(v.members.Members) == 0 && len(v.queues) == 0 {
+		if err := r.absent(ctx, group, v.errs); err != nil {
+			return nil, err
+		}
 	}
 	return v, nil
 }

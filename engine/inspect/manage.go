@@ -169,8 +169,12 @@ func (in *Inspector) planTopic(ctx context.Context, s *survey, p *ManagePlan) er
 		p.note("%s stored messages go with it", howMany(detail.Row.Stored))
 	}
 	if route, err := r.route(ctx, name); err == nil {
-		if groups, _ := r.groupsOf(ctx, name, route); len(groups) > 0 {
+		groups, why := r.groupsOf(ctx, name, route)
+		if len(groups) > 0 {
 			p.note("groups that consume it: %s", strings.Join(groups, ", "))
+		}
+		if why.Kind != ReasonNone {
+			p.note("not all brokers say which groups consume it (%v)", why)
 		}
 	}
 	return nil
@@ -305,7 +309,7 @@ func (in *Inspector) planOffsets(ctx context.Context, s *survey, p *ManagePlan) 
 	case broadcast:
 		p.refuse("all that is left of group %s is how far broadcasting members were: the broker has no request that takes it away, and it does no harm", name)
 	default:
-		return &NotFoundError{"group", name}
+		return missing("group", name, s.problems...)
 	}
 	return nil
 }

@@ -72,8 +72,10 @@ func (in *Inspector) members(ctx context.Context, group string, stacks bool) (Me
 	}
 	answers := in.look(ctx, s, group, false)
 	m := in.merge(group, answers)
-	if len(m.Members) == 0 && !s.knows(group) && len(m.Problems) == 0 && len(s.problems) == 0 && !in.round(s).hasOffsets(ctx, group) {
-		return m, &NotFoundError{"group", group}
+	if len(m.Members) == 0 && !s.knows(group) {
+		if err := in.round(s).absent(ctx, group, m.Problems); err != nil {
+			return m, err
+		}
 	}
 	in.askMembers(ctx, &m, answers, stacks)
 	in.askAssignments(ctx, &m, answers)

@@ -149,7 +149,7 @@ func (in *Inspector) resend(ctx context.Context, route *remoting.TopicRoute, p *
 		return
 	}
 	if err != nil {
-		row.Tried = !isType[*notAskedError](err)
+		row.Tried = !isType[*notAskedError](err) && !isType[*queuedError](err)
 		row.Error = "not sent: " + err.Error()
 		return
 	}

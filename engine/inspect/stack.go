@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 )
@@ -63,8 +62,5 @@ func (in *Inspector) Stack(ctx context.Context, group, clientID string) (Stack, 
 			return StackOf(group, &m.Members[0]), nil
 		}
 	}
-	if len(m.Problems) > 0 { // a broker that has not answered may know it
-		return Stack{}, fmt.Errorf("member %s is not known to the brokers that answer: %v", clientID, m.Problems[0])
-	}
-	return Stack{}, &NotFoundError{"member", clientID + " of group " + group}
+	return Stack{}, missing("member", clientID+" of group "+group, m.Problems...) // a broker that has not answered may know it
 }

@@ -295,16 +295,23 @@ func (r *round) committed(ctx context.Context, addr string) (commits, error) {
 	})
 }
 
-// hasOffsets reports whether a broker keeps offsets of a group, be it of topics that
-// are gone: then the list of groups has it, and so has whoever asks for it by name.
-func (r *round) hasOffsets(ctx context.Context, group string) bool {
+// absent is why a group that nobody knows of so far is none, or cannot be known to be
+// none; nil when a broker keeps offsets of it, be it of topics that are gone: then the
+// list of groups has it, and so has whoever asks for it by name. problems are what could
+// not be asked before, besides the survey's.
+func (r *round) absent(ctx context.Context, group string, problems []Problem) error {
+	problems = slices.Concat(r.survey.problems, problems)
 	for i := range r.survey.brokers {
-		c, err := r.committed(ctx, r.survey.brokers[i].addr)
-		if err == nil && (len(c.all[group]) > 0 || len(c.all[group+broadcastMark]) > 0) {
-			return true
+		b := &r.survey.brokers[i]
+		c, err := r.committed(ctx, b.addr)
+		if err != nil {
+			problems = append(problems, problem("offsets of all groups", b.name, err))
+		}
+		if len(c.all[group]) > 0 || len(c.all[group+broadcastMark]) > 0 {
+			return nil
 		}
 	}
-	return false
+	return missing("group", group, problems...)
 }
 
 func (in *Inspector) round(s *survey) *round { return &round{in: in, survey: s} }

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,7 +13,8 @@ import (
 
 // Tracks tells what each group that consumes a message's topic did with it, sorted by
 // group. All of it is inferred: from the offset that the group has committed, from what
-// its members subscribe to now, and from copies among its retries and dead letters.
+// its members subscribe to now, and from copies among its retries and dead letters. An
+// *UnsureError beside them says that not all brokers have named their groups.
 func (in *Inspector) Tracks(ctx context.Context, m *protocol.MessageExt) ([]Track, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
@@ -30,8 +32,12 @@ func (in *Inspector) Tracks(ctx context.Context, m *protocol.MessageExt) ([]Trac
 		return nil, err
 	}
 	groups, why := r.groupsOf(ctx, m.Topic(), route)
-	if len(groups) == 0 && why.Kind != ReasonNone {
-		return nil, fmt.Errorf("groups of topic %s: %v", m.Topic(), why)
+	var unsure error
+	if why.Kind != ReasonNone {
+		unsure = &UnsureError{"whether other groups consume " + m.Topic(), []Problem{{"groups of " + m.Topic(), "its brokers", why}}}
+		if len(groups) == 0 {
+			return nil, unsure
+		}
 	}
 	var offsets commits
 	addr, commitErr := s.addrOf(m.BrokerName())
@@ -46,7 +52,7 @@ func (in *Inspector) Tracks(ctx context.Context, m *protocol.MessageExt) ([]Trac
 		f.members = in.merge(groups[i], f.answers)
 		tracks[i] = f.track()
 	})
-	return tracks, ctx.Err()
+	return tracks, cmp.Or(ctx.Err(), unsure)
 }
 
 // retriesOf looks for the copies of a message among the retries and dead letters of

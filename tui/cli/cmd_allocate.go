@@ -273,7 +273,8 @@ func (w *allocationWorld) ask(ctx context.Context, e *env, queues, members bool)
 	ids, _, err := client.ConsumerIDs(ctx, w.topics[0], w.group)
 	// With this code a broker says that it knows no member.
 	ce, refused := errors.AsType[*remoting.CodeError](err)
-	if refused && ce.Code == protocol.SystemError || err == nil && len(ids) == 0 {
+	_, denied := remoting.AccessDenied(err) // 4.x says that with the same code
+	if refused && !denied && ce.Code == protocol.SystemError || err == nil && len(ids) == 0 {
 		return &notFoundError{fmt.Sprintf("group %s has no members online at a broker of topic %s: say who would be, --members A,B,C", w.group, w.topics[0])}
 	}
 	w.before = ids

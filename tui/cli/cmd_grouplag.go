@@ -77,7 +77,7 @@ func (f *lagFlags) lag(ctx context.Context, e *env, x *inspection, group, format
 	}
 	for _, topic := range f.topics {
 		if !slices.ContainsFunc(l.Queues, func(q inspect.QueueLag) bool { return q.Topic == topic }) {
-			return nil, &notFoundError{fmt.Sprintf("group %q reads no topic %q", group, topic)}
+			return nil, notAmong(fmt.Sprintf("group %q reads no topic %q", group, topic), l.Problems)
 		}
 	}
 	l.Queues = slices.DeleteFunc(l.Queues, func(q inspect.QueueLag) bool {

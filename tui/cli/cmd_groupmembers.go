@@ -64,7 +64,7 @@ func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group
 	if f.client != "" {
 		m.Members = slices.DeleteFunc(m.Members, func(one inspect.Member) bool { return one.ClientID != f.client })
 		if len(m.Members) == 0 {
-			return nil, &notFoundError{fmt.Sprintf("group %q has no member %q", group, f.client)}
+			return nil, notAmong(fmt.Sprintf("group %q has no member %q", group, f.client), m.Problems)
 		}
 	}
 	if f.stack {

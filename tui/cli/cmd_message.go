@@ -74,10 +74,7 @@ func (x *inspection) byID(ctx context.Context, topic, id string) (inspect.FindRe
 
 // nothing is why nothing was found: there is nothing, or those who know were not asked.
 func (x *inspection) nothing(r inspect.FindResult, what string) error {
-	if err := unasked(what+", as far as is known", r.Problems); err != nil {
-		return err
-	}
-	return &notFoundError{what}
+	return notAmong(what, r.Problems)
 }
 
 // original is the message itself of what an id has found, the newest where a producer

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -86,7 +87,9 @@ func (x *inspection) trackOutput(ctx context.Context, e *env, topic, id, format 
 	e.warn(r.Problems)
 	m := original(r.Messages, topic)
 	tracks, err := x.Tracks(ctx, m)
-	if err != nil {
+	if unsure, ok := errors.AsType[*inspect.UnsureError](err); ok && len(tracks) > 0 {
+		e.warn(unsure.Problems)
+	} else if err != nil {
 		return nil, explainMessage(err)
 	}
 	if len(tracks) == 0 {
@@ -137,10 +140,13 @@ func (x *inspection) traceOutput(ctx context.Context, e *env, id, format string)
 	if err != nil {
 		return nil, explain(err)
 	}
-	e.warn(problems)
 	if len(found) == 0 {
+		if err := unasked("nothing is traced of "+id+", as far as is known", problems); err != nil {
+			return nil, err
+		}
 		e.say("nothing is traced of %s", id)
 	}
+	e.warn(problems)
 	rows := make([]traceJSON, 0, len(found))
 	table := [][]string{{"TIME", "WHAT", "GROUP", "CLIENT", "MS", "OK", "ATTEMPT", "DETAIL"}}
 	for _, t := range found {

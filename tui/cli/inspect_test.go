@@ -191,12 +191,44 @@ func TestInspectStatuses(t *testing.T) {
 	})
 	t.Run("no broker answers", func(t *testing.T) {
 		sb.SetFault(func(r sandbox.Request) sandbox.Fault { return sandbox.Fault{Cut: r.Broker != ""} })
-		runs(t, []string{"group", "lag", "audit", "--namesrv", namesrv}).want(t, statusUnreachable, "no broker answers")
+		runs(t, []string{"group", "lag", "audit", "--namesrv", namesrv}).want(t, statusUnreachable, "whether there is a group audit is not known: no answer from broker-a")
 	})
 	t.Run("there is no broker", func(t *testing.T) {
 		sb.StopBroker("broker-a")
 		runs(t, []string{"group", "lag", "audit", "--namesrv", namesrv}).want(t, statusUnreachable, "no broker is registered")
 	})
+}
+
+// What may be with a broker that refuses one question is not "not found", and the line
+// says which question it was.
+func TestRefusedIsNotNotFound(t *testing.T) {
+	sb, namesrv := groupOn(t, sandboxtest.Brokers("broker-a", "broker-b"))
+	const moved = "C000020100002A9F0000000000000001" // an offset id of no broker that is there
+	for args, refused := range map[string]protocol.RequestCode{
+		"group lag nobody":               protocol.GetAllConsumerOffset,
+		"group show nobody":              protocol.GetAllConsumerOffset,
+		"group members nobody":           protocol.GetAllConsumerOffset,
+		"group delete nobody --dry-run":  protocol.GetAllSubscriptionGroupConfig,
+		"group lag audit -t payments":    protocol.GetConsumeStats,
+		"group members audit --client x": protocol.GetConsumerConnectionList,
+		"message get " + moved:           protocol.ViewMessageByID,
+	} {
+		t.Run(args, func(t *testing.T) {
+			sb.SetFault(func(r sandbox.Request) sandbox.Fault {
+				if r.Broker != "broker-b" || r.Command.Code != int32(refused) {
+					return sandbox.Fault{}
+				}
+				return sandbox.Fault{Code: protocol.NoPermission, Remark: "User:u has no permission to access Cluster:DefaultCluster"}
+			})
+			for _, args := range [][]string{strings.Fields(args), append(strings.Fields(args), "-o", "json")} {
+				if p := runs(t, append(args, "--namesrv", namesrv)).want(t, statusFailed, "no permission"); p.out.String() != "" {
+					t.Errorf("%q: standard output %q, want none", args, p.out)
+				}
+			}
+			sb.SetFault(nil)
+			runs(t, append(strings.Fields(args), "--namesrv", namesrv)).want(t, statusNotFound, "")
+		})
+	}
 }
 
 // A change has two lines in the audit file, and --dry-run none.

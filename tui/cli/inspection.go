@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,6 +77,9 @@ func explain(err error) error {
 		}
 		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
 	}
+	if e, ok := errors.AsType[*inspect.UnsureError](err); ok {
+		return cmp.Or(unasked(e.What+" is not known", e.Problems), err)
+	}
 	if te := hopeless(err); te != nil {
 		return te
 	}
@@ -116,6 +120,11 @@ func unasked(what string, problems []inspect.Problem) error {
 		return nil
 	}
 	return &silentError{fmt.Sprintf("%s: no answer from %s: %s", what, listText(where, 4), first.Text)}
+}
+
+// notAmong says that something is not there, or that those who have answered say so.
+func notAmong(what string, problems []inspect.Problem) error {
+	return cmp.Or[error](unasked(what+", as far as is known", problems), &notFoundError{what})
 }
 
 // warn says on standard error what could not be learned.
