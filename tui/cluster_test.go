@@ -313,7 +313,9 @@ func fixtureBrokers() inspect.Brokers {
 
 func fixtureTopic() inspect.TopicDetail {
 	d := inspect.TopicDetail{Row: inspect.TopicRow{TopicName: inspect.TopicName{Topic: "orders-paid"}, Type: "NORMAL", Queues: 3, Perm: "RW-", Stored: inspect.AtLeast(14_474_481, inspect.Reason{Kind: inspect.ReasonUnreachable}),
-		LastStored: fixtureNow.Add(-2 * time.Second)}, Groups: []string{"audit-copy", "order-settle"}, Attributes: map[string]string{"message.type": "NORMAL"}}
+		LastStored: fixtureNow.Add(-2 * time.Second)}, Groups: []string{"audit-copy", "bonus", "order-settle"}, Attributes: map[string]string{"message.type": "NORMAL"},
+		Paused: map[string]inspect.Pause{"audit-copy": {Brokers: []string{"broker-a"}, Of: 1}, "bonus": {Of: 1, Topics: map[string][]string{"inventory-sync": {"broker-a"}}},
+			"order-settle": {Of: 1, Topics: map[string][]string{"orders-paid": {"broker-a"}}}}}
 	for i := range 3 {
 		q := inspect.TopicQueue{MessageQueue: mq("orders-paid", "broker-a", i), Min: inspect.Exact(11_018_002), Max: inspect.Exact(18_252_110 + int64(i)), Perm: 6,
 			LastStored: fixtureNow.Add(-2 * time.Second), FirstStored: fixtureNow.Add(-70 * time.Hour)}

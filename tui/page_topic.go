@@ -185,7 +185,7 @@ func (v *topicView) layout() {
 		{Title: "last", Width: 12, Right: true, Rank: 1},
 		{Title: "perm", Width: 5, Gap: 2, Rank: 4},
 	}
-	v.panes.list[topicGroups].columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Fixed: true}}
+	v.panes.list[topicGroups].columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
 	v.panes.list[topicRoute].columns = []table.Column{
 		{Title: "broker", Width: broker, Flex: 1, Max: 44, Fixed: true},
 		{Title: "read", Width: 5, Right: true},
@@ -224,6 +224,23 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.dim}
 	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.text}
 	cells[6] = table.Cell{Text: permText(q.Perm), Style: th.dim}
+}
+
+func (v *topicView) groupCells(k string, cells []table.Cell) {
+	cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true}
+	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.th.accent}
+}
+
+// pausedText says how far a group is kept from the topic; "" when nothing keeps it.
+func (v *topicView) pausedText(group string) string {
+	p := v.raw.Paused[group]
+	switch at := p.Topics[v.name]; {
+	case len(p.Brokers) > 0:
+		return pauseText(p) + " on " + SafeText(strings.Join(p.Brokers, " "))
+	case len(at) > 0:
+		return "PAUSED here only, on " + SafeText(strings.Join(at, " "))
+	}
+	return ""
 }
 
 func (v *topicView) routeCells(k string, cells []table.Cell) {
@@ -286,9 +303,10 @@ func (v topicView) view(w, h int) string {
 			if v.ask.asked && len(v.groups) == 0 {
 				notes = []string{"no group reads it, as far as the brokers know" + because(v.data.GroupsWhy.String())}
 			}
-			return paneText{l.details(note), func(k string, cells []table.Cell) {
-				cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true}
-			}, notes}
+			if v.data.GroupsWhy.Kind != inspect.ReasonNone && note == "" {
+				note = warning.sign() + " partial: " + v.data.GroupsWhy.String()
+			}
+			return paneText{l.details(note), v.groupCells, notes}
 		case topicRoute:
 			if v.ask.asked && len(v.data.Route) == 0 {
 				notes = []string{"no name server has a route of it"}
@@ -311,7 +329,12 @@ func (v *topicView) describe() request {
 	}
 	r := &v.data.Row
 	lines := []string{"topic    " + SafeText(v.name), "type     " + orUnknown(r.TypeText()), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
-		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + strings.Join(v.data.Groups, ", ")}
+		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + orNone(strings.Join(v.data.Groups, ", "))}
+	for _, group := range v.raw.Groups {
+		if text := v.pausedText(group); text != "" {
+			lines = append(lines, "         "+SafeText(group)+" is "+text)
+		}
+	}
 	for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
 		lines = append(lines, "attribute "+k+" = "+v.data.Attributes[k])
 	}

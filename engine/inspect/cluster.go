@@ -62,6 +62,7 @@ type TopicDetail struct {
 	Queues     []TopicQueue
 	Groups     []string // that consume it; the topic's own name, which 5.3.3 answers, is left out
 	GroupsWhy  Reason
+	Paused     map[string]Pause // those of the groups that are paused, wholly or in part
 	Attributes map[string]string
 	// Route are the brokers with their queue counts and permissions.
 	Route []TopicRouteRow

@@ -60,6 +60,35 @@ func TestTopicAndItsGroups(t *testing.T) {
 	})
 }
 
+// Of a topic's groups it is said which are kept from it, and for another topic only.
+func TestTopicSaysWhichGroupsArePaused(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, paused, running, partly := tg.Topic(t, 1), tg.Group(t), tg.Group(t), tg.Group(t)
+		for _, group := range []string{paused, running, partly} {
+			d.makeGroup(tg, group)
+			d.commit(group, 0, d.queues(topic)...)
+		}
+		d.pause(inspect.PauseRequest{Group: paused})
+		if tg.Line == "5" {
+			d.pause(inspect.PauseRequest{Group: partly, Topic: topic})
+		}
+		detail, err := d.Topic(t.Context(), topic)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := detail.Paused[paused]; !p.All() {
+			t.Errorf("pause of the paused group: %+v", p)
+		}
+		if p, ok := detail.Paused[running]; ok {
+			t.Errorf("pause of a running group: %+v", p)
+		}
+		if p, want := detail.Paused[partly], tg.Line == "5"; p.All() || (len(p.Topics[topic]) > 0) != want {
+			t.Errorf("pause of a group of one topic: %+v, want one: %v", p, want)
+		}
+	})
+}
+
 // Dead letters are counted apart from the backlog, also those that may not be read (R095).
 func TestDeadLettersAreCounted(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {

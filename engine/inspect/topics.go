@@ -101,6 +101,14 @@ func (in *Inspector) Topic(ctx context.Context, topic string) (TopicDetail, erro
 	}
 	d := r.topic(ctx, topic, r.types(ctx, 1))
 	d.Groups, d.GroupsWhy = r.groupsOf(ctx, topic, route)
+	for _, group := range d.Groups {
+		if p := s.pause(group); p.Any() {
+			if d.Paused == nil {
+				d.Paused = map[string]Pause{}
+			}
+			d.Paused[group] = p
+		}
+	}
 	r.firstStored(ctx, &d)
 	return d, nil
 }
