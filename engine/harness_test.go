@@ -42,10 +42,11 @@ type member struct {
 	stop   context.CancelCauseFunc
 	done   chan error
 
-	collected chan struct{} // closed when events is complete
+	collected chan struct{} // closed when the engine tells no more
 
 	came   atomic.Int64 // len(seen), for everybody
 	mu     sync.Mutex   // guards what follows
+	sub    *engine.EventSubscription
 	seen   map[at]int
 	order  map[engine.MessageQueue][]int64
 	keys   map[string]int
@@ -96,7 +97,8 @@ func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen
 		t.Fatal(err)
 	}
 	m.Engine = e
-	sub := e.Subscribe(1 << 16)
+	m.sub = e.Subscribe(1 << 16)
+	wake := e.Subscribe(1) // after sub, so that an event is in it before somebody is woken
 	ctx, stop := context.WithCancelCause(t.Context())
 	m.stop = stop
 	leaveCtx := context.WithoutCancel(t.Context())
@@ -105,15 +107,11 @@ func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen
 	go func() {
 		defer close(m.collected)
 		for {
-			events, dropped, err := sub.Next(leaveCtx)
-			if err != nil {
+			if _, _, err := wake.Next(leaveCtx); err != nil {
 				return
 			}
-			if dropped > 0 {
-				t.Errorf("%d events dropped", dropped)
-			}
 			m.mu.Lock()
-			m.events = append(m.events, events...)
+			m.collect()
 			m.changed()
 			m.mu.Unlock()
 		}
@@ -123,6 +121,28 @@ func joinStore(t testing.TB, tg *sandboxtest.Target, group, topic string, listen
 		<-m.collected
 	})
 	return m
+}
+
+// nothingMore is a context that has ended: who waits with it takes what is there.
+var nothingMore = func() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}()
+
+// collect adds what the engine has told by now to events, so that whoever counts
+// them misses none that was told before what he has seen. It is called under mu.
+func (m *member) collect() {
+	for {
+		events, dropped, err := m.sub.Next(nothingMore)
+		if dropped > 0 {
+			m.t.Errorf("%d events dropped", dropped)
+		}
+		m.events = append(m.events, events...)
+		if err != nil {
+			return
+		}
+	}
 }
 
 // changed is called under mu.
@@ -182,6 +202,7 @@ func (m *member) until(what string, cond func() bool) {
 	defer look.Stop()
 	for {
 		m.mu.Lock()
+		m.collect()
 		ok, change := cond(), m.change
 		m.mu.Unlock()
 		if ok {
@@ -223,6 +244,9 @@ func (m *member) told() []engine.Event {
 	m.t.Helper()
 	select {
 	case <-m.collected:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.collect()
 		return m.events
 	case <-time.After(time.Minute):
 		m.t.Fatal("the events do not end")
@@ -230,10 +254,11 @@ func (m *member) told() []engine.Event {
 	}
 }
 
-// count counts the events of type E for which ok holds.
+// count counts the events of type E that were told by now and for which ok holds.
 func count[E engine.Event](m *member, ok func(E) bool) (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.collect()
 	for _, e := range m.events {
 		if x, is := e.(E); is && (ok == nil || ok(x)) {
 			n++

@@ -574,7 +574,7 @@ func TestExpiredMessagesAreTold(t *testing.T) {
 		awaitCommit(m, topic, end)
 		m.leave()
 		told := map[int64]bool{}
-		for _, e := range m.events {
+		for _, e := range m.told() {
 			from, to := int64(0), int64(0)
 			switch e := e.(type) {
 			case engine.MessagesExpired:

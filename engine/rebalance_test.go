@@ -209,6 +209,7 @@ func TestUnbalancedPassIsRepeated(t *testing.T) {
 		time.Sleep(30 * time.Second)
 		var at []time.Time
 		m.mu.Lock()
+		m.collect()
 		for _, e := range m.events {
 			if b, ok := e.(engine.RebalanceBegin); ok && b.Trigger == "retry" {
 				at = append(at, b.Time)
@@ -454,6 +455,7 @@ func TestReplaceExpressionWhileRunning(t *testing.T) {
 		tg.Produce(t, topic, 5, tag("A"))
 		tg.Produce(t, topic, 5, tag("B"))
 		m.until("B's", func() bool { return m.seen[at{mq, 19}] > 0 })
+		m.leave()
 		if m.seen[at{mq, 10}] > 0 {
 			t.Error("a message of the old expression came")
 		}

@@ -285,10 +285,8 @@ func TestLeaveInOrder(t *testing.T) {
 				t.Errorf("%v: the broker holds offset %d, %v, want that behind the last message, %d", mq, stored, err, offsets[len(offsets)-1])
 			}
 		}
-		m.mu.Lock()
-		defer m.mu.Unlock()
 		var steps []string
-		for _, ev := range m.events {
+		for _, ev := range m.told() {
 			if s, ok := ev.(engine.ShutdownStep); ok {
 				steps = append(steps, s.Step)
 				if s.Number != len(steps) || s.Error != "" || s.Step != "stop_workers" && s.DurationMS < 50 {
