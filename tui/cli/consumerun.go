@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,7 +46,6 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		return err
 	}
 	began := time.Now()
-	l.last.set(began)
 	err = r.env.consumeOnScreen(ctx, c, t, m, r.name == listenHold, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
@@ -112,7 +112,6 @@ func (r *consumeRun) headless(parent context.Context) error {
 	drained := make(chan struct{})
 	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
 	began := time.Now()
-	l.last.set(began)
 	r.watchIdle(ctx, m, l, stop)
 	e.watchReader(ctx, stop)
 	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
@@ -153,33 +152,43 @@ func (r *consumeRun) watchIdle(ctx context.Context, m *member, l *printListener,
 	sub := m.engine.Subscribe(r.options.EventBuffer)
 	r.env.crew.start(func() {
 		defer sub.Close()
-		stopWhenIdle(ctx, sub, &l.last, limit, stop)
+		stopWhenIdle(ctx, sub, l, limit, stop)
 	})
 }
 
-// stopWhenIdle ends the run when last is limit ago.
-func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, last *clock, limit time.Duration, stop func(error)) {
+// idleLooks is how often it is looked at within the time of --idle-exit. A machine that
+// slept, or had no time for us, costs one look: nothing could have come meanwhile.
+const idleLooks = 10
+
+// stopWhenIdle ends the run when no message was in the listener for so long as limit says.
+func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printListener, limit time.Duration, stop func(error)) {
 	if awaitShare(ctx, sub) != nil {
 		return
 	}
-	last.set(time.Now())
+	every := limit / idleLooks
+	begun, looks, next := int64(0), 0, time.Now().Add(every)
 	for {
-		left := time.Until(last.get().Add(limit))
-		if left <= 0 {
+		wait, cancel := context.WithDeadline(ctx, next)
+		events, _, err := sub.Next(wait)
+		cancel()
+		if ctx.Err() != nil || errors.Is(err, engine.ErrEnded) {
+			return
+		}
+		if slices.ContainsFunc(events, func(e engine.Event) bool { _, ok := e.(engine.QueueAdded); return ok }) {
+			looks, next = 0, time.Now().Add(every)
+			continue
+		}
+		if time.Now().Before(next) {
+			continue
+		}
+		var idle bool
+		if begun, idle = l.idleSince(begun); !idle {
+			looks = 0
+		} else if looks++; looks == idleLooks {
 			stop(errIdle)
 			return
 		}
-		wait, cancel := context.WithTimeout(ctx, left)
-		events, _, err := sub.Next(wait)
-		cancel()
-		for _, ev := range events {
-			if _, ok := ev.(engine.QueueAdded); ok {
-				last.set(time.Now())
-			}
-		}
-		if err != nil && ctx.Err() != nil || errors.Is(err, engine.ErrEnded) {
-			return
-		}
+		next = time.Now().Add(every)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"eyeq/engine"
@@ -137,9 +136,3 @@ func (e *env) awaitTopics(ctx context.Context, client *remoting.Client, topics [
 	}
 	return nil
 }
-
-// clock is a time that goroutines move on.
-type clock struct{ at atomic.Int64 }
-
-func (c *clock) set(t time.Time) { c.at.Store(t.UnixNano()) }
-func (c *clock) get() time.Time  { return time.Unix(0, c.at.Load()) }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"eyeq/engine"
 )
@@ -27,7 +26,7 @@ type printListener struct {
 
 	reserved                    atomic.Int64 // of max
 	printed, failed, duplicates atomic.Int64
-	last                        clock // of the last delivery
+	begun, ended                atomic.Int64 // calls
 
 	scratches sync.Pool
 
@@ -50,12 +49,13 @@ func newPrintListener(out *lineWriter, format func(*scratch, *engine.Message), v
 
 // Consume implements engine.Listener.
 func (p *printListener) Consume(ctx context.Context, messages []engine.Message, cc *engine.ConsumeContext) (engine.Status, error) {
+	p.begun.Add(1)
+	defer p.ended.Add(1)
 	n := int64(len(messages))
 	// Reserve before printing: of several goroutines exactly max messages get through.
 	if p.max > 0 && p.reserved.Add(n) > p.max {
 		return engine.Abandon, nil
 	}
-	p.last.set(time.Now())
 	p.duplicates.Add(p.note(messages, cc.MessageQueue))
 	if p.out != nil {
 		if err := p.print(ctx, messages); err != nil {
@@ -77,6 +77,14 @@ func (p *printListener) Consume(ctx context.Context, messages []engine.Message, 
 		p.stop(errMaxReached)
 	}
 	return verdict, err
+}
+
+// idleSince reports whether no call runs and none has begun since so many had; it
+// gives how many have by now.
+func (p *printListener) idleSince(begun int64) (now int64, idle bool) {
+	ended := p.ended.Load() // first: a call between the two looks as one that runs
+	now = p.begun.Load()
+	return now, now == begun && now == ended
 }
 
 // print writes the messages' lines and returns when they are written.
