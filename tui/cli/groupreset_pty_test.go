@@ -25,7 +25,7 @@ func TestGroupResetAsksOnATerminal(t *testing.T) {
 		go func() { ended <- s.cmd.Wait() }()
 		select {
 		case <-ended:
-		case <-time.After(20 * time.Second):
+		case <-time.After(patience):
 			t.Fatalf("not ended: %q", s.out)
 		}
 		s.slave.Close() // with the last end gone, reading stops behind the last byte

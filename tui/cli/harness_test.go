@@ -18,6 +18,10 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
+// patience bounds waits for what takes a second on a quiet machine: it ends a test whose
+// program hangs, and a busy machine does not come near it.
+const patience = 2 * time.Minute
+
 // buffer is a bytes.Buffer for several goroutines that can be waited on.
 type buffer struct {
 	mu      sync.Mutex
@@ -46,13 +50,13 @@ func (b *buffer) String() string {
 // await waits until the text contains want.
 func (b *buffer) await(t *testing.T, want string) {
 	t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for !strings.Contains(b.String(), want) {
 		select {
 		case <-b.changed:
 		case <-limit.C:
-			t.Fatalf("no %q within 20 s in %q", want, b.String())
+			t.Fatalf("no %q within %v in %q", want, patience, b.String())
 		}
 	}
 }
@@ -115,7 +119,7 @@ func (p *program) wait(t *testing.T) *program {
 	t.Helper()
 	select {
 	case <-p.done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("the program has not ended: stdout %q, stderr %q", p.out, p.err)
 	}
 	return p

@@ -21,6 +21,8 @@ import (
 	"github.com/creack/pty"
 
 	"eyeq/engine"
+	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -127,8 +129,8 @@ func (s *session) press(t *testing.T, keys string) {
 	}
 }
 
-// wait returns the exit status, within limit.
-func (s *session) wait(t *testing.T, limit time.Duration) int {
+// wait returns the exit status.
+func (s *session) wait(t *testing.T) int {
 	t.Helper()
 	done := make(chan error, 1)
 	go func() { done <- s.cmd.Wait() }()
@@ -141,16 +143,13 @@ func (s *session) wait(t *testing.T, limit time.Duration) int {
 			t.Fatal(err)
 		}
 		return 0
-	case <-time.After(limit):
+	case <-time.After(patience):
 		s.cmd.Process.Signal(syscall.SIGQUIT)
 		<-done
-		t.Fatalf("it did not end within %v: %.2000q", limit, s.out)
+		t.Fatalf("it did not end within %v: %.2000q", patience, s.out)
 		return 0
 	}
 }
-
-// patience bounds what takes a second on a quiet machine.
-const patience = 30 * time.Second
 
 // restored checks that the terminal is as it was: its modes, the main screen, the cursor.
 func (s *session) restored(t *testing.T) {
@@ -199,7 +198,7 @@ func TestDemoScreenComesFastAndLeavesTheTerminalAsItWas(t *testing.T) {
 			}
 			s.out.await(t, "settle-1@demo") // allocation is there
 			tt.end(t, s)
-			if got := s.wait(t, patience); got != tt.status {
+			if got := s.wait(t); got != tt.status {
 				t.Errorf("status = %d, want %d: %.1000q", got, tt.status, s.out)
 			}
 			s.restored(t)
@@ -216,7 +215,7 @@ func TestPanicRestoresTheTerminalAndPrintsTheStack(t *testing.T) {
 	s := onTerminal(t, self, []string{crashing + "=1"})
 	s.out.await(t, firstScreen)
 	s.cmd.Process.Signal(crashSignal)
-	if got := s.wait(t, patience); got != statusFailed {
+	if got := s.wait(t); got != statusFailed {
 		t.Errorf("status = %d, want %d", got, statusFailed)
 	}
 	s.restored(t)
@@ -234,7 +233,7 @@ func TestVersionOnASilentTerminalIsQuick(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"--help"}} {
 		began := time.Now()
 		s := onTerminal(t, path, nil, args...)
-		if got := s.wait(t, patience); got != 0 {
+		if got := s.wait(t); got != 0 {
 			t.Errorf("%v: status = %d", args, got)
 		}
 		s.out.await(t, "eyeq")
@@ -245,6 +244,30 @@ func TestVersionOnASilentTerminalIsQuick(t *testing.T) {
 	}
 }
 
+// awaitConsumed waits until the members of a group have consumed n messages of a topic,
+// by what they say themselves: what the screen shows first says nothing of it.
+func awaitConsumed(t *testing.T, sb *sandbox.Sandbox, group, topic string, n int64) {
+	t.Helper()
+	h := protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}
+	sandboxtest.AwaitWithin(t, patience, fmt.Sprintf("%d messages are consumed", n), func(ctx context.Context) bool {
+		total := int64(0)
+		for _, id := range sb.Members(group) {
+			resp, err := sb.Relay(ctx, group, id, &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: h.Fields()})
+			if err != nil {
+				return false
+			}
+			offsets, err := protocol.DecodeConsumerStatus(resp.Body)
+			if err != nil {
+				return false
+			}
+			for _, committed := range offsets {
+				total += committed
+			}
+		}
+		return total == n
+	})
+}
+
 func TestMemberScreenLeavesTheGroup(t *testing.T) {
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
@@ -252,8 +275,9 @@ func TestMemberScreenLeavesTheGroup(t *testing.T) {
 	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first", "--client-id", "me@1")
 	s.out.await(t, "me@1")
 	s.out.await(t, "Queues")
+	awaitConsumed(t, sb, "g1", "orders", 20)
 	s.press(t, "\x03")
-	if got := s.wait(t, patience); got != 130 {
+	if got := s.wait(t); got != 130 {
 		t.Errorf("status = %d, want 130", got)
 	}
 	s.restored(t)
@@ -356,7 +380,7 @@ func TestHoldOnATerminal(t *testing.T) {
 	s.out.await(t, "1-5 of 5")
 	s.press(t, "  x") // marks two
 	s.out.await(t, "REFUSE 2 held messages")
-	s.press(t, "\t\t\r")
+	s.press(t, "\t\x7f18\t\r") // at level 18 they come again in two hours
 	s.out.await(t, "HOLDS 3")
 	s.out.await(t, "1-3 of 3")
 	s.press(t, "D")
@@ -364,7 +388,7 @@ func TestHoldOnATerminal(t *testing.T) {
 	s.press(t, "\t\r")
 	s.out.await(t, "HOLDS 2")
 	s.press(t, "\x03")
-	if got := s.wait(t, patience); got != 130 {
+	if got := s.wait(t); got != 130 {
 		t.Errorf("status = %d, want 130", got)
 	}
 	s.restored(t)
@@ -390,7 +414,7 @@ func TestExecEndsAtTheSecondCtrlC(t *testing.T) {
 	s.out.await(t, "exec: begun")
 	s.press(t, "\x03")
 	s.press(t, "\x03")
-	if got := s.wait(t, patience); got != 130 {
+	if got := s.wait(t); got != 130 {
 		t.Errorf("status = %d, want 130", got)
 	}
 	s.restored(t)
@@ -408,9 +432,10 @@ func TestInterruptWhileTheBrokerIsAway(t *testing.T) {
 	put(t, sb, "orders", 5)
 	s := onTerminal(t, path, nil, "consume", "--namesrv", namesrv, "-g", "g1", "-t", "orders", "--from", "first")
 	s.out.await(t, "REBAL")
+	awaitConsumed(t, sb, "g1", "orders", 5)
 	sb.StopBroker("broker-a")
 	s.press(t, "\x03")
-	if got := s.wait(t, patience); got != 130 {
+	if got := s.wait(t); got != 130 {
 		t.Errorf("status = %d, want 130", got)
 	}
 	s.restored(t)
@@ -428,7 +453,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 	s.press(t, "\x1a")
 	s.out.await(t, "no shell here that could wake this process")
 	s.press(t, "q")
-	if got := s.wait(t, patience); got != 0 {
+	if got := s.wait(t); got != 0 {
 		t.Errorf("status = %d", got)
 	}
 	s.restored(t)
@@ -448,5 +473,5 @@ func TestCopyByTheTerminal(t *testing.T) {
 		t.Errorf("copied %q: %v", text, err)
 	}
 	s.press(t, "q")
-	s.wait(t, patience)
+	s.wait(t)
 }

@@ -60,7 +60,7 @@ func crash(t *testing.T, program string, args ...string) (cores []string, said s
 	go func() { defer close(ended); cmd.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(30 * time.Second):
+	case <-time.After(patience):
 		t.Fatalf("it has not ended: %s", out)
 	}
 	cores, err = filepath.Glob(filepath.Join(dir, "core*"))

@@ -66,7 +66,7 @@ func (s *shown) see(t *testing.T, want ...string) string {
 func (s *shown) leave(t *testing.T) {
 	t.Helper()
 	s.press(t, ":q\r")
-	if got := s.wait(t, patience); got != statusDone {
+	if got := s.wait(t); got != statusDone {
 		t.Errorf("status = %d", got)
 	}
 	s.restored(t)
