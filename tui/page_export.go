@@ -124,8 +124,11 @@ func (v groupView) export() export { return v.rowsOf(v.panes.list[groupMembers].
 func (v groupView) rowsOf(members []string) export {
 	x := export{name: "group-" + v.name, columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
 	for _, k := range members {
-		m := v.member(k)
+		m := &v.rawWho.Members[v.memberIndex(k)]
 		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
+		if n := len(m.Held); n > 0 { // at least: why there are not more is in error
+			cells[4] = n
+		}
 		if m.Info != nil {
 			cached := int64(0)
 			for _, q := range m.Info.MQTable {

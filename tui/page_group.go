@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -182,16 +183,18 @@ func (v *groupView) search(pane int, key string) string {
 
 // trueID is the client id of a member that is shown as id.
 func (v *groupView) trueID(id string) string {
-	for i := range v.who.Members {
-		if v.who.Members[i].ClientID == id {
-			return v.rawWho.Members[i].ClientID
-		}
+	if i := v.memberIndex(id); i >= 0 {
+		return v.rawWho.Members[i].ClientID
 	}
 	return ""
 }
 
+func (v *groupView) memberIndex(id string) int {
+	return slices.IndexFunc(v.who.Members, func(m inspect.Member) bool { return m.ClientID == id })
+}
+
 func (v *groupView) member(id string) *inspect.Member {
-	i := slices.IndexFunc(v.who.Members, func(m inspect.Member) bool { return m.ClientID == id })
+	i := v.memberIndex(id)
 	if i < 0 {
 		return nil
 	}
@@ -200,7 +203,7 @@ func (v *groupView) member(id string) *inspect.Member {
 
 // letterOf names a member in the matrix.
 func (v *groupView) letterOf(id string) string {
-	if i := slices.IndexFunc(v.who.Members, func(m inspect.Member) bool { return m.ClientID == id }); i >= 0 {
+	if i := v.memberIndex(id); i >= 0 {
 		return letter(i)
 	}
 	return unknown
@@ -253,6 +256,9 @@ func (v *groupView) memberCells(k string, cells []table.Cell) {
 	cells[2] = table.Cell{Text: strings.TrimSpace(strings.ToLower(m.Language) + " " + versionText(m.Version)), Style: th.dim}
 	if m.Info == nil {
 		cells[3], cells[4] = table.Cell{Text: unknown, Style: th.warn}, table.Cell{Text: unknown, Style: th.warn}
+		if n := len(m.Held); n > 0 {
+			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.warn}
+		}
 		cells[5] = table.Cell{Text: warning.sign() + " " + orUnknown(m.Why.String()), Style: th.warn}
 	} else {
 		cached := int64(0)
@@ -421,6 +427,23 @@ func poppedName(mq engine.MessageQueue) string {
 	return mq.String()
 }
 
+// byName orders queues for people.
+func byName(a, b engine.MessageQueue) int {
+	return cmp.Or(strings.Compare(a.Topic, b.Topic), strings.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID))
+}
+
+// heldLines are the queues that a member without running info is known to read.
+func heldLines(m *inspect.Member) []string {
+	if len(m.Held) == 0 {
+		return nil
+	}
+	lines := []string{"", "by its consumer status it reads at least " + plural(len(m.Held), "queue") + ":"}
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Held), byName) {
+		lines = append(lines, fmt.Sprintf("  %s  offset %s", mq.String(), offset(m.Held[mq])))
+	}
+	return lines
+}
+
 // describe is everything about a row as text.
 func (v *groupView) describe(pane int, key string, ok bool) request {
 	var lines []string
@@ -435,15 +458,16 @@ func (v *groupView) describe(pane int, key string, ok bool) request {
 			lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
 		}
 		if m.Info == nil {
-			return textRequest{"Member " + key, append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))}
+			lines = append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
+			return textRequest{"Member " + key, append(lines, heldLines(m)...)}
 		}
 		lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
-		for mq, q := range m.Info.MQTable {
+		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
+			q := m.Info.MQTable[mq]
 			lines = append(lines, fmt.Sprintf("  %s  commit %s  cached %s (%d MiB)  %s … %s", mq.String(), offset(q.CommitOffset), grouped(int64(q.CachedMsgCount)),
 				q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
 		}
-		slices.Sort(lines[len(lines)-len(m.Info.MQTable):])
-		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) }) {
+		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
 			q := m.Info.MQPopTable[mq]
 			lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
 				ago(millis(q.LastPopTimestamp), v.env.now)))
