@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -87,24 +86,20 @@ func (v tailView) askDirect(m consumeHereMsg) (page, request) {
 // directDialog shows who would get a message, asks for the group's name, and then what
 // the listener made of it.
 type directDialog struct {
-	env     *env
-	group   string // true name
-	lines   []string
-	why     string
-	apply   func(reason string) tea.Cmd
-	form    changeForm
-	working bool
-	done    bool
-	result  directDoneMsg
+	env    *env
+	lines  []string
+	apply  func(reason string) tea.Cmd
+	form   changeForm
+	result directDoneMsg
 }
 
 func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	m := engine.Message(p.Request.Message)
-	d := directDialog{env: e, group: p.Request.Group, why: SafeText(p.Why), form: newChangeForm(),
+	d := directDialog{env: e, form: newChangeForm(e, p.Request.Group, p.Why, "the member has it"),
 		apply: func(reason string) tea.Cmd { return cmds.applyDirect(e.o.Inspect, e.o.Audit, p, reason) }}
 	d.lines = append(d.lines, SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
 	if who := &p.Member; who.ClientID != "" {
-		d.lines = append(d.lines, SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, d.group)))
+		d.lines = append(d.lines, SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, p.Request.Group)))
 	}
 	for _, note := range p.Notes {
 		d.lines = append(d.lines, SafeText(note))
@@ -112,48 +107,19 @@ func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	return d
 }
 
-// off says why Consume cannot be pressed; "" when it can.
-func (d *directDialog) off() string {
-	return d.form.off(d.group, d.why, d.working, "the member has it")
-}
-
 func (d directDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case directDoneMsg:
-		if d.working {
-			d.working, d.done, d.result, d.form.focus = false, true, msg, formCancel
+		if d.form.finish() {
+			d.result = msg
 		}
 	case tea.KeyMsg:
-		return d.key(msg)
-	}
-	return d, nil
-}
-
-func (d directDialog) key(k tea.KeyMsg) (dialog, request) {
-	switch k.String() {
-	case "esc":
-		return d, closeRequest{}
-	case "tab", "right", "down":
-		d.form.forward()
-	case "shift+tab", "left", "up":
-		d.form.back()
-	case "enter":
-		switch {
-		case d.done, d.form.focus == formCancel:
+		switch leave, apply := d.form.key(msg); {
+		case leave:
 			return d, closeRequest{}
-		case d.form.focus == formApply && d.off() == "":
-			d.working = true
-			return d, runRequest{d.apply(strings.TrimSpace(d.form.reason.value())), "a message that a member is to consume"}
-		case d.form.typing():
-			d.form.forward()
+		case apply:
+			return d, runRequest{d.apply(d.form.reasonText()), "a message that a member is to consume"}
 		}
-	default:
-		if !d.working && !d.done {
-			d.form.key(k)
-		}
-	}
-	if d.done {
-		d.form.focus = formCancel
 	}
 	return d, nil
 }
@@ -169,11 +135,11 @@ func (d directDialog) view(w, h int) string {
 	for _, text := range d.lines {
 		put(text)
 	}
-	if d.why != "" {
-		put(failure.sign() + " " + d.why)
+	if d.form.why != "" {
+		put(failure.sign() + " " + d.form.why)
 	}
 	lines = append(lines, line())
-	if d.done {
+	if d.form.done {
 		switch {
 		case d.result.words != "" && !d.result.consumed:
 			put(failure.sign() + " " + d.result.words)
@@ -186,23 +152,12 @@ func (d directDialog) view(w, h int) string {
 		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
 		return drawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
 	}
-	lines = append(lines, d.form.lines(e, w, "Consume", d.off() == "")...)
+	lines = append(lines, d.form.lines(w, "Consume")...)
 	return drawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
 }
 
 func (d directDialog) hint(c *canvas) string {
-	if d.working {
-		c.put(d.env.th.text, " the member's listener has the message …")
-		c.end()
-		return "WRITING"
-	}
-	if off := d.off(); d.form.focus == formApply && off != "" {
-		c.put(d.env.th.warn, " off: "+off)
-		c.end()
-		return "DIALOG"
-	}
-	d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave")
-	return "DIALOG"
+	return d.form.hint(c, "the member's listener has the message")
 }
 
 // onDirect tells what a member made of a message.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -100,35 +99,26 @@ func (v tailView) askResend() (page, request) {
 // resendDialog shows what sending dead letters back does, asks for the group's name,
 // and then shows what became of each.
 type resendDialog struct {
-	env     *env
-	group   string // true name
-	rows    []inspect.ResendRow
-	target  string
-	why     string
-	about   string // what there is to know before
-	apply   func(reason string) tea.Cmd
-	form    changeForm
-	top     int
-	working bool
-	done    bool
-	result  resendDoneMsg
+	env    *env
+	rows   []inspect.ResendRow
+	target string
+	about  string // what there is to know before
+	apply  func(reason string) tea.Cmd
+	form   changeForm
+	top    int
+	result resendDoneMsg
 }
 
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
-	return resendDialog{env: e, group: p.Group, rows: cleanResend(p.Rows), target: SafeText(p.Target), why: SafeText(p.Why), about: SafeText(p.Note), form: newChangeForm(),
+	return resendDialog{env: e, rows: cleanResend(p.Rows), target: SafeText(p.Target), about: SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
 		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
-}
-
-// off says why Apply cannot be pressed; "" when it can.
-func (d *resendDialog) off() string {
-	return d.form.off(d.group, d.why, d.working, "it is being sent")
 }
 
 func (d resendDialog) update(msg tea.Msg) (dialog, request) {
 	switch msg := msg.(type) {
 	case resendDoneMsg:
-		if d.working {
-			d.working, d.done, d.result, d.rows, d.form.focus = false, true, msg, msg.rows, formCancel
+		if d.form.finish() {
+			d.result, d.rows = msg, msg.rows
 		}
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -138,61 +128,46 @@ func (d resendDialog) update(msg tea.Msg) (dialog, request) {
 
 func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 	switch k.String() {
-	case "esc":
-		return d, closeRequest{}
-	case "tab", "right":
-		d.form.forward()
-	case "shift+tab", "left":
-		d.form.back()
 	case "up":
 		d.top = max(d.top-1, 0)
+		return d, nil
 	case "down":
 		d.top = min(d.top+1, max(len(d.rows)-1, 0))
-	case "enter":
-		switch {
-		case d.done, d.form.focus == formCancel:
-			return d, closeRequest{}
-		case d.form.focus == formApply && d.off() == "":
-			d.working = true
-			return d, runRequest{d.apply(strings.TrimSpace(d.form.reason.value())), "a resend of " + plural(len(d.rows), "dead letter")}
-		case d.form.typing():
-			d.form.forward()
-		}
-	default:
-		if !d.working && !d.done {
-			d.form.key(k)
-		}
+		return d, nil
 	}
-	if d.done {
-		d.form.focus = formCancel
+	switch leave, apply := d.form.key(k); {
+	case leave:
+		return d, closeRequest{}
+	case apply:
+		return d, runRequest{d.apply(d.form.reasonText()), "a resend of " + plural(len(d.rows), "dead letter")}
 	}
 	return d, nil
 }
 
 func (d resendDialog) view(w, h int) string {
 	e := d.env
-	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
 	var lines [][]segment
 	for _, part := range wrapText(about, max(w-4, 10)) {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
-	if d.why != "" {
-		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.why}))
+	if d.form.why != "" {
+		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.form.why}))
 	}
-	if d.about != "" && !d.done {
+	if d.about != "" && !d.form.done {
 		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
 	}
 	lines = append(lines, line())
 	lines = append(lines, d.rowLines(w, max(h-len(lines)-9, 1))...)
 	lines = append(lines, line())
-	if d.done {
+	if d.form.done {
 		for _, part := range wrapText(d.doneText(), max(w-4, 10)) {
 			lines = append(lines, line(e.plain(part)))
 		}
 		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
 		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
-	lines = append(lines, d.form.lines(e, w, "Send back", d.off() == "")...)
+	lines = append(lines, d.form.lines(w, "Send back")...)
 	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
@@ -209,7 +184,7 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 			result, st = failure.sign()+" "+r.Error, e.th.bad
 		case r.Tried:
 			result, st = "sent as "+r.NewID, e.th.good
-		case d.done:
+		case d.form.done:
 			result, st = "not sent", e.th.warn
 		case !r.SentBefore.IsZero():
 			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
@@ -243,16 +218,5 @@ func (d *resendDialog) doneText() string {
 }
 
 func (d resendDialog) hint(c *canvas) string {
-	if d.working {
-		c.put(d.env.th.text, " sending, and looking whether it arrived …")
-		c.end()
-		return "WRITING"
-	}
-	if off := d.off(); d.form.focus == formApply && off != "" {
-		c.put(d.env.th.warn, " off: "+off)
-		c.end()
-		return "DIALOG"
-	}
-	d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave")
-	return "DIALOG"
+	return d.form.hint(c, "sending, and looking whether it arrived")
 }
