@@ -125,18 +125,13 @@ func unknownFirst(n inspect.Number) int64 {
 
 // lagJSON is `group lag`.
 type lagJSON struct {
-	Group         string         `json:"group"`
-	State         string         `json:"state"`
-	MessageModel  *string        `json:"message_model"`
-	Members       *int64         `json:"members"`
-	MembersError  string         `json:"members_error,omitempty"`
-	Paused        bool           `json:"paused"`
-	TotalLag      *int64         `json:"total_lag"`
-	TotalLagError string         `json:"total_lag_error,omitempty"`
-	RetryLag      *int64         `json:"retry_lag"`
-	RetryLagError string         `json:"retry_lag_error,omitempty"`
-	DeadLetters   *int64         `json:"dead_letters"`
-	DeadError     string         `json:"dead_letters_error,omitempty"`
+	Group        string  `json:"group"`
+	State        string  `json:"state"`
+	MessageModel *string `json:"message_model"`
+	Members      *int64  `json:"members"`
+	MembersError string  `json:"members_error,omitempty"`
+	Paused       bool    `json:"paused"`
+	waitingJSON
 	Ahead         int64          `json:"ahead"`
 	UnknownQueues int            `json:"unknown_queues"`
 	UnknownTopics []string       `json:"unknown_topics"`
@@ -188,11 +183,9 @@ func lagJSONOf(l *inspect.GroupLag) *lagJSON {
 		Group: l.Group, State: l.State, MessageModel: modelJSON(l.Model), Paused: len(l.Pause.Brokers) > 0, Ahead: l.Ahead,
 		UnknownQueues: l.UnknownQueues, UnknownTopics: emptyList(l.UnknownTopics), Filtered: l.Filtered, ConsumeTPS: l.ConsumeTPS,
 		Queues: make([]queueLagJSON, len(l.Queues)), Problems: problemsJSON(l.Problems), Pop: popLagJSONOf(l.Pop),
+		waitingJSON: waitingOf(l.Lag, l.RetryLag, l.DeadLetters),
 	}
 	j.Members, j.MembersError = numberJSON(l.Members)
-	j.TotalLag, j.TotalLagError = numberJSON(l.Lag)
-	j.RetryLag, j.RetryLagError = numberJSON(l.RetryLag)
-	j.DeadLetters, j.DeadError = numberJSON(l.DeadLetters)
 	for i := range l.Queues {
 		q := &l.Queues[i]
 		o := &j.Queues[i]

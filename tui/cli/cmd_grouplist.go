@@ -17,30 +17,42 @@ import (
 
 // groupRowJSON is one group of `group list`.
 type groupRowJSON struct {
-	Group         string     `json:"group"`
-	Kind          *string    `json:"kind"`
-	MessageModel  *string    `json:"message_model"`
-	ConsumeType   *string    `json:"consume_type"`
-	RequestModes  []modeJSON `json:"request_modes"`
-	Orderly       bool       `json:"orderly"`
-	State         string     `json:"state"`
-	Members       *int64     `json:"members"`
-	MembersError  string     `json:"members_error,omitempty"`
-	TotalLag      *int64     `json:"total_lag"`
-	TotalLagError string     `json:"total_lag_error,omitempty"`
-	RetryLag      *int64     `json:"retry_lag"`
-	RetryLagError string     `json:"retry_lag_error,omitempty"`
-	DeadLetters   *int64     `json:"dead_letters"`
-	DeadError     string     `json:"dead_letters_error,omitempty"`
-	UnknownQueues int        `json:"unknown_queues"`
-	Paused        bool       `json:"paused"`
-	PausedBrokers []string   `json:"paused_brokers"`
-	PausedTopics  []string   `json:"paused_topics"`
-	ConsumeTPS    float64    `json:"consume_tps"`
-	Versions      []string   `json:"versions"`
-	Topics        []string   `json:"topics"`
-	System        bool       `json:"system"`
-	Problems      []string   `json:"problems"`
+	Group        string     `json:"group"`
+	Kind         *string    `json:"kind"`
+	MessageModel *string    `json:"message_model"`
+	ConsumeType  *string    `json:"consume_type"`
+	RequestModes []modeJSON `json:"request_modes"`
+	Orderly      bool       `json:"orderly"`
+	State        string     `json:"state"`
+	Members      *int64     `json:"members"`
+	MembersError string     `json:"members_error,omitempty"`
+	waitingJSON
+	UnknownQueues int      `json:"unknown_queues"`
+	Paused        bool     `json:"paused"`
+	PausedBrokers []string `json:"paused_brokers"`
+	PausedTopics  []string `json:"paused_topics"`
+	ConsumeTPS    float64  `json:"consume_tps"`
+	Versions      []string `json:"versions"`
+	Topics        []string `json:"topics"`
+	System        bool     `json:"system"`
+	Problems      []string `json:"problems"`
+}
+
+// waitingJSON is what waits for a group, as several commands print it.
+type waitingJSON struct {
+	TotalLag      *int64 `json:"total_lag"`
+	TotalLagError string `json:"total_lag_error,omitempty"`
+	RetryLag      *int64 `json:"retry_lag"`
+	RetryLagError string `json:"retry_lag_error,omitempty"`
+	DeadLetters   *int64 `json:"dead_letters"`
+	DeadError     string `json:"dead_letters_error,omitempty"`
+}
+
+func waitingOf(lag, retry, dead inspect.Number) (j waitingJSON) {
+	j.TotalLag, j.TotalLagError = numberJSON(lag)
+	j.RetryLag, j.RetryLagError = numberJSON(retry)
+	j.DeadLetters, j.DeadError = numberJSON(dead)
+	return j
 }
 
 func groupRowOf(r *inspect.GroupRow) groupRowJSON {
@@ -48,7 +60,7 @@ func groupRowOf(r *inspect.GroupRow) groupRowJSON {
 		Group: r.Group, Orderly: r.Orderly, State: r.State, UnknownQueues: r.UnknownQueues, Paused: len(r.Paused.Brokers) > 0,
 		PausedBrokers: emptyList(r.Paused.Brokers), PausedTopics: sortedKeys(r.Paused.Topics), ConsumeTPS: r.ConsumeTPS,
 		Versions: emptyList(r.Versions), Topics: emptyList(r.Topics), System: r.System, Problems: problemsJSON(r.Problems),
-		MessageModel: modelJSON(r.Model), RequestModes: modesJSON(r.Modes),
+		MessageModel: modelJSON(r.Model), RequestModes: modesJSON(r.Modes), waitingJSON: waitingOf(r.Lag, r.RetryLag, r.DeadLetters),
 	}
 	if r.Type != 0 {
 		j.ConsumeType = namedOrNull(r.Type.String())
@@ -57,9 +69,6 @@ func groupRowOf(r *inspect.GroupRow) groupRowJSON {
 		j.Kind = namedOrNull(string(r.Kind))
 	}
 	j.Members, j.MembersError = numberJSON(r.Members)
-	j.TotalLag, j.TotalLagError = numberJSON(r.Lag)
-	j.RetryLag, j.RetryLagError = numberJSON(r.RetryLag)
-	j.DeadLetters, j.DeadError = numberJSON(r.DeadLetters)
 	return j
 }
 
