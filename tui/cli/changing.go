@@ -54,6 +54,89 @@ func (f *groupChange) confirmGroup(ctx context.Context, e *env, t *target, what,
 	return e.confirm(ctx, t, change{what: "It is one of RocketMQ's own groups, and this can break the brokers' own work: " + what, typed: group, flags: f.changeFlags})
 }
 
+// plannedChange is a change of a group that is planned and not yet made.
+type plannedChange struct {
+	what, group string // in words, and the group whose name is typed
+	system      bool   // it is one of RocketMQ's own
+	refused     error  // why it cannot be made; nil: it can
+	plan        answer
+	members     []inspect.MemberEffect // those that may not follow are named where nobody sees the plan
+	entry       tui.AuditEntry
+	// apply makes it: what is so afterwards, and what failed of it; with err nothing was tried.
+	apply func() (after any, failed, err error)
+	// result is what has come of it, once apply has made it.
+	result func() answer
+}
+
+// answer is what a command says, for reading and for scripts.
+type answer struct {
+	text   []byte
+	object any
+}
+
+// writeAs puts an answer on standard output in a format of -o.
+func (e *env) writeAs(format string, a answer) error {
+	if format != "json" {
+		return e.write(a.text)
+	}
+	return e.writeJSON(a.object)
+}
+
+func (e *env) writeJSON(object any) error {
+	out, err := marshal(object)
+	if err != nil {
+		return err
+	}
+	return e.write(out)
+}
+
+// carryOut shows a planned change, which is all of a dry run; else it asks, has the change
+// made and noted in the audit file, and tells what has come of it.
+func (f *groupChange) carryOut(ctx context.Context, e *env, t *target, format string, c *plannedChange) error {
+	switch {
+	case f.dryRun:
+		if err := e.writeAs(format, c.plan); err != nil {
+			return err
+		}
+		return explainChange(c.refused)
+	case c.refused != nil:
+		e.showPlan(c.plan.text)
+		return explainChange(c.refused)
+	case f.yes:
+		e.warnMembers(c.members)
+	case e.canAsk():
+		e.showPlan(c.plan.text)
+	}
+	if err := f.confirmGroup(ctx, e, t, c.what, c.group, c.system); err != nil {
+		return err
+	}
+	applied := false
+	err := e.recorded(t, c.entry, func() (any, error) {
+		after, failed, err := c.apply()
+		if err != nil {
+			return nil, err
+		}
+		applied = true
+		return after, failed
+	})
+	if !applied {
+		return explainChange(err)
+	}
+	if werr := e.writeAs(format, c.result()); werr != nil {
+		return werr
+	}
+	return err
+}
+
+// warnMembers names the members that may not follow.
+func (e *env) warnMembers(members []inspect.MemberEffect) {
+	for _, m := range members {
+		if !m.Obeys {
+			e.say("member %s (%s %s): %s", m.ClientID, m.Language, m.Version, m.Effect)
+		}
+	}
+}
+
 // explainChange is explain for what only changes end with.
 func explainChange(err error) error {
 	if e, ok := errors.AsType[*inspect.NotPossibleError](err); ok {

@@ -71,62 +71,26 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 	if err != nil {
 		return explainChange(err)
 	}
-	refused := p.Refused()
 	if p.Online {
 		e.say("members of %s are connected: they will overwrite the copy within seconds; stop them first", r.Target)
 	}
-	if f.dryRun {
-		out := clonePlanText(e, &p, what)
-		if format == "json" {
-			if out, err = marshal(cloneJSONOf(&p, nil)); err != nil {
-				return err
-			}
-		}
-		if err := e.write(out); err != nil {
-			return err
-		}
-		return explainChange(refused)
-	}
-	if refused != nil || !f.yes && e.canAsk() {
-		e.showPlan(clonePlanText(e, &p, what))
-	}
-	if refused != nil {
-		return explainChange(refused)
-	}
-	if err := f.confirmGroup(ctx, e, x.target, what, r.Target, p.System); err != nil {
-		return err
-	}
 	var res inspect.CloneResult
-	entry := tui.AuditEntry{Command: "group clone", Group: r.Target, Topic: r.Topic, Reason: f.reason,
-		Before: tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
-		After:  tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })}
-	applied := false
-	err = e.recorded(x.target, entry, func() (any, error) {
-		var err error
-		if res, err = x.ApplyClone(ctx, p); err != nil {
-			return nil, err
-		}
-		applied = true
-		rows := make([]inspect.ResetRow, len(res.Rows))
-		for i := range res.Rows {
-			rows[i] = res.Rows[i].ResetRow
-		}
-		return tui.AuditOffsets(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed()
+	return f.carryOut(ctx, e, x.target, format, &plannedChange{
+		what: what, group: r.Target, system: p.System, refused: p.Refused(),
+		plan: answer{clonePlanText(e, &p, what), cloneJSONOf(&p, nil)},
+		entry: tui.AuditEntry{Command: "group clone", Group: r.Target, Topic: r.Topic, Reason: f.reason,
+			Before: tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
+			After:  tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })},
+		apply: func() (after any, failed, err error) {
+			res, err = x.ApplyClone(ctx, p)
+			rows := make([]inspect.ResetRow, len(res.Rows))
+			for i := range res.Rows {
+				rows[i] = res.Rows[i].ResetRow
+			}
+			return tui.AuditOffsets(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed(), err
+		},
+		result: func() answer { return answer{cloneResultText(&res), cloneJSONOf(&res.Plan, &res)} },
 	})
-	if !applied {
-		return explainChange(err)
-	}
-	out := cloneResultText(&res)
-	if format == "json" {
-		var jerr error
-		if out, jerr = marshal(cloneJSONOf(&res.Plan, &res)); jerr != nil {
-			return jerr
-		}
-	}
-	if werr := e.write(out); werr != nil {
-		return werr
-	}
-	return err
 }
 
 func clonePlanText(e *env, p *inspect.ClonePlan, what string) []byte {

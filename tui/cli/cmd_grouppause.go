@@ -79,53 +79,20 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 	if err != nil {
 		return explainChange(err)
 	}
-	refused := p.Refused()
-	if f.dryRun {
-		out := pausePlanText(&p, what)
-		if format == "json" {
-			if out, err = marshal(pauseJSONOf(&p, nil)); err != nil {
-				return err
-			}
-		}
-		if err := e.write(out); err != nil {
-			return err
-		}
-		return explainChange(refused)
-	}
-	if refused != nil || !f.yes && e.canAsk() {
-		e.showPlan(pausePlanText(&p, what))
-	}
-	if refused != nil {
-		return explainChange(refused)
-	}
-	if err := f.confirmGroup(ctx, e, x.target, what, r.Group, p.System); err != nil {
-		return err
-	}
 	var res inspect.PauseResult
-	err = e.recorded(x.target, tui.AuditPause(&p, f.reason), func() (any, error) {
-		if len(p.Members) > 0 {
-			e.say("%s, then watching the members for up to half a minute; ctrl-c ends the watch", what)
-		}
-		var err error
-		if res, err = x.ApplyPause(ctx, p); err != nil {
-			return nil, err
-		}
-		return tui.AuditedPause(&res), res.Failed()
+	return f.carryOut(ctx, e, x.target, format, &plannedChange{
+		what: what, group: r.Group, system: p.System, refused: p.Refused(),
+		plan:  answer{pausePlanText(&p, what), pauseJSONOf(&p, nil)},
+		entry: tui.AuditPause(&p, f.reason),
+		apply: func() (after any, failed, err error) {
+			if len(p.Members) > 0 {
+				e.say("%s, then watching the members for up to half a minute; ctrl-c ends the watch", what)
+			}
+			res, err = x.ApplyPause(ctx, p)
+			return tui.AuditedPause(&res), res.Failed(), err
+		},
+		result: func() answer { return answer{pauseResultText(&res), pauseJSONOf(&res.Plan, &res)} },
 	})
-	if res.Proof == "" {
-		return explainChange(err)
-	}
-	out := pauseResultText(&res)
-	if format == "json" {
-		var jerr error
-		if out, jerr = marshal(pauseJSONOf(&res.Plan, &res)); jerr != nil {
-			return jerr
-		}
-	}
-	if werr := e.write(out); werr != nil {
-		return werr
-	}
-	return err
 }
 
 // pauseWord is the state of a group at a broker.

@@ -90,67 +90,20 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 		return explainChange(err)
 	}
 	e.warn(p.Problems)
-	refused := p.Refused()
-	if f.dryRun {
-		out := resetPlanText(e, &p, to)
-		if format == "json" {
-			if out, err = marshal(resetJSONOf(&p, nil)); err != nil {
-				return err
-			}
-		}
-		if err := e.write(out); err != nil {
-			return err
-		}
-		return explainChange(refused)
-	}
-	if refused != nil || !f.yes && e.canAsk() {
-		e.showPlan(resetPlanText(e, &p, to))
-	}
-	if refused != nil {
-		return explainChange(refused)
-	}
-	if f.yes { // nobody has seen the plan
-		e.warnMembers(p.Members)
-	}
-	if err := f.confirmGroup(ctx, e, x.target, what, group, p.System); err != nil {
-		return err
-	}
 	var res inspect.ResetResult
-	applied := false
-	err = e.recorded(x.target, tui.AuditReset(&p, f.reason), func() (any, error) {
-		if p.Method == inspect.MethodServer || p.Method == inspect.MethodPush {
-			e.say("resetting, then watching for up to half a minute whether the members follow; ctrl-c ends the watch")
-		}
-		var err error
-		if res, err = x.ApplyReset(ctx, p); err != nil {
-			return nil, err
-		}
-		applied = true
-		return tui.AuditedReset(&res), res.Failed()
+	return f.carryOut(ctx, e, x.target, format, &plannedChange{
+		what: what, group: group, system: p.System, refused: p.Refused(), members: p.Members,
+		plan:  answer{resetPlanText(e, &p, to), resetJSONOf(&p, nil)},
+		entry: tui.AuditReset(&p, f.reason),
+		apply: func() (after any, failed, err error) {
+			if p.Method == inspect.MethodServer || p.Method == inspect.MethodPush {
+				e.say("resetting, then watching for up to half a minute whether the members follow; ctrl-c ends the watch")
+			}
+			res, err = x.ApplyReset(ctx, p)
+			return tui.AuditedReset(&res), res.Failed(), err
+		},
+		result: func() answer { return answer{resetResultText(e, &res), resetJSONOf(&res.Plan, &res)} },
 	})
-	if !applied {
-		return explainChange(err)
-	}
-	out := resetResultText(e, &res)
-	if format == "json" {
-		var jerr error
-		if out, jerr = marshal(resetJSONOf(&res.Plan, &res)); jerr != nil {
-			return jerr
-		}
-	}
-	if werr := e.write(out); werr != nil {
-		return werr
-	}
-	return err
-}
-
-// warnMembers names the members that may not follow.
-func (e *env) warnMembers(members []inspect.MemberEffect) {
-	for _, m := range members {
-		if !m.Obeys {
-			e.say("member %s (%s %s): %s", m.ClientID, m.Language, m.Version, m.Effect)
-		}
-	}
 }
 
 // request reads the flags; to is the target in words.

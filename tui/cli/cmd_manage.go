@@ -132,11 +132,7 @@ func (e *env) writeManaged(p *inspect.ManagePlan, format string, dryRun bool) er
 	for _, r := range p.Rows {
 		j.Brokers = append(j.Brokers, manageRowJSON{r.Broker, r.Addr, namedOrNull(r.Before), namedOrNull(r.After), r.Verified, r.Error})
 	}
-	out, err := marshal(j)
-	if err != nil {
-		return err
-	}
-	return e.write(out)
+	return e.writeJSON(j)
 }
 
 func manageText(p *inspect.ManagePlan, plan bool) []byte {

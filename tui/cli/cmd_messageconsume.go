@@ -148,11 +148,7 @@ func (e *env) writeDirect(r *inspect.DirectResult, format string, dryRun bool) e
 		consumed := r.Consumed()
 		j.Consumed, j.Result, j.Remark, j.SpentMS = &consumed, &r.Answer.ConsumeResult, namedOrNull(r.Answer.Remark), &r.Answer.SpentTimeMills
 	}
-	out, err := marshal(j)
-	if err != nil {
-		return err
-	}
-	return e.write(out)
+	return e.writeJSON(j)
 }
 
 func directText(e *env, r *inspect.DirectResult, plan bool) []byte {

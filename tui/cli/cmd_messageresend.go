@@ -265,27 +265,18 @@ func (r *resender) failure() error {
 }
 
 func (r *resender) print(format string) error {
-	var out []byte
 	if format == "json" {
-		var err error
-		if out, err = marshal(r.out); err != nil {
-			return err
-		}
-	} else {
-		rows := [][]string{{"MESSAGE ID", "PLACE", "OF TOPIC", "ATTEMPTS", "RESULT"}}
-		for i := range r.out.Messages {
-			m := &r.out.Messages[i]
-			rows = append(rows, []string{m.MessageID, fmt.Sprintf("%s/%d offset %d", m.Broker, m.Queue, m.Offset), m.OriginalTopic, fmt.Sprint(m.Attempts), m.result(r.env, r.flags.dryRun)})
-		}
-		out = appendTable(nil, "lllrl", rows)
-		if r.out.Note != nil {
-			r.env.say("%s", *r.out.Note)
-		}
+		return r.env.writeJSON(r.out)
 	}
-	if _, err := r.env.stdout.Write(out); err != nil {
-		return &outputError{Err: err, Noted: r.env.noted}
+	rows := [][]string{{"MESSAGE ID", "PLACE", "OF TOPIC", "ATTEMPTS", "RESULT"}}
+	for i := range r.out.Messages {
+		m := &r.out.Messages[i]
+		rows = append(rows, []string{m.MessageID, fmt.Sprintf("%s/%d offset %d", m.Broker, m.Queue, m.Offset), m.OriginalTopic, fmt.Sprint(m.Attempts), m.result(r.env, r.flags.dryRun)})
 	}
-	return nil
+	if r.out.Note != nil {
+		r.env.say("%s", *r.out.Note)
+	}
+	return r.env.write(appendTable(nil, "lllrl", rows))
 }
 
 // result is a row's last cell.
