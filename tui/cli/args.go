@@ -31,6 +31,16 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 	return usagef("there is no command %q: %s has %s", args[0], cmd.CommandPath(), strings.Join(names, ", "))
 }
 
+// family is a command that only has others.
+func family(name, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: name, Short: short, Args: noSubcommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
 // helpOf gives the help of a command, and refuses what is none: cobra's own would give
 // the root's help and status 0.
 func helpOf(cmd *cobra.Command, args []string) error {

@@ -16,17 +16,8 @@ import (
 
 // newBroker is the commands about brokers.
 func newBroker(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "broker",
-		Short: "Brokers and name servers: which there are, and how they do",
-		Args:  noSubcommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e.command = cmd
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newBrokerList(e), newBrokerShow(e))
-	return cmd
+	return family("broker", "Brokers and name servers: which there are, and how they do",
+		newBrokerList(e), newBrokerShow(e))
 }
 
 // brokerJSON is one broker of `broker list`.

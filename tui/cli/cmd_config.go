@@ -17,12 +17,6 @@ import (
 )
 
 func newConfig(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "config",
-		Short: "Write, check and show the configuration",
-		Args:  noSubcommand,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
 	var yes bool
 	init := &cobra.Command{
 		Use:   "init",
@@ -31,7 +25,7 @@ func newConfig(e *env) *cobra.Command {
 		RunE:  e.cobraRun(func(ctx context.Context, e *env, args []string) error { return e.configInit(yes) }),
 	}
 	init.Flags().BoolVar(&yes, "yes", false, "overwrite the file that is there")
-	cmd.AddCommand(init,
+	return family("config", "Write, check and show the configuration", init,
 		&cobra.Command{
 			Use:   "check",
 			Short: "Say ok, or the first thing wrong with its line",
@@ -44,7 +38,6 @@ func newConfig(e *env) *cobra.Command {
 			Args:  noArgs,
 			RunE:  e.cobraRun(func(ctx context.Context, e *env, args []string) error { return e.configShow() }),
 		})
-	return cmd
 }
 
 func (e *env) configFile() string {

@@ -9,18 +9,9 @@ import (
 
 // newGroup is the commands about consumer groups.
 func newGroup(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "group",
-		Short: "Consumer groups: who is in them, how far they are, and why",
-		Args:  noSubcommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e.command = cmd
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupDoctor(e))
-	cmd.AddCommand(newGroupReset(e), newGroupPause(e), newGroupResume(e), newGroupClone(e), newGroupCreate(e), newGroupDelete(e)) // these change the cluster
-	return cmd
+	return family("group", "Consumer groups: who is in them, how far they are, and why",
+		newGroupList(e), newGroupShow(e), newGroupMembers(e), newGroupLag(e), newGroupDoctor(e),
+		newGroupReset(e), newGroupPause(e), newGroupResume(e), newGroupClone(e), newGroupCreate(e), newGroupDelete(e)) // these change the cluster
 }
 
 // groupReader is a command about one group.

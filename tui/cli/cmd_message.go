@@ -17,17 +17,8 @@ import (
 
 // newMessage is the commands about single messages.
 func newMessage(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "message",
-		Short: "Messages: look at one, find some, see who consumed them, send dead letters back, have one consumed",
-		Args:  noSubcommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e.command = cmd
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newMessageGet(e), newMessageFind(e), newMessageTrack(e), newMessageResend(e), newMessageConsume(e))
-	return cmd
+	return family("message", "Messages: look at one, find some, see who consumed them, send dead letters back, have one consumed",
+		newMessageGet(e), newMessageFind(e), newMessageTrack(e), newMessageResend(e), newMessageConsume(e))
 }
 
 // topicFlag adds -t to a command, with the names to complete it by.

@@ -15,17 +15,8 @@ import (
 
 // newTopic is the commands about topics.
 func newTopic(e *env) *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "topic",
-		Short: "Topics: queues, bounds, and who consumes them",
-		Args:  noSubcommand,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			e.command = cmd
-			return cmd.Help()
-		},
-	}
-	cmd.AddCommand(newTopicList(e), newTopicShow(e), newTopicCreate(e), newTopicDelete(e))
-	return cmd
+	return family("topic", "Topics: queues, bounds, and who consumes them",
+		newTopicList(e), newTopicShow(e), newTopicCreate(e), newTopicDelete(e))
 }
 
 // topicRowJSON is one topic of `topic list`.
