@@ -98,21 +98,14 @@ func runAllocate(ctx context.Context, e *env, f *allocateFlags) error {
 	case format == "json" && f.changed("strategy"):
 		out, err = marshal(results[0].row())
 	case format == "json":
-		rows := make([]allocationRow, len(results))
-		for i := range results {
-			rows[i] = results[i].row()
-		}
-		out, err = marshal(rows)
+		out, err = marshalEach(results, (*allocated).row)
 	default:
 		out = w.appendTable(nil, results)
 	}
 	if err != nil {
 		return err
 	}
-	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{Err: err}
-	}
-	return nil
+	return e.write(out)
 }
 
 // strategies are the one that was asked for, or all that can be computed.

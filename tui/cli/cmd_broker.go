@@ -88,15 +88,11 @@ which it differs.`,
 			case err != nil:
 				return nil, err
 			case servers && format == "json":
-				return marshal(namesrvOf(all.Namesrv))
+				return marshalEach(all.Namesrv, namesrvOf)
 			case servers:
 				return namesrvTable(all.Namesrv), nil
 			case format == "json":
-				objects := make([]brokerJSON, len(all.Brokers))
-				for i := range all.Brokers {
-					objects[i] = brokerOf(&all.Brokers[i])
-				}
-				return marshal(objects)
+				return marshalEach(all.Brokers, brokerOf)
 			}
 			out := append(brokerTable(e, all.Brokers), '\n')
 			return append(out, namesrvTable(all.Namesrv)...), nil
@@ -161,16 +157,13 @@ type namesrvJSON struct {
 	Differs   []string `json:"differs"`
 }
 
-func namesrvOf(rows []inspect.NamesrvRow) []namesrvJSON {
-	list := make([]namesrvJSON, len(rows))
-	for i, n := range rows {
-		list[i] = namesrvJSON{Address: n.Address, Dialled: n.Dialled, Reachable: n.Reachable, Error: n.Why.String(), Current: n.Current, Differs: emptyList(n.Differs)}
-		if n.Reachable {
-			ms := float64(n.RTT.Microseconds()) / 1000
-			list[i].RTT = &ms
-		}
+func namesrvOf(n *inspect.NamesrvRow) namesrvJSON {
+	j := namesrvJSON{Address: n.Address, Dialled: n.Dialled, Reachable: n.Reachable, Error: n.Why.String(), Current: n.Current, Differs: emptyList(n.Differs)}
+	if n.Reachable {
+		ms := float64(n.RTT.Microseconds()) / 1000
+		j.RTT = &ms
 	}
-	return list
+	return j
 }
 
 func namesrvTable(rows []inspect.NamesrvRow) []byte {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -118,7 +119,7 @@ func unknownAge(q inspect.QueueLag) int {
 // unknownFirst is a number to sort by in which what is not known may be the largest.
 func unknownFirst(n inspect.Number) int64 {
 	if !n.Known {
-		return 1<<63 - 1
+		return math.MaxInt64
 	}
 	return n.Value
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -163,11 +162,7 @@ func (f *listFlags) list(ctx context.Context, e *env, x *inspection, format stri
 	}
 	slices.SortStableFunc(rows, groupOrder(f.sort))
 	if format == "json" {
-		objects := make([]groupRowJSON, len(rows))
-		for i := range rows {
-			objects[i] = groupRowOf(&rows[i])
-		}
-		return marshal(objects)
+		return marshalEach(rows, groupRowOf)
 	}
 	return groupTable(rows), nil
 }
@@ -181,14 +176,8 @@ func contains(name, text string) bool {
 // they may be larger.
 func groupOrder(by string) func(a, b inspect.GroupRow) int {
 	number := func(of func(r *inspect.GroupRow) inspect.Number) func(a, b inspect.GroupRow) int {
-		value := func(n inspect.Number) int64 {
-			if !n.Known {
-				return math.MaxInt64
-			}
-			return n.Value
-		}
 		return func(a, b inspect.GroupRow) int {
-			return cmp.Or(cmp.Compare(value(of(&b)), value(of(&a))), cmp.Compare(a.Group, b.Group))
+			return cmp.Or(cmp.Compare(unknownFirst(of(&b)), unknownFirst(of(&a))), cmp.Compare(a.Group, b.Group))
 		}
 	}
 	switch by {
@@ -251,11 +240,7 @@ func namesOutput(names []string, key, format string) ([]byte, error) {
 		}
 		return appendTable(nil, "l", rows), nil
 	}
-	objects := make([]map[string]string, len(names))
-	for i, name := range names {
-		objects[i] = map[string]string{key: name}
-	}
-	return marshal(objects)
+	return marshalEach(names, func(name *string) map[string]string { return map[string]string{key: *name} })
 }
 
 // completeFlag completes a flag by a list of words.

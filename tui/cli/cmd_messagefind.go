@@ -130,8 +130,8 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 	}
 	e.warn(found.Problems)
 	w := &messageWriter{env: e, x: x, charset: f.charset}
-	if _, err := e.stdout.Write(w.many(ctx, found.Messages, format)); err != nil {
-		return &outputError{Err: err}
+	if err := e.write(w.many(ctx, found.Messages, format)); err != nil {
+		return err
 	}
 	switch n := len(found.Messages); {
 	case n == 0 && (f.key != "" || f.unique != ""):

@@ -102,8 +102,5 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 		e.say("it lies in %s, not in %s", m.Topic(), f.topic)
 	}
 	w := &messageWriter{env: e, x: x, charset: f.charset}
-	if _, err := e.stdout.Write(w.one(ctx, m, format)); err != nil {
-		return &outputError{Err: err}
-	}
-	return nil
+	return e.write(w.one(ctx, m, format))
 }

@@ -73,10 +73,7 @@ func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id strin
 	if err != nil {
 		return err
 	}
-	if _, err := e.stdout.Write(out); err != nil {
-		return &outputError{Err: err}
-	}
-	return nil
+	return e.write(out)
 }
 
 func (x *inspection) trackOutput(ctx context.Context, e *env, topic, id, format string) ([]byte, error) {

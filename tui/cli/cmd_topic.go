@@ -113,11 +113,7 @@ func (f *topicListFlags) list(ctx context.Context, e *env, x *inspection, format
 	e.warn(onceEach(problems))
 	slices.SortStableFunc(rows, topicOrder(f.sort))
 	if format == "json" {
-		objects := make([]topicRowJSON, len(rows))
-		for i := range rows {
-			objects[i] = topicRowOf(&rows[i])
-		}
-		return marshal(objects)
+		return marshalEach(rows, topicRowOf)
 	}
 	table := [][]string{{"TOPIC", "TYPE", "PERM", "QUEUES", "STORED", "LAST STORED", "BROKERS"}}
 	for i := range rows {

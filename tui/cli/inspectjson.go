@@ -17,6 +17,15 @@ func numberJSON(n inspect.Number) (value *int64, why string) {
 	return value, n.Why.String()
 }
 
+// marshalEach gives rows as a list of objects.
+func marshalEach[R, J any](rows []R, of func(*R) J) ([]byte, error) {
+	objects := make([]J, len(rows))
+	for i := range rows {
+		objects[i] = of(&rows[i])
+	}
+	return marshal(objects)
+}
+
 // timeJSON is a time for a script: null when it is not known.
 type timeJSON time.Time
 
