@@ -195,22 +195,6 @@ func (v *topicView) layout() {
 	}
 }
 
-// permText writes permission bits as RocketMQ does: R, W, X for inherit.
-func permText(p int32) string {
-	text := ""
-	for _, b := range [...]struct {
-		bit  int32
-		sign string
-	}{{4, "R"}, {2, "W"}, {1, "X"}} {
-		if p&b.bit != 0 {
-			text += b.sign
-		} else {
-			text += "-"
-		}
-	}
-	return text
-}
-
 func (v *topicView) queueCells(k string, cells []table.Cell) {
 	q, th := &v.data.Queues[v.queues[k]], v.env.th
 	cells[0] = table.Cell{Text: q.Short(), Style: th.text, Name: true}
@@ -223,7 +207,7 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 	cells[3] = v.env.numberCell(stored, false)
 	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.dim}
 	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.text}
-	cells[6] = table.Cell{Text: permText(q.Perm), Style: th.dim}
+	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.dim}
 }
 
 func (v *topicView) groupCells(k string, cells []table.Cell) {
@@ -253,7 +237,7 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 	cells[0] = table.Cell{Text: r.Broker, Style: th.text, Name: true}
 	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.text}
 	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.text}
-	cells[3] = table.Cell{Text: permText(r.Perm), Style: th.text}
+	cells[3] = table.Cell{Text: inspect.PermText(r.Perm), Style: th.text}
 	cells[4] = table.Cell{Text: strings.Join(addrs, " "), Style: th.dim}
 }
 
@@ -340,7 +324,7 @@ func (v *topicView) describe() request {
 	}
 	for i := range v.data.Queues {
 		q := &v.data.Queues[i]
-		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), permText(q.Perm)))
+		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), inspect.PermText(q.Perm)))
 	}
 	for _, p := range r.Problems {
 		lines = append(lines, warning.sign()+" "+p.String())
