@@ -144,13 +144,13 @@ func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.C
 // noted makes a change between its two lines in the audit file: nothing is done when
 // the first cannot be written. failed is what the second says, err what is returned.
 func noted(audit Audit, entry AuditEntry, do func() (after any, failed, err error)) error {
-	return notedInParts(audit, entry, func(func(any) error) (any, error, error) { return do() })
+	return notedInParts(audit, entry, func(AuditPart) (any, error, error) { return do() })
 }
 
-// notedInParts is noted for a change of many, which notes each part that it has made.
-func notedInParts(audit Audit, entry AuditEntry, do func(part func(after any) error) (after any, failed, err error)) error {
+// notedInParts is noted for a change of many, which notes each of its parts.
+func notedInParts(audit Audit, entry AuditEntry, do func(part AuditPart) (after any, failed, err error)) error {
 	if audit == nil {
-		_, _, err := do(func(any) error { return nil })
+		_, _, err := do(func(_, _ any) error { return nil })
 		return err
 	}
 	record, err := audit(entry)
@@ -158,7 +158,7 @@ func notedInParts(audit Audit, entry AuditEntry, do func(part func(after any) er
 		return err
 	}
 	if record.Part == nil {
-		record.Part = func(any) error { return nil }
+		record.Part = func(_, _ any) error { return nil }
 	}
 	after, failed, err := do(record.Part)
 	return errors.Join(err, record.Done(after, failed))

@@ -21,15 +21,19 @@ type Audit func(entry AuditEntry) (AuditRecord, error)
 
 // AuditRecord notes what comes of a change that was begun.
 type AuditRecord struct {
-	// Part notes a part of a change of many, after it was made, so that the file tells
-	// how far one came that is cut short. When it returns an error no more may be changed.
-	// It may be nil: nobody keeps parts.
-	Part func(after any) error
+	// Part notes a part of a change of many; it may be nil: nobody keeps parts.
+	Part AuditPart
 	// Done notes how all came out, whether it succeeded or not: after is what was read
 	// back, nil when nothing was. It is called once, and its error says that the change
 	// was made but could not be noted.
 	Done func(after any, err error) error
 }
+
+// AuditPart notes a part of a change of many: before it is made what is wanted, and after
+// it what became of it, the other one nil. So the file tells of a change that is cut
+// short how far it came, and what may have been done besides. When it returns an error no
+// more may be changed.
+type AuditPart func(wanted, after any) error
 
 // AuditedOffset is a queue's offset in the audit file; null where it is not known.
 type AuditedOffset struct {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 
 	"eyeq/engine/inspect"
@@ -10,18 +11,58 @@ import (
 // became of them.
 const ResendPart = 32
 
+// ResendChange is dead letters that are about to be sent back.
+type ResendChange struct {
+	Group, Source, Target string
+	DeadLetters           int64
+	IDs                   []string // as they were asked for; none where they were not named
+	Reason                string
+}
+
 // AuditResend is the entry of sending dead letters back. Of more than a part it has
 // their number only: the parts name them.
-func AuditResend(p *inspect.ResendPlan, reason string) AuditEntry {
-	before := map[string]any{"dead_letters": len(p.Rows)}
-	if len(p.Rows) <= ResendPart {
-		ids := make([]string, len(p.Rows))
-		for i := range p.Rows {
-			ids[i] = p.Rows[i].ID
-		}
-		before["ids"] = ids
+func AuditResend(c ResendChange) AuditEntry {
+	before := map[string]any{"dead_letters": c.DeadLetters}
+	if n := len(c.IDs); n > 0 && n <= ResendPart {
+		before["ids"] = c.IDs
 	}
-	return AuditEntry{Command: "message resend", Group: p.Group, Topic: p.Source, Reason: reason, Before: before, After: map[string]any{"target": p.Target}}
+	return AuditEntry{Command: "message resend", Group: c.Group, Topic: c.Source, Reason: c.Reason, Before: before, After: map[string]any{"target": c.Target}}
+}
+
+// resendChange is a plan as the audit file has it.
+func resendChange(p *inspect.ResendPlan, reason string) ResendChange {
+	c := ResendChange{Group: p.Group, Source: p.Source, Target: p.Target, DeadLetters: int64(len(p.Rows)), Reason: reason}
+	for i := range p.Rows {
+		c.IDs = append(c.IDs, p.Rows[i].ID)
+	}
+	return c
+}
+
+// resendPlace is a dead letter that is sent next.
+type resendPlace struct {
+	ID     string `json:"message_id"`
+	Broker string `json:"broker"`
+	Queue  int32  `json:"queue"`
+	Offset int64  `json:"offset"`
+}
+
+// ResendNoted sends the dead letters of a part between its two lines in the audit file:
+// the first names those that may have been sent when there is no second.
+func ResendNoted(part AuditPart, p inspect.ResendPlan, send func(inspect.ResendPlan) (inspect.ResendPlan, error)) (inspect.ResendPlan, error) {
+	var next []resendPlace
+	for i := range p.Rows {
+		if r := &p.Rows[i]; r.Error == "" && !r.Skip {
+			next = append(next, resendPlace{r.ID, r.Queue.BrokerName, r.Queue.QueueID, r.Offset})
+		}
+	}
+	if len(next) > 0 {
+		if err := part(next, nil); err != nil {
+			return p, err
+		}
+	}
+	result, err := send(p)
+	// What was sent is noted, whatever stopped the rest.
+	return result, errors.Join(err, part(nil, auditResendRows(result.Rows)))
 }
 
 // auditedResendRow is what became of a dead letter.
@@ -31,17 +72,18 @@ type auditedResendRow struct {
 	Queue    int32  `json:"queue"`
 	Offset   int64  `json:"offset"`
 	Sent     *bool  `json:"sent"` // null: not known
+	Skipped  bool   `json:"skipped,omitempty"`
 	NewID    string `json:"new_offset_message_id,omitempty"`
 	Verified bool   `json:"verified"`
 	Error    string `json:"error,omitempty"`
 }
 
-// AuditResendRows are the dead letters of a part.
-func AuditResendRows(rows []inspect.ResendRow) any {
+// auditResendRows are the dead letters of a part.
+func auditResendRows(rows []inspect.ResendRow) any {
 	list := make([]auditedResendRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		list[i] = auditedResendRow{ID: r.ID, Broker: r.Queue.BrokerName, Queue: r.Queue.QueueID, Offset: r.Offset, NewID: r.NewID, Verified: r.Verified, Error: r.Error}
+		list[i] = auditedResendRow{ID: r.ID, Broker: r.Queue.BrokerName, Queue: r.Queue.QueueID, Offset: r.Offset, NewID: r.NewID, Skipped: r.Skip, Verified: r.Verified, Error: r.Error}
 		if sent := r.NewID != ""; !r.Unknown {
 			list[i].Sent = &sent
 		}
@@ -59,6 +101,7 @@ type AuditedResend struct {
 	Sent        int `json:"sent"`
 	Verified    int `json:"verified"`
 	NotSent     int `json:"not_sent"`
+	Skipped     int `json:"skipped"`   // a copy was sent before
 	NotKnown    int `json:"not_known"` // whether they were sent
 	failures    []string
 	failed      int
@@ -74,6 +117,8 @@ func (a *AuditedResend) Add(rows []inspect.ResendRow) {
 			a.NotKnown++
 		case r.NewID != "":
 			a.Sent++
+		case r.Skip:
+			a.Skipped++
 		default:
 			a.NotSent++
 		}

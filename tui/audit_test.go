@@ -98,7 +98,13 @@ func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 	audit := func(e AuditEntry) (AuditRecord, error) {
 		entry = e
 		return AuditRecord{
-			Part: func(v any) error { parts = append(parts, len(v.([]auditedResendRow))); return nil },
+			Part: func(wanted, v any) error {
+				if wanted != nil {
+					t.Errorf("%v is announced, and none can be sent", wanted)
+				}
+				parts = append(parts, len(v.([]auditedResendRow)))
+				return nil
+			},
 			Done: func(v any, err error) error { end, failed = v.(AuditedResend), err; return nil },
 		}, nil
 	}

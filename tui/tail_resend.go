@@ -50,16 +50,15 @@ func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, rea
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := AuditedResend{}
-		err := notedInParts(audit, AuditResend(&p, reason), func(part func(any) error) (after any, failed, err error) {
+		err := notedInParts(audit, AuditResend(resendChange(&p, reason)), func(part AuditPart) (after any, failed, err error) {
 			for some := range slices.Chunk(rows, ResendPart) {
 				one := p
 				one.Rows = some
 				var result inspect.ResendPlan
-				result, err = cl.ApplyResend(ctx, one)
+				result, err = ResendNoted(part, one, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return cl.ApplyResend(ctx, p) })
 				copy(some, result.Rows)
 				tally.Add(some)
-				// What was sent is noted, whatever stopped the rest.
-				if err = errors.Join(err, part(AuditResendRows(some))); err != nil {
+				if err != nil {
 					break
 				}
 			}

@@ -94,6 +94,9 @@ type ResendRow struct {
 	// SentBeforeWhy is why that is not known, since not all brokers told; none where one was found.
 	SentBeforeWhy Reason
 
+	// Skip leaves it out when the plan is carried out.
+	Skip bool
+
 	// The result.
 	Tried    bool
 	Unknown  bool   // nobody has said whether it was sent

@@ -111,7 +111,7 @@ func (in *Inspector) ApplyResend(ctx context.Context, p ResendPlan) (ResendPlan,
 	copy(rows, p.Rows)
 	p.Rows = rows
 	for i := range rows {
-		if rows[i].Error != "" {
+		if rows[i].Error != "" || rows[i].Skip {
 			continue
 		}
 		if ctx.Err() != nil {

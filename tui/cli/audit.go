@@ -20,7 +20,8 @@ import (
 // before it is made and "end" after it. The end repeats all, so that it stands for
 // the change by itself; a begin without an end is one that was cut short. One of many
 // messages has a "part" after each few, so that no line grows with their number and
-// none is missing of one that was cut short.
+// none is missing of one that was cut short: one of what is wanted before, and one of what
+// became of it after them.
 type auditLine struct {
 	Time      string          `json:"time"`
 	ID        string          `json:"id"`
@@ -48,12 +49,11 @@ func (e *env) auditPath() string { return filepath.Join(stateDir(e.getenv), "aud
 // recorded makes a change between its two lines in the audit file: do is not called
 // when the first cannot be written. do returns what was read back, for the second.
 func (e *env) recorded(t *target, entry tui.AuditEntry, do func() (after any, err error)) error {
-	return e.recordedInParts(t, entry, func(func(any) error) (any, error) { return do() })
+	return e.recordedInParts(t, entry, func(tui.AuditPart) (any, error) { return do() })
 }
 
-// recordedInParts is recorded for a change of many, which notes each part that it has
-// made.
-func (e *env) recordedInParts(t *target, entry tui.AuditEntry, do func(part func(after any) error) (after any, err error)) error {
+// recordedInParts is recorded for a change of many, which notes each of its parts.
+func (e *env) recordedInParts(t *target, entry tui.AuditEntry, do func(part tui.AuditPart) (after any, err error)) error {
 	record, err := e.audit(t)(entry)
 	if err != nil {
 		return err

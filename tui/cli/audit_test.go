@@ -228,11 +228,11 @@ func TestAuditEndsWhateverWasReadBack(t *testing.T) {
 // Of many messages no more are sent when those before cannot be noted.
 func TestAuditPartThatCannotBeWrittenStopsTheRest(t *testing.T) {
 	e := auditEnv(t)
-	err := e.recordedInParts(auditTarget, tui.AuditEntry{Command: "message resend"}, func(part func(any) error) (any, error) {
-		must(t, part([]int{1}))
+	err := e.recordedInParts(auditTarget, tui.AuditEntry{Command: "message resend"}, func(part tui.AuditPart) (any, error) {
+		must(t, part(nil, []int{1}))
 		must(t, os.Remove(e.auditPath()))
 		must(t, os.Mkdir(e.auditPath(), 0o700))
-		return nil, part([]int{2})
+		return nil, part(nil, []int{2})
 	})
 	if err == nil || !strings.Contains(err.Error(), "message resend: no more was changed, because the audit file does not take what was") {
 		t.Errorf("error %v", err)

@@ -17,12 +17,16 @@ type auditRecord struct {
 	written chan struct{} // closed when it is
 }
 
-// part notes what was made so far.
-func (r *auditRecord) part(after any) error {
+// part notes what is made next, or what became of it.
+func (r *auditRecord) part(wanted, after any) error {
 	part := r.line
-	part.Phase, part.Time, part.Before, part.Wanted = "part", jsonTime(r.env.now()), nil, nil
+	part.Phase, part.Time, part.Before = "part", jsonTime(r.env.now()), nil
 	var err error
-	if part.After, err = json.Marshal(after); err == nil {
+	part.Wanted, err = json.Marshal(wanted)
+	if err == nil {
+		part.After, err = json.Marshal(after)
+	}
+	if err == nil {
 		err = r.env.appendAudit(part, auditLockLimit)
 	}
 	if err != nil {

@@ -21,6 +21,7 @@ type messageResendFlags struct {
 	changeFlags
 	topic string
 	all   bool
+	again bool
 }
 
 func newMessageResend(e *env) *cobra.Command {
@@ -31,7 +32,8 @@ func newMessageResend(e *env) *cobra.Command {
 		Long: `Sends a copy of dead letters to the retry topic of their group, %RETRY%GROUP: only this group gets them,
 under the topic that they were of, with their attempts counted anew. Body, keys, tags, unique id and the
 application's own properties stay. Each copy is read back. The dead letters themselves stay where they are, since
-brokers cannot remove them; one that was sent back before is said to have been.
+brokers cannot remove them; one of which the retry topic has a later copy was sent back before and is left out,
+unless --again is given. So a run that was cut short is simply repeated.
 
 ID is a unique id or an offset id. --all takes what the topic holds now. --dry-run shows what would be sent.`,
 		Example: `  eyeq message resend 7F0000010DFC1EB2C6F6000000000001 -t '%DLQ%billing' --dry-run
@@ -40,6 +42,7 @@ ID is a unique id or an offset id. --all takes what the topic holds now. --dry-r
 	e.topicFlag(cmd, &f.topic, "the dead-letter topic, %DLQ%GROUP")
 	f.register(cmd.Flags())
 	cmd.Flags().BoolVar(&f.all, "all", false, "all dead letters of the group")
+	cmd.Flags().BoolVar(&f.again, "again", false, "also those of which a copy was sent back before")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
 		group, ok := strings.CutPrefix(f.topic, protocol.DLQTopicPrefix)
 		switch {
@@ -72,6 +75,7 @@ type resendRowJSON struct {
 	Attempts      int32    `json:"attempts"`
 	SentBefore    timeJSON `json:"sent_before"`
 	SentError     *string  `json:"sent_before_error,omitempty"`
+	Skipped       bool     `json:"skipped"` // since a copy was sent before
 	Sent          bool     `json:"sent"`
 	NewID         *string  `json:"new_offset_message_id"`
 	Verified      bool     `json:"verified"`
@@ -82,7 +86,7 @@ func resendRowOf(r *inspect.ResendRow) resendRowJSON {
 	m := &r.Message
 	return resendRowJSON{
 		MessageID: m.MessageID(), Broker: m.BrokerName(), Queue: m.QueueID(), Offset: m.QueueOffset(), OriginalTopic: r.Original, Attempts: r.Attempts,
-		SentBefore: timeJSON(r.SentBefore), SentError: namedOrNull(r.SentBeforeWhy.Text), Sent: r.NewID != "", NewID: namedOrNull(r.NewID), Verified: r.Verified, Error: namedOrNull(r.Error),
+		SentBefore: timeJSON(r.SentBefore), SentError: namedOrNull(r.SentBeforeWhy.Text), Skipped: r.Skip, Sent: r.NewID != "", NewID: namedOrNull(r.NewID), Verified: r.Verified, Error: namedOrNull(r.Error),
 	}
 }
 
@@ -93,7 +97,7 @@ type resender struct {
 	flags  *messageResendFlags
 	out    resendJSON
 	failed int
-	part   func(after any) error // notes a page in the audit file
+	part   tui.AuditPart // notes a page in the audit file
 	tally  tui.AuditedResend
 }
 
@@ -130,10 +134,8 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", inspect.Plural(n, "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
-		err = e.recordedInParts(x.target, tui.AuditEntry{
-			Command: "message resend", Group: group, Topic: f.topic, Reason: f.reason,
-			Before: map[string]any{"dead_letters": n, "ids": ids, "all": f.all}, After: map[string]any{"target": r.out.Target},
-		}, func(part func(any) error) (any, error) {
+		change := tui.ResendChange{Group: group, Source: f.topic, Target: r.out.Target, DeadLetters: n, IDs: ids, Reason: f.reason}
+		err = e.recordedInParts(x.target, tui.AuditResend(change), func(part tui.AuditPart) (any, error) {
 			r.part = part
 			err := r.run(ctx, pages)
 			return r.tally, errors.Join(err, r.failure())
@@ -143,6 +145,9 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if err == nil {
 			err = r.failure()
 		}
+	}
+	if n := r.skipped(); n > 0 {
+		e.say("%s left out, since a copy was sent back before: --again sends another", inspect.Plural(n, "dead letter"))
 	}
 	if werr := r.print(format); werr != nil {
 		return werr
@@ -227,18 +232,18 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 			return r.refusal(plan.Why)
 		}
 		r.out.Note = namedOrNull(plan.Note)
+		for i := range plan.Rows {
+			plan.Rows[i].Skip = !r.flags.again && !plan.Rows[i].SentBefore.IsZero()
+		}
 		if !r.flags.dryRun {
-			plan, err = r.x.ApplyResend(ctx, plan)
+			plan, err = tui.ResendNoted(r.part, plan, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return r.x.ApplyResend(ctx, p) })
+			r.tally.Add(plan.Rows)
 		}
 		for i := range plan.Rows {
 			if plan.Rows[i].Error != "" {
 				r.failed++
 			}
 			r.out.Messages = append(r.out.Messages, resendRowOf(&plan.Rows[i]))
-		}
-		if !r.flags.dryRun {
-			r.tally.Add(plan.Rows)
-			err = errors.Join(err, r.part(tui.AuditResendRows(plan.Rows)))
 		}
 		if err != nil {
 			return err
@@ -254,6 +259,16 @@ func (r *resender) refusal(why string) error {
 		return &refusedError{why}
 	}
 	return errors.New(why)
+}
+
+// skipped is how many were left out.
+func (r *resender) skipped() (n int64) {
+	for i := range r.out.Messages {
+		if r.out.Messages[i].Skipped {
+			n++
+		}
+	}
+	return n
 }
 
 // failure says how many were not sent back.
@@ -285,6 +300,10 @@ func (m *resendRowJSON) result(e *env, dryRun bool) string {
 	switch {
 	case m.Error != nil:
 		text = *m.Error
+	case m.Skipped && dryRun:
+		text = "would be left out"
+	case m.Skipped:
+		text = "left out"
 	case dryRun:
 		text = "would be sent back"
 	case m.Verified:

@@ -238,9 +238,10 @@ func TestMessageResend(t *testing.T) {
 		return runs(t, append([]string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "-o", "json"}, args...), withEnv("XDG_STATE_HOME", state)).want(t, status, stderr)
 	}
 	type row struct {
-		SentBefore     *string `json:"sent_before"`
-		OriginalTopic  string  `json:"original_topic"`
-		Sent, Verified bool
+		SentBefore    *string `json:"sent_before"`
+		OriginalTopic string  `json:"original_topic"`
+
+		Skipped, Sent, Verified bool
 	}
 	type result struct {
 		DryRun   bool `json:"dry_run"`
@@ -268,17 +269,35 @@ func TestMessageResend(t *testing.T) {
 	if r := decode(ask(statusDone, "", "ID3", "ID4", "ID3", "--yes", "--reason", "fixed")); len(r.Messages) != 2 || !r.Messages[1].Sent || !r.Messages[1].Verified || sent() != 2 {
 		t.Errorf("two of them: %+v, %d sent", r, sent())
 	}
-	r := decode(ask(statusDone, "", "--all", "--yes"))
-	if len(r.Messages) != 70 || sent() != 72 || r.Messages[3].SentBefore == nil || r.Messages[5].SentBefore != nil {
+	// What was sent is not sent again, unless that is asked for.
+	if r := decode(ask(statusDone, "1 dead letter left out", "ID3", "--yes")); !r.Messages[0].Skipped || r.Messages[0].Sent || sent() != 2 {
+		t.Errorf("again: %+v, %d sent", r, sent())
+	}
+	r := decode(ask(statusDone, "2 dead letters left out", "--all", "--yes"))
+	if len(r.Messages) != 70 || sent() != 70 || r.Messages[3].SentBefore == nil || !r.Messages[3].Skipped || r.Messages[5].SentBefore != nil {
 		t.Errorf("all of them: %d messages, %d sent, %+v", len(r.Messages), sent(), r.Messages[3])
 	}
-	// Two: begin, one part, end. Seventy: three parts, and no line of all.
+	r = decode(ask(statusDone, "", "--all", "--again", "--yes"))
+	if len(r.Messages) != 70 || sent() != 140 || r.Messages[3].Skipped {
+		t.Errorf("all of them again: %d messages, %d sent, %+v", len(r.Messages), sent(), r.Messages[3])
+	}
+	// Two: begin, one part, end. Seventy: three parts, and no line of all. A part has a line
+	// of those that are sent next, and one of what became of them.
 	var phases []string
-	named := map[any]bool{}
+	named, announced := map[any]bool{}, map[any]bool{}
 	lines := audited(t, filepath.Join(state, "eyeq", "audit.jsonl"))
 	for _, l := range lines {
 		phases = append(phases, fmt.Sprint(l["phase"]))
 		if l["phase"] != "part" || l["id"] != lines[len(lines)-1]["id"] {
+			continue
+		}
+		if next, ok := l["wanted"].([]any); ok {
+			for _, r := range next {
+				announced[r.(map[string]any)["message_id"]] = true
+			}
+			if l["after"] != nil {
+				t.Errorf("a line has both: %v", l)
+			}
 			continue
 		}
 		rows := l["after"].([]any)
@@ -291,15 +310,15 @@ func TestMessageResend(t *testing.T) {
 			}
 		}
 	}
-	if got := strings.Join(phases, " "); got != "begin part end begin part part part end" || len(named) != 70 {
-		t.Errorf("the audit file has %s, and names %d of the last 70", got, len(named))
+	if got := strings.Join(phases, " "); got != "begin part part end begin part end begin part part part part part part end begin part part part part part part end" || len(named) != 70 || len(announced) != 70 {
+		t.Errorf("the audit file has %s, and names %d of the last 70, %d before they were sent", got, len(named), len(announced))
 	}
-	end, first := lines[len(lines)-1], lines[2]
-	if got := fmt.Sprint(end["result"], " ", end["after"]); got != "done map[dead_letters:70 not_known:0 not_sent:0 sent:70 verified:70]" || first["reason"] != "fixed" || first["command"] != "message resend" {
+	end, first := lines[len(lines)-1], lines[3]
+	if got := fmt.Sprint(end["result"], " ", end["after"]); got != "done map[dead_letters:70 not_known:0 not_sent:0 sent:70 skipped:0 verified:70]" || first["reason"] != "fixed" || first["command"] != "message resend" {
 		t.Errorf("the end says %s; the first end %v", got, first)
 	}
 	text := runs(t, []string{"message", "resend", "-t", "%DLQ%billing", "--namesrv", namesrv, "ID5", "--dry-run"}).want(t, statusDone, "nobody of the group is online").out.String()
-	if !strings.Contains(text, "would be sent back; a copy was sent before, at ") {
+	if !strings.Contains(text, "would be left out; a copy was sent before, at ") {
 		t.Errorf("text = %s", text)
 	}
 	// Whether there are copies is asked for; that nobody tells is not that there are none.
