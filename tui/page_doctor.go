@@ -193,16 +193,12 @@ func (v *doctorView) notes() []string {
 // drawFinding draws the finding under the cursor with all that is known of it, and
 // what could not be judged.
 func (v *doctorView) drawFinding(c *canvas, h int) {
-	if h-c.lines < 3 {
-		return
-	}
 	title := "Evidence"
 	f := v.current()
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
-	lines := v.findingLines(f, c.w-3)
-	v.drawText(c, h, title, "", lines[min(v.top, max(len(lines)-1, 0)):])
+	v.drawText(c, h, title, v.findingLines(f, c.w-3))
 }
 
 func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {

@@ -138,7 +138,7 @@ func (v *stackView) current() *inspect.ThreadGroup {
 
 // stackLines are a row's threads with their stack.
 func (v *stackView) stackLines(r *inspect.ThreadGroup) []string {
-	lines := []string{fmt.Sprintf("%s  %s  %s", plural(r.Count, "thread"), r.State, strings.Join(r.Names, ", "))}
+	lines := []string{fmt.Sprintf("%s  %s  %s", plural(r.Count, "thread"), r.State, namesText(r.Names))}
 	top, marked := r.Top(), false
 	for _, f := range r.Frames {
 		lead, text := "    at ", inspect.FrameText(f)
@@ -254,57 +254,61 @@ func (v *stackView) notes() []string {
 	return []string{"", "the text of this client is in no form that is known: it is shown as it came"}
 }
 
-// below are the lines of the lower box.
-func (v *stackView) below() []string {
-	var lines []string
-	switch r := v.current(); {
-	case r != nil:
+// below is the lower box: what the row's threads do and their names, or a text without
+// threads, in lines that fit.
+func (v *stackView) below() []segment {
+	lines := v.lines
+	if r := v.current(); r != nil {
 		lines = v.stackLines(r)[1:]
 		if len(r.Names) > 1 {
-			lines = append(lines, "", strings.Join(r.Names, ", "))
+			lines = append(lines, "", namesText(r.Names))
 		}
-	default:
-		lines = v.lines
 	}
-	return lines
-}
-
-func (v *stackView) drawStack(c *canvas, h int) {
-	if h-c.lines < 3 {
-		return
-	}
-	th := v.env.th
-	lines := v.below()
-	title, details := "Stack", ""
-	if r := v.current(); r != nil {
-		title = fmt.Sprintf("Stack of %s", plural(r.Count, "thread")) + "  " + r.State
-	}
-	rows := h - c.lines - 2
 	var shown []segment
-	last := v.top
-	for ; last < len(lines) && len(shown) < rows; last++ {
-		st, lead := th.text, " "
-		if strings.HasPrefix(lines[last], ownFrame) {
-			st = th.accent
+	for _, line := range lines {
+		st, lead := v.env.th.text, " "
+		if strings.HasPrefix(line, ownFrame) {
+			st = v.env.th.accent
 		}
-		for _, part := range wrapText(lines[last], max(c.w-11, 10)) {
+		room := v.w - 3
+		if table.Width(line) > room {
+			room -= 8 // for what leads the lines that follow
+		}
+		for _, part := range wrapText(line, max(room, 10)) {
 			shown = append(shown, segment{st, lead + part})
 			if strings.HasPrefix(part, "  ") {
 				lead = "         " // below what a frame's line begins with
 			}
 		}
 	}
-	if v.top > 0 || last < len(lines) || len(shown) > rows {
-		details = fmt.Sprintf("%s/%s · %s", v.env.keys.first("body-down"), v.env.keys.first("body-up"), window(v.top, last-v.top, len(lines)))
+	return shown
+}
+
+// namesText lists names of threads; one with a comma in it is quoted, as it would look
+// like two.
+func namesText(names []string) string {
+	list := slices.Clone(names)
+	for i, name := range list {
+		if strings.ContainsAny(name, `,"`) {
+			list[i] = `"` + strings.ReplaceAll(name, `"`, `\"`) + `"`
+		}
 	}
-	v.drawText(c, h, title, details, shown)
+	return strings.Join(list, ", ")
+}
+
+func (v *stackView) drawStack(c *canvas, h int) {
+	title := "Stack"
+	if r := v.current(); r != nil {
+		title = fmt.Sprintf("Stack of %s", plural(r.Count, "thread")) + "  " + r.State
+	}
+	v.drawText(c, h, title, v.below())
 }
 
 // export are the threads as rows, by what they do.
 func (v stackView) export() export {
 	x := export{name: "stack-" + v.client, columns: []string{"group", "client_id", "role", "count", "state", "names", "frames"}}
 	for _, r := range v.raw.Groups {
-		x.rows = append(x.rows, []any{v.group, v.client, r.Role.String(), r.Count, r.State, strings.Join(r.Names, " "), strings.Join(r.Frames, "\n")})
+		x.rows = append(x.rows, []any{v.group, v.client, r.Role.String(), r.Count, r.State, strings.Join(r.Names, "\n"), strings.Join(r.Frames, "\n")})
 	}
 	return x
 }

@@ -197,3 +197,37 @@ func TestStackIsCopiedAndSaved(t *testing.T) {
 	}
 	d.keys("o").typing("x").keys("enter").see("must end in .txt, .csv or .json")
 }
+
+// Names with commas in them must not look like more threads than there are, and J leads
+// to the last of them however long the list is.
+func TestNamesOfThreadsAreToldApartAndReached(t *testing.T) {
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "%-40sTID: %d STATE: WAITING\n%-40scom.acme.Main.run(Main.java:1)\n\n", fmt.Sprintf("pool, main-%d", i), i+1, fmt.Sprintf("pool, main-%d", i))
+	}
+	for _, size := range sizes {
+		d, _ := stacking(t, size[0], size[1], defaultOptions(), func(client string) (inspect.Stack, error) {
+			return inspect.Stack{ClientID: client, Language: "JAVA", At: fixtureNow, Text: b.String(), Threads: inspect.ParseThreads(b.String(), "order-settle")}, nil
+		})
+		d.keys("T").see("60 threads")
+		for range 200 {
+			d.keys("J")
+		}
+		if end := d.frame(); !strings.Contains(end, `main-59"`) {
+			t.Errorf("%dx%d: J does not lead to the last name:\n%s", size[0], size[1], end)
+		}
+		d.keys("K")
+	}
+	var out bytes.Buffer
+	d, _ := stacking(t, 120, 36, copying(&out), func(client string) (inspect.Stack, error) {
+		return inspect.Stack{ClientID: client, Language: "JAVA", At: fixtureNow, Text: b.String(), Threads: inspect.ParseThreads(b.String(), "order-settle")}, nil
+	})
+	d.keys("T", "y")
+	if got := pasted(t, &out, oscBegin, oscEnd); !strings.Contains(got, `"pool, main-0", "pool, main-1", `) {
+		t.Errorf("copied %q", got)
+	}
+	d.keys("Y")
+	if got := pasted(t, &out, oscBegin, oscEnd); !strings.Contains(got, `pool, main-0\npool, main-1\n`) {
+		t.Errorf("copied %q", got)
+	}
+}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"fmt"
+
 	"eyeq/tui/table"
 )
 
@@ -47,13 +49,23 @@ func (s *split[K]) drawList(c *canvas, h int, title, details string, columns []t
 	drawRows(c, s.env, &s.list, columns, h-tableFrame, row, notes)
 }
 
-// drawText draws lines in a box that takes what is left of h lines.
-func (s *split[K]) drawText(c *canvas, h int, title, details string, lines []segment) {
-	th := s.env.th
+// drawText draws the text in a box that takes what is left of h lines. Where there is
+// more of it the edge says how to scroll.
+func (s *split[K]) drawText(c *canvas, h int, title string, lines []segment) {
+	th, rows := s.env.th, h-c.lines-2
+	if rows < 1 {
+		return
+	}
+	top := min(s.top, max(len(lines)-1, 0))
+	shown, details := lines[top:], ""
+	if len(shown) < len(lines) || len(shown) > rows {
+		shown = shown[:min(len(shown), rows)]
+		details = fmt.Sprintf("%s/%s · %s", s.env.keys.first("body-down"), s.env.keys.first("body-up"), window(top, len(shown), len(lines)))
+	}
 	c.top(thinBox, th.frame, th.bold, title, details)
-	for i := 0; c.lines < h-1; i++ {
-		if i < len(lines) {
-			c.boxed(thinBox, th.frame, lines[i])
+	for i := range rows {
+		if i < len(shown) {
+			c.boxed(thinBox, th.frame, shown[i])
 		} else {
 			c.boxed(thinBox, th.frame)
 		}
