@@ -36,6 +36,13 @@ func (c *canvas) put(st style, text string) {
 	c.x += n
 }
 
+// puts writes segments.
+func (c *canvas) puts(segments ...segment) {
+	for _, s := range segments {
+		c.put(s.style, s.text)
+	}
+}
+
 // cell writes text in exactly width cells, or what is left of them.
 func (c *canvas) cell(st style, text string, width int, right bool) {
 	width = min(width, c.limit-c.x)
@@ -122,15 +129,11 @@ func (c *canvas) spread(left, right []segment) {
 	if n > 0 {
 		c.keep(n + 1)
 	}
-	for _, s := range left {
-		c.put(s.style, s.text)
-	}
+	c.puts(left...)
 	c.release()
 	if n > 0 {
 		c.skip(1)
-		for _, s := range right {
-			c.put(s.style, s.text)
-		}
+		c.puts(right...)
 	}
 	c.end()
 }
@@ -195,9 +198,7 @@ func (c *canvas) close(l boxLook, frame style) {
 // boxed writes one line of segments inside a box.
 func (c *canvas) boxed(l boxLook, frame style, segments ...segment) {
 	c.open(l, frame)
-	for _, s := range segments {
-		c.put(s.style, s.text)
-	}
+	c.puts(segments...)
 	c.close(l, frame)
 }
 

@@ -375,9 +375,7 @@ func (v *groupView) headLines() [][]segment {
 func (v groupView) view(w, h int) string {
 	c := newCanvas(w, h)
 	for _, l := range v.headLines() {
-		for _, s := range l {
-			c.put(s.style, s.text)
-		}
+		c.puts(l...)
 		c.end()
 	}
 	v.panes.draw(c, h-c.lines, func(i int) paneText {

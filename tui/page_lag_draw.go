@@ -208,9 +208,7 @@ func (v lagView) view(w, h int) string {
 			lines = lines[:1]
 		}
 		for _, l := range lines {
-			for _, s := range l {
-				c.put(s.style, s.text)
-			}
+			c.puts(l...)
 			c.end()
 		}
 	}

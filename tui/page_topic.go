@@ -268,9 +268,7 @@ func (v *topicView) headLines() [][]segment {
 func (v topicView) view(w, h int) string {
 	c := newCanvas(w, h)
 	for _, l := range v.headLines() {
-		for _, s := range l {
-			c.put(s.style, s.text)
-		}
+		c.puts(l...)
 		c.end()
 	}
 	v.panes.draw(c, h-c.lines, func(i int) paneText {
