@@ -379,39 +379,7 @@ func (v groupView) view(w, h int) string {
 		c.end()
 	}
 	v.panes.draw(c, h-c.lines, func(i int) paneText {
-		l := &v.panes.list[i]
-		switch i {
-		case groupMembers:
-			notes := v.members.lines(v.env)
-			if v.members.asked && notes == nil {
-				notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}
-			}
-			return paneText{l.details(v.members.note(v.env)), v.memberCells, notes}
-		case groupSubscriptions:
-			notes := v.detail.lines(v.env)
-			if v.detail.asked && notes == nil {
-				notes = []string{"no member says what it subscribes to"}
-			}
-			details := l.details(v.detail.note(v.env))
-			if s := &v.data.Subscriptions; v.detail.asked && len(s.Rows) > 0 && details == "" {
-				details = map[bool]string{true: "all members agree ✓", false: failure.sign() + " members differ"}[s.Agree]
-			}
-			return paneText{details, v.subscriptionCells, notes}
-		}
-		var notes []string
-		if v.detail.asked {
-			notes = []string{"no broker has a configuration of this group"}
-			for i := range v.data.Configs {
-				if c := &v.data.Configs[i]; len(c.Fields) == 0 {
-					notes = append(notes, c.Broker+because(c.Why.String()))
-				}
-			}
-		}
-		details := l.details("")
-		if n := len(v.data.Differences); n > 0 && details == "" {
-			details = failure.sign() + " " + plural(n, "field") + " differ between brokers"
-		}
-		return paneText{details, v.configCells, notes}
+		return [...]func() paneText{groupMembers: v.membersPane, groupSubscriptions: v.subscriptionsPane, groupConfig: v.configPane}[i]()
 	})
 	c.blank(h)
 	return c.String()
@@ -444,58 +412,107 @@ func heldLines(m *inspect.Member) []string {
 
 // describe is everything about a row as text.
 func (v *groupView) describe(pane int, key string, ok bool) request {
-	var lines []string
 	switch {
 	case !ok:
 		return nil
 	case pane == groupMembers:
-		m := v.member(key)
-		lines = append(lines, "member    "+v.letterOf(key)+" "+m.ClientID, "addresses "+strings.Join(m.Addresses, " "),
-			"client    "+strings.TrimSpace(m.Language+" "+versionText(m.Version)), "known to  "+strings.Join(m.Brokers, " "))
-		if len(m.Missing) > 0 {
-			lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
-		}
-		if m.Info == nil {
-			lines = append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
-			return textRequest{"Member " + key, append(lines, heldLines(m)...)}
-		}
-		lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
-		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
-			q := m.Info.MQTable[mq]
-			lines = append(lines, fmt.Sprintf("  %s  commit %s  cached %s (%d MiB)  %s … %s", mq.String(), offset(q.CommitOffset), grouped(int64(q.CachedMsgCount)),
-				q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
-		}
-		for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
-			q := m.Info.MQPopTable[mq]
-			lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
-				ago(millis(q.LastPopTimestamp), v.env.now)))
-		}
-		for _, a := range m.Assigned {
-			lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
-		}
-		if m.AssignedWhy.Kind != inspect.ReasonNone {
-			lines = append(lines, "  "+warning.sign()+" what the broker gives it: "+m.AssignedWhy.String())
-		}
-		lines = append(lines, "", "settings:")
-		for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
-			lines = append(lines, "  "+pad(name, 34)+" "+m.Info.Properties[name])
-		}
-		return textRequest{"Member " + key, lines}
+		return v.describeMember(key)
 	case pane == groupSubscriptions:
-		r := v.subscription(key)
-		lines = append(lines, "topic         "+r.Topic, "type          "+r.Type, "broker holds  "+orNone(r.Broker)+"  (what is filtered by)", "")
-		for j, m := range v.data.Subscriptions.Members {
-			text := orNone(r.Cells[j])
-			if why, silent := v.data.Subscriptions.Unknown[m]; silent {
-				text = unknown + because(why.String())
-			}
-			lines = append(lines, v.letterOf(m)+" "+m, "    "+text)
-		}
-		return textRequest{"Subscription to " + r.Topic, lines}
+		return v.describeSubscription(key)
 	}
+	return v.describeField(key)
+}
+
+func (v *groupView) describeMember(key string) request {
+	m := v.member(key)
+	lines := []string{"member    "+v.letterOf(key)+" "+m.ClientID, "addresses "+strings.Join(m.Addresses, " "),
+		"client    "+strings.TrimSpace(m.Language+" "+versionText(m.Version)), "known to  "+strings.Join(m.Brokers, " ")}
+	if len(m.Missing) > 0 {
+		lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
+	}
+	if m.Info == nil {
+		lines = append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
+		return textRequest{"Member " + key, append(lines, heldLines(m)...)}
+	}
+	lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
+		q := m.Info.MQTable[mq]
+		lines = append(lines, fmt.Sprintf("  %s  commit %s  cached %s (%d MiB)  %s … %s", mq.String(), offset(q.CommitOffset), grouped(int64(q.CachedMsgCount)),
+			q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
+	}
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
+		q := m.Info.MQPopTable[mq]
+		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
+			ago(millis(q.LastPopTimestamp), v.env.now)))
+	}
+	for _, a := range m.Assigned {
+		lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
+	}
+	if m.AssignedWhy.Kind != inspect.ReasonNone {
+		lines = append(lines, "  "+warning.sign()+" what the broker gives it: "+m.AssignedWhy.String())
+	}
+	lines = append(lines, "", "settings:")
+	for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
+		lines = append(lines, "  "+pad(name, 34)+" "+m.Info.Properties[name])
+	}
+	return textRequest{"Member " + key, lines}
+}
+
+func (v *groupView) describeSubscription(key string) request {
+	r := v.subscription(key)
+	lines := []string{"topic         "+r.Topic, "type          "+r.Type, "broker holds  "+orNone(r.Broker)+"  (what is filtered by)", ""}
+	for j, m := range v.data.Subscriptions.Members {
+		text := orNone(r.Cells[j])
+		if why, silent := v.data.Subscriptions.Unknown[m]; silent {
+			text = unknown + because(why.String())
+		}
+		lines = append(lines, v.letterOf(m)+" "+m, "    "+text)
+	}
+	return textRequest{"Subscription to " + r.Topic, lines}
+}
+
+func (v *groupView) describeField(key string) request {
+	var lines []string
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
 		lines = append(lines, pad(c.Broker, 20)+" "+orNone(c.Fields[key])+because(c.Why.String()))
 	}
 	return textRequest{"Configuration " + key, lines}
+}
+
+func (v *groupView) membersPane() paneText {
+	notes := v.members.lines(v.env)
+	if v.members.asked && notes == nil {
+		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}
+	}
+	return paneText{v.panes.list[groupMembers].details(v.members.note(v.env)), v.memberCells, notes}
+}
+
+func (v *groupView) subscriptionsPane() paneText {
+	notes := v.detail.lines(v.env)
+	if v.detail.asked && notes == nil {
+		notes = []string{"no member says what it subscribes to"}
+	}
+	details := v.panes.list[groupSubscriptions].details(v.detail.note(v.env))
+	if s := &v.data.Subscriptions; v.detail.asked && len(s.Rows) > 0 && details == "" {
+		details = map[bool]string{true: "all members agree ✓", false: failure.sign() + " members differ"}[s.Agree]
+	}
+	return paneText{details, v.subscriptionCells, notes}
+}
+
+func (v *groupView) configPane() paneText {
+	var notes []string
+	if v.detail.asked {
+		notes = []string{"no broker has a configuration of this group"}
+		for i := range v.data.Configs {
+			if c := &v.data.Configs[i]; len(c.Fields) == 0 {
+				notes = append(notes, c.Broker+because(c.Why.String()))
+			}
+		}
+	}
+	details := v.panes.list[groupConfig].details("")
+	if n := len(v.data.Differences); n > 0 && details == "" {
+		details = failure.sign() + " " + plural(n, "field") + " differ between brokers"
+	}
+	return paneText{details, v.configCells, notes}
 }
