@@ -241,18 +241,6 @@ func (v *tailView) take(msg tailMsg) {
 	}
 }
 
-// count adds to the second that is now.
-func (v *tailView) count(n int64) {
-	now := v.env.now.Unix()
-	if v.rateAt == 0 || now-v.rateAt >= histogram {
-		v.rates, v.rateAt = [histogram]int64{}, now
-	}
-	for ; v.rateAt < now; v.rateAt++ {
-		v.rates[(v.rateAt+1)%histogram] = 0
-	}
-	v.rates[v.rateAt%histogram] += n
-}
-
 // arrange shows the kept rows that pass the filter.
 func (v *tailView) arrange() {
 	v.shown = v.ring.rows
@@ -339,59 +327,6 @@ func (v tailView) due() (page, request) {
 	return v, runRequest{cmd: tea.Batch(cmds...)}
 }
 
-// bodyKey is how the body of a row is to be read now.
-func (v *tailView) bodyKey(r *tailRow) bodyKey {
-	k := bodyKey{seq: r.seq, decoder: v.decoder, charset: v.env.charset, width: v.bodyWidth(), wrap: v.wrap}
-	if r.seq == v.moreOf {
-		k.more = v.more
-	}
-	return k
-}
-
-// shownBody is the body of a row as far as it is laid out; nil: not yet.
-func (v *tailView) shownBody(r *tailRow) *tailBody {
-	for k := v.bodyKey(r); k.more >= 0; k.more-- {
-		if b := v.body(k); b != nil {
-			return b
-		}
-	}
-	return nil
-}
-
-// goesOn reports whether there is more of a row's body to lay out.
-func (v *tailView) goesOn(r *tailRow, b *tailBody) bool {
-	return b.cut && v.bodyKey(r).more < inspect.MaxDoublings
-}
-
-// readOn has more of a body laid out.
-func (v *tailView) readOn(r *tailRow) {
-	if v.body(v.bodyKey(r)) == nil {
-		return // it is on its way
-	}
-	if v.moreOf != r.seq {
-		v.moreOf, v.more = r.seq, 0
-	}
-	v.more++
-}
-
-func (v *tailView) body(k bodyKey) *tailBody {
-	for i := range v.bodies {
-		if v.bodies[i].key == k {
-			return &v.bodies[i].body
-		}
-	}
-	return nil
-}
-
-func (v *tailView) tracksOf(seq uint64) *tailTracksMsg {
-	for i := range v.tracks {
-		if v.tracks[i].seq == seq {
-			return &v.tracks[i]
-		}
-	}
-	return nil
-}
-
 // status is what stands round the view.
 func (v tailView) status() pageStatus {
 	s := pageStatus{main: &v.main, hidden: int(v.waiting())}
@@ -422,36 +357,6 @@ func (v tailView) status() pageStatus {
 		s.state[0] = segment{th.warn, "stands"}
 	}
 	return s
-}
-
-// rate is how many messages came a second lately.
-func (v *tailView) rate() float64 {
-	if v.rateAt == 0 {
-		return 0
-	}
-	n, over := int64(0), int64(0)
-	for back := int64(1); back <= 3; back++ {
-		n += v.at(v.env.now.Unix() - back)
-		over++
-	}
-	return float64(n) / float64(over)
-}
-
-// at is how many came in a second.
-func (v *tailView) at(second int64) int64 {
-	if second > v.rateAt || v.rateAt-second >= histogram || second < v.since.Unix() {
-		return 0
-	}
-	return v.rates[second%histogram]
-}
-
-// trend are the last seconds that are over.
-func (v *tailView) trend(cells int) []float64 {
-	values := make([]float64, cells)
-	for i := range values {
-		values[i] = float64(v.at(v.env.now.Unix() - int64(cells-i)))
-	}
-	return values
 }
 
 // seekMsg and chosenQueuesMsg are what the operator chose in a dialog.

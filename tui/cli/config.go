@@ -4,21 +4,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
-	"eyeq/tui"
 )
 
 // config is what a configuration file says, laid over the defaults.
@@ -136,81 +130,6 @@ func (e *configError) Error() string {
 	}
 	b.WriteString(e.Rule)
 	return b.String()
-}
-
-// loadConfig reads the file of --config, or the usual one when that exists.
-func (e *env) loadConfig() (*config, error) {
-	path := e.flags.config
-	if path == "" {
-		path = configPath(e.getenv)
-	}
-	text, err := readConfig(path, e.flags.timeout)
-	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
-		return defaultConfig(), nil
-	}
-	if err != nil {
-		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
-	}
-	return parseConfig(path, string(text))
-}
-
-// maxConfig bounds a configuration file: what is larger is something else, such as a
-// device without end.
-const maxConfig = 1 << 20
-
-// readConfig reads a file. One that is written while it is read, such as a pipe that a
-// shell puts in its place, has so long to come to its end.
-func readConfig(path string, limit time.Duration) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode()&os.ModeNamedPipe != 0 {
-		return readPipe(path, limit)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	_ = f.SetReadDeadline(time.Now().Add(limit)) // a plain file has none, and needs none
-	return readBounded(f, limit)
-}
-
-// readPipe reads a pipe without waiting in the call that opens it, which lasts until
-// somebody writes. Where nobody has yet, it ends at once, and is read again.
-func readPipe(path string, limit time.Duration) ([]byte, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	_ = f.SetReadDeadline(time.Now().Add(limit))
-	end := time.NewTimer(limit)
-	defer end.Stop()
-	again := time.NewTicker(pipePause)
-	defer again.Stop()
-	for {
-		if text, err := readBounded(f, limit); err != nil || len(text) > 0 {
-			return text, err
-		}
-		select {
-		case <-again.C:
-		case <-end.C:
-			return nil, fmt.Errorf("nobody has written to this pipe within %v", limit)
-		}
-	}
-}
-
-// pipePause is how long after a pipe nobody writes to is looked at again.
-const pipePause = 10 * time.Millisecond
-
-func readBounded(f *os.File, limit time.Duration) ([]byte, error) {
-	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	switch {
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		err = fmt.Errorf("whoever writes it has not come to an end within %v", limit)
-	case err == nil && len(text) > maxConfig:
-		err = fmt.Errorf("is larger than %d bytes, so it is no configuration", maxConfig)
-	}
-	return text, err
 }
 
 // parseConfig reads a configuration's text. The first thing wrong, in the order
@@ -356,103 +275,6 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 		return nil, "", errors.New("must be a table")
 	}
 	return nil, "", errUnknownKey
-}
-
-// checkWhole applies the rules that hold between keys.
-func (c *config) checkWhole(path string, lines keyIndex) error {
-	bad := func(rule string, value any, key ...string) error {
-		return &configError{Path: path, Line: lines.find(key), Key: strings.Join(key, "."), Value: value, Rule: rule}
-	}
-	for _, name := range c.clusterNames() {
-		cl := c.clusters[name]
-		a := cl.auth
-		secrets := 0
-		for _, s := range []string{a.secretKeyEnv, a.secretKeyFile, a.secretKeyCommand} {
-			if s != "" {
-				secrets++
-			}
-		}
-		switch {
-		case name == "":
-			return bad("needs a name", nil, "clusters", name)
-		case len(cl.namesrv) == 0:
-			return bad("needs namesrv, a list of HOST:PORT", nil, "clusters", name)
-		case secrets > 1:
-			return bad("give one of secret_key_env, secret_key_file and secret_key_command", nil, "clusters", name, "auth")
-		case a.accessKey != "" && secrets == 0:
-			return bad("needs one of secret_key_env, secret_key_file and secret_key_command", nil, "clusters", name, "auth")
-		case a.accessKey == "" && secrets > 0:
-			return bad("needs access_key", nil, "clusters", name, "auth")
-		case a.secretKeyEnv != "" && !envName.MatchString(a.secretKeyEnv):
-			return bad("must be the name of an environment variable, not the secret itself", nil, "clusters", name, "auth", "secret_key_env")
-		case c.tlsForgotten(name):
-			return bad("has settings but not enable = true, so nothing would be encrypted; say enable = false if that is meant", nil, "clusters", name, "tls")
-		case (cl.tls.cert == "") != (cl.tls.key == ""):
-			return bad("cert and key are given together or not at all", nil, "clusters", name, "tls")
-		}
-	}
-	if d := c.defaultCluster; d != "" && c.clusters[d] == nil {
-		return bad("there is no [clusters."+d+"]", d, "default_cluster")
-	}
-	if err := tui.CheckKeys(c.keys); err != nil {
-		rule := strings.TrimPrefix(err.Error(), "keys: ")
-		if name := clashingKey(c.keys, lines); name != "" {
-			return bad(rule, c.keys[name], "keys", name)
-		}
-		return bad(rule, nil, "keys")
-	}
-	o := c.consumer
-	o.Group, o.Subscriptions = "g", []engine.Subscription{{Topic: "t"}} // each command has its own
-	if err := o.Validate(); err != nil {
-		ce, ok := errors.AsType[*engine.ConfigError](err)
-		if !ok {
-			return bad(err.Error(), nil, "consumer")
-		}
-		return bad(ce.Rule, ce.Value, "consumer", snake(ce.Property))
-	}
-	return nil
-}
-
-// envName is what the name of an environment variable looks like.
-var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// tlsForgotten reports whether a cluster has settings of TLS that do nothing.
-func (c *config) tlsForgotten(name string) bool {
-	off := c.clusters[name].tls
-	if off.enable {
-		return false
-	}
-	_, said := c.origins["clusters."+name+".tls.enable"]
-	return !said && off != tlsConfig{}
-}
-
-// checkFiles looks at the files that the clusters name, without reading a secret.
-func (c *config) checkFiles() error {
-	folder := filepath.Dir(c.path)
-	bad := func(key, rule string) error {
-		line, _ := strconv.Atoi(strings.TrimPrefix(string(c.originOf(key)), "file:")) // 0: of no line
-		return &configError{Path: c.path, Line: line, Key: key, Rule: rule}
-	}
-	for _, name := range c.clusterNames() {
-		cl, key := c.clusters[name], "clusters."+name
-		if path := cl.auth.secretKeyFile; path != "" {
-			f, err := openSecret(inFolder(folder, path))
-			if err != nil {
-				return bad(key+".auth.secret_key_file", err.Error())
-			}
-			f.Close()
-		}
-		if cl.tls.enable {
-			trust := tlsConfig{ca: cl.tls.ca}
-			if _, err := trust.load(folder); err != nil {
-				return bad(key+".tls.ca", strings.TrimPrefix(err.Error(), "tls.ca: "))
-			}
-			if _, err := cl.tls.load(folder); err != nil {
-				return bad(key+".tls.cert", err.Error())
-			}
-		}
-	}
-	return nil
 }
 
 func (c *config) clusterNames() []string {

@@ -1,0 +1,113 @@
+package tui
+
+import (
+	"slices"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// openStack shows what the threads of a member do.
+func (a *app) openStack(group, client string) tea.Cmd {
+	if a.env.o.Inspect == nil {
+		return a.refuse("stack: there is no cluster to ask")
+	}
+	if v, ok := a.pages[viewStack].(stackView); !ok || v.group != group || v.client != client {
+		if a.shown == viewStack {
+			a.leavePage()
+		}
+		a.setPage(viewStack, newStackView(a.env, group, client))
+	} else {
+		a.pages[viewStack], _ = v.update(hurryMsg{}) // whoever comes again wants to know what it does now
+	}
+	a.group, a.client = group, client
+	cmd := a.goTo(viewStack)
+	a.visited()
+	return cmd
+}
+
+// showStack shows the stack of the member that the operator means: under the cursor, or
+// the one that holds the queue under it.
+func (a *app) showStack() tea.Cmd {
+	group, client := a.memberHere()
+	switch {
+	case group == "":
+		return a.refuse("stack: of which member? " + a.env.keys.first("groups") + " lists the groups, enter shows one live with its members")
+	case client == "":
+		return a.refuse("stack: there is no member under the cursor; :stack CLIENT-ID names one")
+	}
+	return a.openStack(group, client)
+}
+
+// memberHere is the member that the operator means, by true names; client is "" where
+// none is under the cursor.
+func (a *app) memberHere() (group, client string) {
+	switch p := a.page().(type) {
+	case groupView:
+		if pane, key, ok := p.panes.current(); ok && pane == groupMembers {
+			return p.name, p.trueID(key)
+		}
+		return p.name, ""
+	case stackView:
+		return p.group, p.client
+	}
+	s := a.source().scene
+	if a.page() != nil || s == nil {
+		return a.groupHere(), ""
+	}
+	mq, ok := a.queue.mq, a.shown == viewQueue
+	v := &a.live[a.cur]
+	if !ok && v.focus == paneAlloc {
+		if id, ok := v.members.Current(); ok {
+			return s.raw.Group, s.trueMember(id)
+		}
+	}
+	if !ok {
+		mq, ok = v.queues.Current()
+	}
+	if i, known := s.index[mq]; ok && known {
+		return s.raw.Group, s.raw.Queues[i].Owner
+	}
+	return s.raw.Group, ""
+}
+
+// commandStack does `:stack [CLIENT-ID]`.
+func (a *app) commandStack(client string) tea.Cmd {
+	if client == "" {
+		return a.showStack()
+	}
+	g := a.groupHere()
+	if g == "" {
+		return a.refuse("stack: of which group's member? " + a.env.keys.first("groups") + " lists them")
+	}
+	return a.openStack(g, client)
+}
+
+// memberIDs are the client ids that can be named, safe to print.
+func (a *app) memberIDs() []string {
+	var ids []string
+	if p, ok := a.page().(groupView); ok {
+		for i := range p.who.Members {
+			ids = append(ids, p.who.Members[i].ClientID)
+		}
+	} else if s := a.source().scene; s != nil {
+		for _, t := range s.raw.Topics {
+			for _, m := range t.Members {
+				ids = append(ids, m.ClientID)
+			}
+		}
+	}
+	slices.Sort(ids)
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return !isSafe(id) })
+}
+
+// trueMember is the client id of a member that is shown as id.
+func (s *scene) trueMember(id string) string {
+	for i := range s.Topics {
+		for j := range s.Topics[i].Members {
+			if s.Topics[i].Members[j].ClientID == id {
+				return s.raw.Topics[i].Members[j].ClientID
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,109 @@
+package tui
+
+import (
+	"slices"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// same is the word for what all agree on.
+const same = "same"
+
+// subscription finds a row by the topic's true name.
+func (v *groupView) subscription(topic string) *inspect.SubscriptionRow {
+	i := slices.IndexFunc(v.raw.Subscriptions.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == topic })
+	return &v.data.Subscriptions.Rows[i]
+}
+
+func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
+	r, th := v.subscription(k), v.env.th
+	cells[0] = table.Cell{Text: r.Topic, Style: th.text, Name: true}
+	cells[1] = table.Cell{Text: r.Type, Style: th.dim}
+	if r.Same {
+		cells[2] = table.Cell{Text: "✓ " + same, Style: th.good}
+	} else {
+		cells[2] = table.Cell{Text: failure.sign() + " DIFF", Style: th.bad}
+	}
+	cells[3] = table.Cell{Text: orDash(r.Broker), Style: th.text}
+	for j, e := range r.Cells {
+		if 4+j < len(cells) {
+			cells[4+j] = table.Cell{Text: orDash(e), Style: th.text}
+			if _, silent := v.data.Subscriptions.Unknown[v.data.Subscriptions.Members[j]]; silent {
+				cells[4+j] = table.Cell{Text: unknown, Style: th.warn}
+			}
+		}
+	}
+}
+
+func (v *groupView) configCells(k string, cells []table.Cell) {
+	th := v.env.th
+	cells[0] = table.Cell{Text: k, Style: th.text}
+	st := th.text
+	if slices.Contains(v.data.Differences, k) {
+		st = th.bad
+		cells[1] = table.Cell{Text: failure.sign() + " DIFF", Style: st}
+	}
+	for i := range v.data.Configs {
+		c := &v.data.Configs[i]
+		value, ok := c.Fields[k]
+		switch {
+		case !ok && len(c.Fields) == 0:
+			value = unknown
+		case !ok:
+			value = none
+		}
+		cells[2+i] = table.Cell{Text: value, Style: st}
+	}
+}
+
+func (v *groupView) describeSubscription(key string) request {
+	r := v.subscription(key)
+	lines := []string{"topic         " + r.Topic, "type          " + r.Type, "broker holds  " + orNone(r.Broker) + "  (what is filtered by)", ""}
+	for j, m := range v.data.Subscriptions.Members {
+		text := orNone(r.Cells[j])
+		if why, silent := v.data.Subscriptions.Unknown[m]; silent {
+			text = unknown + because(why.String())
+		}
+		lines = append(lines, v.letterOf(m)+" "+m, "    "+text)
+	}
+	return textRequest{"Subscription to " + r.Topic, lines}
+}
+
+func (v *groupView) describeField(key string) request {
+	var lines []string
+	for i := range v.data.Configs {
+		c := &v.data.Configs[i]
+		lines = append(lines, pad(c.Broker, 20)+" "+orNone(c.Fields[key])+because(c.Why.String()))
+	}
+	return textRequest{"Configuration " + key, lines}
+}
+
+func (v *groupView) subscriptionsPane() paneText {
+	notes := v.detail.lines(v.env)
+	if v.detail.asked && notes == nil {
+		notes = []string{"no member says what it subscribes to"}
+	}
+	details := v.panes.list[groupSubscriptions].details(v.detail.note(v.env))
+	if s := &v.data.Subscriptions; v.detail.asked && len(s.Rows) > 0 && details == "" {
+		details = map[bool]string{true: "all members agree ✓", false: failure.sign() + " members differ"}[s.Agree]
+	}
+	return paneText{details, v.subscriptionCells, notes}
+}
+
+func (v *groupView) configPane() paneText {
+	var notes []string
+	if v.detail.asked {
+		notes = []string{"no broker has a configuration of this group"}
+		for i := range v.data.Configs {
+			if c := &v.data.Configs[i]; len(c.Fields) == 0 {
+				notes = append(notes, c.Broker+because(c.Why.String()))
+			}
+		}
+	}
+	details := v.panes.list[groupConfig].details("")
+	if n := len(v.data.Differences); n > 0 && details == "" {
+		details = failure.sign() + " " + plural(n, "field") + " differ between brokers"
+	}
+	return paneText{details, v.configCells, notes}
+}

@@ -1,0 +1,141 @@
+package tui
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+func (v *groupView) memberIndex(id string) int {
+	return slices.IndexFunc(v.who.Members, func(m inspect.Member) bool { return m.ClientID == id })
+}
+
+// trueID is the client id of a member that is shown as id.
+func (v *groupView) trueID(id string) string {
+	if i := v.memberIndex(id); i >= 0 {
+		return v.rawWho.Members[i].ClientID
+	}
+	return ""
+}
+
+func (v *groupView) member(id string) *inspect.Member {
+	i := v.memberIndex(id)
+	if i < 0 {
+		return nil
+	}
+	return &v.who.Members[i]
+}
+
+// letterOf names a member in the matrix.
+func (v *groupView) letterOf(id string) string {
+	if i := v.memberIndex(id); i >= 0 {
+		return letter(i)
+	}
+	return unknown
+}
+
+func (v *groupView) memberCells(k string, cells []table.Cell) {
+	m, th := v.member(k), v.env.th
+	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.text, Name: true}
+	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.dim}
+	if len(m.Addresses) > 1 {
+		cells[1].Style = th.bad
+	}
+	cells[2] = table.Cell{Text: strings.TrimSpace(strings.ToLower(m.Language) + " " + versionText(m.Version)), Style: th.dim}
+	if m.Info == nil {
+		cells[3], cells[4] = table.Cell{Text: unknown, Style: th.warn}, table.Cell{Text: unknown, Style: th.warn}
+		if n := len(m.Held); n > 0 {
+			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.warn}
+		}
+		cells[5] = table.Cell{Text: warning.sign() + " " + orUnknown(m.Why.String()), Style: th.warn}
+	} else {
+		cached := int64(0)
+		for _, q := range m.Info.MQTable {
+			cached += int64(q.CachedMsgCount)
+		}
+		cells[3] = table.Cell{Text: strconv.Itoa(len(m.Info.MQTable) + len(m.Info.MQPopTable)), Style: th.text}
+		cells[4] = table.Cell{Text: grouped(cached), Style: th.text}
+		cells[5] = table.Cell{Text: "✓ answers", Style: th.good}
+	}
+	switch {
+	case len(m.Addresses) > 1:
+		cells[5] = table.Cell{Text: fmt.Sprintf("%s %d processes share this id", failure.sign(), len(m.Addresses)), Style: th.bad}
+	case len(m.Missing) > 0:
+		cells[5] = table.Cell{Text: warning.sign() + " unknown to " + strings.Join(m.Missing, " "), Style: th.warn}
+	}
+}
+
+// poppedName names a queue; by POP a member may have all of a broker.
+func poppedName(mq engine.MessageQueue) string {
+	if mq.QueueID < 0 {
+		return mq.Topic + " " + mq.BrokerName + "/all"
+	}
+	return mq.String()
+}
+
+// byName orders queues for people.
+func byName(a, b engine.MessageQueue) int {
+	return cmp.Or(strings.Compare(a.Topic, b.Topic), strings.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID))
+}
+
+// heldLines are the queues that a member without running info is known to read.
+func heldLines(m *inspect.Member) []string {
+	if len(m.Held) == 0 {
+		return nil
+	}
+	lines := []string{"", "by its consumer status it reads at least " + plural(len(m.Held), "queue") + ":"}
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Held), byName) {
+		lines = append(lines, fmt.Sprintf("  %s  offset %s", mq.String(), offset(m.Held[mq])))
+	}
+	return lines
+}
+
+func (v *groupView) describeMember(key string) request {
+	m := v.member(key)
+	lines := []string{"member    " + v.letterOf(key) + " " + m.ClientID, "addresses " + strings.Join(m.Addresses, " "),
+		"client    " + strings.TrimSpace(m.Language+" "+versionText(m.Version)), "known to  " + strings.Join(m.Brokers, " ")}
+	if len(m.Missing) > 0 {
+		lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
+	}
+	if m.Info == nil {
+		lines = append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
+		return textRequest{"Member " + key, append(lines, heldLines(m)...)}
+	}
+	lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
+		q := m.Info.MQTable[mq]
+		lines = append(lines, fmt.Sprintf("  %s  commit %s  cached %s (%d MiB)  %s … %s", mq.String(), offset(q.CommitOffset), grouped(int64(q.CachedMsgCount)),
+			q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
+	}
+	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
+		q := m.Info.MQPopTable[mq]
+		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
+			ago(millis(q.LastPopTimestamp), v.env.now)))
+	}
+	for _, a := range m.Assigned {
+		lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
+	}
+	if m.AssignedWhy.Kind != inspect.ReasonNone {
+		lines = append(lines, "  "+warning.sign()+" what the broker gives it: "+m.AssignedWhy.String())
+	}
+	lines = append(lines, "", "settings:")
+	for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
+		lines = append(lines, "  "+pad(name, 34)+" "+m.Info.Properties[name])
+	}
+	return textRequest{"Member " + key, lines}
+}
+
+func (v *groupView) membersPane() paneText {
+	notes := v.members.lines(v.env)
+	if v.members.asked && notes == nil {
+		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}
+	}
+	return paneText{v.panes.list[groupMembers].details(v.members.note(v.env)), v.memberCells, notes}
+}

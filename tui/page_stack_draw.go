@@ -1,0 +1,179 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// stackLines are a row's threads with their stack.
+func (v *stackView) stackLines(r *inspect.ThreadGroup) []string {
+	lines := []string{fmt.Sprintf("%s  %s  %s", plural(r.Count, "thread"), r.State, namesText(r.Names))}
+	top, marked := r.Top(), false
+	for _, f := range r.Frames {
+		lead, text := "    at ", inspect.FrameText(f)
+		if text == top && !marked {
+			lead, marked = ownFrame, true
+		}
+		lines = append(lines, lead+text)
+	}
+	return lines
+}
+
+// ownFrame is before the frame that a reader looks for.
+const ownFrame = "  → at "
+
+// placeText is a frame without the packages of its class, for a column.
+func placeText(frame string) string {
+	name, place, _ := strings.Cut(frame, "(")
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	for rest := name; ; {
+		segment, more, ok := strings.Cut(rest, ".")
+		if !ok || segment == "" {
+			break // nothing in it looks like a class
+		}
+		if segment[0] >= 'A' && segment[0] <= 'Z' {
+			name = rest
+			break
+		}
+		rest = more
+	}
+	if place == "" {
+		return name
+	}
+	return name + "(" + place
+}
+
+func (v stackView) status() pageStatus {
+	s := pageStatus{main: &v.taken}
+	if !v.taken.asked {
+		return s
+	}
+	th := v.env.th
+	if v.taken.tries == 0 {
+		s.state = []segment{{th.dim, "taken " + ago(v.taken.at, v.env.now) + "  "}, {th.key, v.env.keys.first("refresh")}, {th.dim, " again "}}
+		if v.taken.asking {
+			s.state = []segment{{th.dim, "reading … "}}
+		}
+	}
+	if why := v.data.Why; why.Kind != inspect.ReasonNone {
+		s.health = segment{th.warn, " " + warning.sign() + " no stack: " + why.String()}
+		return s
+	}
+	threads, listening := v.data.Count()
+	if s.fine = "the client's own words"; threads > 0 {
+		s.fine = fmt.Sprintf("%s, %d in the listener", plural(threads, "thread"), listening)
+	}
+	if v.w < 100 { // nothing above says how old it is
+		s.fine += " · taken " + ago(v.taken.at, v.env.now) + ", " + v.env.keys.first("refresh") + " again"
+	}
+	return s
+}
+
+func (v *stackView) listHeight() int {
+	return listHeight(len(v.data.Groups), v.h*2/5) // the stack is longer
+}
+
+var stackColumns = []table.Column{
+	{ID: "role", Title: "does", Width: 9, Fixed: true},
+	{ID: "count", Title: "threads", Width: 7, Right: true},
+	{ID: "state", Title: "state", Width: 13, Gap: 2, Rank: 1},
+	{ID: "at", Title: "where", Width: 20, Flex: 4, Gap: 2},
+	{ID: "name", Title: "names", Width: 16, Flex: 3, Max: 60, Rank: 2, From: 100},
+}
+
+func (v stackView) view(w, h int) string {
+	th, c := v.env.th, newCanvas(w, h)
+	first, end := v.list.Window()
+	title := "Threads of " + SafeText(v.client)
+	details := strings.TrimSpace(strings.ToLower(v.data.Language) + " " + versionText(v.data.Version))
+	if n := v.list.Len(); n > v.listHeight()-tableFrame {
+		details = strings.TrimSpace(fmt.Sprintf("%d-%d of %d · %s", first+1, end, n, details))
+	}
+	v.drawList(c, v.listHeight(), title, details, stackColumns, func(i int, cells []table.Cell) table.Look {
+		r := &v.data.Groups[i]
+		st := th.text
+		switch r.Role {
+		case inspect.RoleListening:
+			st = th.warn
+		case inspect.RoleClient, inspect.RoleOther:
+			st = th.dim
+		}
+		for n, text := range [...]string{r.Role.String(), strconv.Itoa(r.Count), r.State, placeText(r.Top())} {
+			cells[n] = table.Cell{Text: text, Style: st}
+		}
+		cells[4] = table.Cell{Text: r.Label(), Style: th.dim}
+		return v.env.look(i == v.list.Cursor(), false, true)
+	}, v.notes())
+	v.drawStack(c, h)
+	c.blank(h)
+	return c.String()
+}
+
+func (v *stackView) notes() []string {
+	if lines := v.taken.lines(v.env); len(lines) > 0 {
+		return lines
+	}
+	switch {
+	case !v.taken.asked:
+		return nil
+	case v.data.Why.Kind != inspect.ReasonNone:
+		lines := []string{""}
+		return append(lines, wrapText("no stack: "+v.data.Why.String(), max(v.w-6, 20))...)
+	}
+	return []string{"", "the text of this client is in no form that is known: it is shown as it came"}
+}
+
+// below is the lower box: what the row's threads do and their names, or a text without
+// threads, in lines that fit.
+func (v *stackView) below() []segment {
+	lines := v.lines
+	if r := v.current(); r != nil {
+		lines = v.stackLines(r)[1:]
+		if len(r.Names) > 1 {
+			lines = append(lines, "", namesText(r.Names))
+		}
+	}
+	var shown []segment
+	for _, line := range lines {
+		st, lead := v.env.th.text, " "
+		if strings.HasPrefix(line, ownFrame) {
+			st = v.env.th.accent
+		}
+		room := v.w - 3
+		if table.Width(line) > room {
+			room -= 8 // for what leads the lines that follow
+		}
+		for _, part := range wrapText(line, max(room, 10)) {
+			shown = append(shown, segment{st, lead + part})
+			if strings.HasPrefix(part, "  ") {
+				lead = "         " // below what a frame's line begins with
+			}
+		}
+	}
+	return shown
+}
+
+// namesText lists names of threads; one with a comma in it is quoted, as it would look
+// like two.
+func namesText(names []string) string {
+	list := slices.Clone(names)
+	for i, name := range list {
+		if strings.ContainsAny(name, `,"`) {
+			list[i] = `"` + strings.ReplaceAll(name, `"`, `\"`) + `"`
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+func (v *stackView) drawStack(c *canvas, h int) {
+	title := "Stack"
+	if r := v.current(); r != nil {
+		title = fmt.Sprintf("Stack of %s", plural(r.Count, "thread")) + "  " + r.State
+	}
+	v.drawText(c, h, title, v.below())
+}

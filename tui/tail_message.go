@@ -1,0 +1,217 @@
+package tui
+
+import (
+	"fmt"
+
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// bodyWidth is the room of a line of the body; the number stands before it.
+func (v *tailView) bodyWidth() int { return max(v.plan().bodyW-2-bodyNumber, 10) }
+
+// bodyNumber is the room of a line's number.
+const bodyNumber = 6
+
+// drawMessage draws the row under the cursor in full.
+func (v *tailView) drawMessage(c *canvas, h int) {
+	th := v.env.th
+	if h < 2 {
+		c.blank(c.lines + h)
+		return
+	}
+	r := v.current()
+	title, down := "Message", v.env.keys.first("body-down")
+	details := down + "/" + v.env.keys.first("body-up") + " scroll"
+	if r != nil && r.message != nil {
+		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, grouped(r.offset))
+		if b := v.shownBody(r); b != nil && v.goesOn(r, b) {
+			details = "cut: " + down + " more"
+		}
+	}
+	c.top(thinBox, th.frame, th.bold, title, details)
+	room := h - 2
+	lines := v.messageLines(r, c.w-2, room)
+	for i := range room {
+		if i < len(lines) {
+			c.boxed(thinBox, th.frame, lines[i]...)
+			continue
+		}
+		c.boxed(thinBox, th.frame)
+	}
+	c.bottom(thinBox, th.frame)
+}
+
+// messageLines are at most room lines: facts, the body from where it was scrolled to,
+// and who has read it.
+func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
+	if r == nil {
+		return nil
+	}
+	th := v.env.th
+	if r.message == nil {
+		var lines [][]segment
+		for _, l := range wrapText(r.bad, max(w-2, 10)) {
+			lines = append(lines, line(segment{th.bad, " " + l}))
+		}
+		return lines
+	}
+	lines := v.factLines(r, w, room >= 14)
+	tracks := v.trackLines(r, min(4, max(room/5-1, 0)))
+	if room >= decodersFrom {
+		tracks = append([][]segment{v.decoderLine()}, tracks...)
+	}
+	body := v.shownBody(r)
+	if body == nil {
+		return append(append(lines, line(segment{th.dim, "─ body " + size(int64(r.size)) + " …"})), tracks...)
+	}
+	shown := max(room-len(lines)-1-len(tracks), 0)
+	top := min(v.top, max(len(body.lines)-1, 0))
+	end := min(top+shown, len(body.lines))
+	cut := ""
+	if body.cut {
+		cut = "+"
+	}
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))), cut)
+	lines = append(lines, line(segment{th.frame, rule}))
+	if body.failed != "" && shown > 1 {
+		lines = append(lines, line(segment{th.warn, " " + warning.sign() + " " + body.failed}))
+		end = min(top+shown-1, len(body.lines))
+	}
+	re := needle(v.want)
+	for i := top; i < end; i++ {
+		st := th.text
+		if re != nil && re.MatchString(body.lines[i]) {
+			st = th.accent
+		}
+		lines = append(lines, line(segment{th.dim, padLeft(grouped(int64(i+1)), bodyNumber-1) + " "}, segment{st, body.lines[i]}))
+	}
+	for len(lines) < room-len(tracks) {
+		lines = append(lines, nil)
+	}
+	return append(lines, tracks...)
+}
+
+// decodersFrom is the height from which there is a line for the decoders.
+const decodersFrom = 20
+
+// decoderLine names the decoders and marks the chosen one.
+func (v *tailView) decoderLine() []segment {
+	th := v.env.th
+	l := line(segment{th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "})
+	for _, name := range inspect.Decoders() {
+		if name == v.decoder {
+			l = append(l, segment{th.accent, "[" + name + "] "})
+			continue
+		}
+		l = append(l, segment{th.dim, name + " "})
+	}
+	return append(l, segment{th.frame, "─ " + v.env.keys.first("copy") + " copy ─ " + v.env.keys.first("save") + " save"})
+}
+
+// factLines are what is known besides the body.
+func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
+	th, m := v.env.th, r.message
+	var held [][]segment
+	if !r.due.IsZero() {
+		text := " due     " + v.env.clock(r.due, clockSeconds) + " (" + dueIn(r, v.env) + ")"
+		if r.dueTopic != "" {
+			text += " in " + r.dueTopic
+		}
+		held = [][]segment{line(segment{th.warn, text})}
+	}
+	born := func(host string) string {
+		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, clockMillis), host, signedSpan(r.stored.Sub(r.born)))
+	}
+	from := born(m.BornHost().String())
+	if table.Width(from) > w {
+		from = born(m.BornHost().Addr().String()) // the port says least
+	}
+	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", orNone(r.tags), orNone(r.key), r.retries)
+	if packed := inspect.Compression(m); packed != "" {
+		tags += "   " + packed
+	}
+	if !all {
+		return append([][]segment{line(segment{th.text, from}), line(segment{th.text, tags + "   " + size(int64(r.size))})}, held...)
+	}
+	id, _ := safeHead([]byte(m.MessageID()), rowCells)
+	lines := [][]segment{
+		line(segment{th.text, " id      " + id}),
+		line(segment{th.text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size)))}),
+		line(segment{th.text, from}),
+	}
+	lines = append(append(lines, held...), line(segment{th.text, tags}))
+	return append(lines, line(segment{th.text, " props   " + v.propertiesText(r)}))
+}
+
+func dueIn(r *tailRow, e *env) string {
+	if d := r.due.Sub(e.now); d > 0 {
+		return "in " + age(d)
+	}
+	return "over"
+}
+
+// propertiesText lists properties, as many as a line may show.
+func (v *tailView) propertiesText(r *tailRow) string {
+	const most = 400
+	text, n := "", 0
+	r.message.Properties(func(name, value string) bool {
+		n++
+		if len(text) < most {
+			name, _ = safeHead([]byte(name), 60)
+			value, _ = safeHead([]byte(value), 60)
+			text += name + "=" + value + "  "
+		}
+		return true
+	})
+	return fmt.Sprintf("(%d) %s", n, text)
+}
+
+// trackLines say who has read it, in at most n lines besides the rule.
+func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
+	th := v.env.th
+	t := v.tracksOf(r.seq)
+	if n == 0 || t == nil && v.asking != r.seq {
+		return nil
+	}
+	lines := [][]segment{line(segment{th.frame, "─ who read it ─ inferred from committed offsets ─"})}
+	switch {
+	case t == nil:
+		return append(lines, line(segment{th.dim, " asking …"}))
+	case t.err != "":
+		lines = append(lines, line(segment{th.warn, " " + unknown + ": " + t.err}))
+		if n--; n == 0 { // the tracks below it are not all
+			return lines
+		}
+	case len(t.tracks) == 0:
+		return append(lines, line(segment{th.dim, " no group is known to consume this topic"}))
+	}
+	for i, x := range t.tracks {
+		if i == n-1 && len(t.tracks) > n {
+			lines = append(lines, line(segment{th.dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i)}))
+			break
+		}
+		lines = append(lines, line(segment{th.text, " " + trackText(&x)}))
+	}
+	return lines
+}
+
+func trackText(t *inspect.Track) string {
+	sign := "✗"
+	if t.State == inspect.TrackConsumed {
+		sign = "✓"
+	} else if t.State == inspect.TrackUnknown {
+		sign = unknown
+	}
+	text := fmt.Sprintf("%s %s %s", pad(table.Cut(t.Group, 24), 16), sign, t.State)
+	if t.Behind > 0 {
+		text += ", " + grouped(t.Behind) + " behind"
+	}
+	if t.Detail != "" {
+		text += ", " + t.Detail
+	}
+	if t.Why.Kind != inspect.ReasonNone {
+		text += ": " + t.Why.String()
+	}
+	return text
+}
