@@ -22,7 +22,7 @@ func (in *Inspector) Groups(ctx context.Context) (GroupList, error) {
 	if err != nil {
 		return GroupList{At: in.now()}, err
 	}
-	list := GroupList{At: s.at, Problems: slices.Clone(s.problems)}
+	list := GroupList{At: s.at, Problems: slices.Concat(s.problems, s.unproxied)}
 	names := map[string]*GroupName{}
 	name := func(group string) *GroupName {
 		if names[group] == nil {

@@ -133,7 +133,10 @@ func (v *groupView) memberCount() Number {
 			why = ReasonOf(a.connErr)
 		}
 	}
+	s := v.round.survey
 	switch {
+	case failed == 0 && len(s.unproxied) > 0:
+		return AtLeast(n, s.unproxied[0].Why)
 	case failed == 0:
 		return Exact(n)
 	case failed == len(v.said) && n == 0:

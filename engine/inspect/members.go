@@ -19,7 +19,10 @@ type said struct {
 	connErr     error // *remoting.CodeError ConsumerNotOnline: it knows no member
 	stats       protocol.ConsumeStats
 	statsErr    error
-	proxied     []heartbeat // with the first broker's: of the whole cluster
+	// With the first broker's: the clients behind proxies of the whole cluster, and why
+	// these may not be all.
+	proxied   []heartbeat
+	unproxied []Problem
 }
 
 // offline reports whether the broker says that no member is connected.
@@ -35,7 +38,7 @@ func (s *said) offline() bool {
 func (in *Inspector) look(ctx context.Context, s *survey, group string, stats bool) []said {
 	answers := make([]said, len(s.brokers))
 	if len(answers) > 0 {
-		answers[0].proxied = s.proxied[group]
+		answers[0].proxied, answers[0].unproxied = s.proxied[group], s.unproxied
 	}
 	each(2*len(s.brokers), 0, func(i int) {
 		a, addr := &answers[i/2], s.brokers[i/2].addr
@@ -90,6 +93,7 @@ func (in *Inspector) merge(group string, answers []said) Members {
 	var known []string // brokers that know any member
 	for i := range answers {
 		a := &answers[i]
+		m.Problems = append(m.Problems, a.unproxied...)
 		if a.connErr != nil {
 			if !a.offline() {
 				m.Problems = append(m.Problems, problem("members of "+group, a.broker.name, a.connErr))

@@ -54,10 +54,10 @@ func (in *Inspector) readProxied(ctx context.Context, s *survey) map[string][]he
 	}
 	route, err := in.round(s).route(ctx, heartbeatTopic)
 	if err != nil {
-		s.problems = append(s.problems, problem("clients of proxies", "the name servers", err))
+		s.unproxied = append(s.unproxied, problem("clients of proxies", "the name servers", err))
 		return nil
 	}
-	var mu sync.Mutex // guards beats and the survey's problems
+	var mu sync.Mutex // guards beats and what is missing
 	var beats []heartbeat
 	each(len(route.Queues), 0, func(i int) {
 		mq := route.Queues[i]
@@ -67,9 +67,10 @@ func (in *Inspector) readProxied(ctx context.Context, s *survey) map[string][]he
 		beats = append(beats, read...)
 		switch {
 		case err != nil:
-			s.problems = append(s.problems, problem("clients of proxies", mq.BrokerName, err))
+			s.unproxied = append(s.unproxied, problem("clients of proxies", mq.BrokerName, err))
 		case !whole:
-			s.problems = append(s.problems, Problem{"clients of proxies", mq.BrokerName, Reason{ReasonFailed, fmt.Sprintf("only the last %d heartbeats were read", maxHeartbeats)}})
+			s.unproxied = append(s.unproxied, Problem{"clients of proxies", mq.BrokerName, Reason{ReasonFailed,
+				fmt.Sprintf("more than %d heartbeats in queue %d in %v, so only the last were read: there may be more clients", maxHeartbeats, mq.QueueID, proxiedFor)}})
 		}
 	})
 	return foldHeartbeats(beats)

@@ -2,11 +2,14 @@ package inspect
 
 import (
 	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -101,4 +104,38 @@ func TestClockOf(t *testing.T) {
 	if d, ok := clockOf(map[string]string{"bootTimestamp": "1795999900000", "runtime": "1m"}, at); ok || d != 0 {
 		t.Errorf("clock %v of a broker that does not say", d)
 	}
+}
+
+// Of more heartbeats than are read the rest is not silently gone: the count of members is
+// a bound, and why stands beside them.
+func TestMoreClientsBehindProxiesThanAreRead(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		client := tg.Client(t, nil)
+		put := func(from, to int) {
+			for i := from; i < to; i++ {
+				body := strings.ReplaceAll(told, "53859341430406", fmt.Sprint(i))
+				tg.Sandbox.Put(sandbox.Message{Topic: heartbeatTopic, QueueID: 0, Body: []byte(body)})
+			}
+		}
+		in := New(Options{Client: client})
+		put(0, maxHeartbeats)
+		l, err := in.Lag(t.Context(), "px-group")
+		if err != nil || l.Members != Exact(maxHeartbeats) {
+			t.Fatalf("members %+v, %v; want all %d", l.Members, err, maxHeartbeats)
+		}
+		put(maxHeartbeats, maxHeartbeats+50)
+		in.forget()
+		m, err := in.Members(t.Context(), "px-group")
+		const why = "more than 2000 heartbeats in queue 0 in 2m0s, so only the last were read: there may be more clients"
+		if err != nil || len(m.Members) != maxHeartbeats || len(m.Problems) != 1 || m.Problems[0].Why.Text != why {
+			t.Errorf("%d members, problems %v, %v", len(m.Members), m.Problems, err)
+		}
+		l, err = in.Lag(t.Context(), "px-group")
+		if err != nil || l.Members != AtLeast(maxHeartbeats, Reason{ReasonFailed, why}) {
+			t.Errorf("members %+v, %v; want at least %d", l.Members, err, maxHeartbeats)
+		}
+		if _, err := in.Lag(t.Context(), "px-other"); !isType[*UnsureError](err) {
+			t.Errorf("a group of which nothing was read: %v, want that it is not known", err)
+		}
+	}, sandboxtest.Topic(heartbeatTopic, 1))
 }

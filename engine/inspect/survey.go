@@ -31,6 +31,7 @@ type survey struct {
 	modes     map[string][]RequestMode // by group
 	asked     []string                 // brokers that have told their groups
 	proxied   map[string][]heartbeat   // clients behind proxies, by group
+	unproxied []Problem                // why not all of them may be known
 	problems  []Problem
 	// versionless are brokers that have told their groups and not what they are: what
 	// only 5.x ones tell they were not asked. Whether a group is there is known all the same.
