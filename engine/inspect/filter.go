@@ -63,6 +63,7 @@ type Matcher struct {
 	mu      sync.Mutex // guards what follows
 	counts  MatchCounts
 	reasons map[string]int64
+	endless int // messages in a row that cost the program all of its time
 }
 
 // MatchCounts is what a Matcher has seen.
@@ -92,6 +93,17 @@ func (m *Matcher) Counts() MatchCounts {
 	return c
 }
 
+// GivenUp is why no message matches any more, nil while some may: the jq program took
+// too long on too many messages in a row, and is not run again.
+func (m *Matcher) GivenUp() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.endless < programRow {
+		return nil
+	}
+	return errGivenUp
+}
+
 // Match reports whether a message is wanted: the cheap questions are asked first,
 // the jq program last and for a limited time. It waits for nobody. A message is not
 // counted when ctx has ended meanwhile.
@@ -110,6 +122,19 @@ func (m *Matcher) Match(ctx context.Context, msg *protocol.MessageExt) bool {
 		m.counts.Matched++
 	}
 	return matched && err == nil
+}
+
+// clock counts the messages in a row that cost the program all of its time.
+func (m *Matcher) clock(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case m.endless >= programRow:
+	case err == errEndless:
+		m.endless++
+	default:
+		m.endless = 0
+	}
 }
 
 // failed books a program's failure. Under mu.
@@ -149,7 +174,11 @@ func (m *Matcher) match(ctx context.Context, msg *protocol.MessageExt) (bool, er
 	if m.program == nil {
 		return true, nil
 	}
+	if err := m.GivenUp(); err != nil {
+		return false, err
+	}
 	matched, err := m.program.match(ctx, body)
+	m.clock(err)
 	if err != nil && bodyErr != nil {
 		err = bodyErr // the program got what could not be inflated
 	}

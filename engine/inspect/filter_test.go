@@ -255,3 +255,43 @@ func BenchmarkFilter(b *testing.B) {
 		})
 	}
 }
+
+// A program that takes all of its time on message after message is given up; one that is
+// slow now and then is not.
+func TestAnEndlessProgramIsGivenUp(t *testing.T) {
+	slow, quick := bodyOf(t, `{"n":1e8}`), bodyOf(t, `{"n":1}`)
+	f, err := Filter{JQ: `[range(.n)] | length > 0`}.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Match(t.Context(), slow)
+	if f.endless != 1 {
+		t.Fatalf("%d in a row", f.endless)
+	}
+	f.endless = programRow - 1 // as after so many, which take seconds
+	if !f.Match(t.Context(), quick) {
+		t.Error("a message that costs little does not match")
+	}
+	f.Match(t.Context(), slow)
+	if f.GivenUp() != nil {
+		t.Fatal("given up although one in between was quick")
+	}
+	f.endless = programRow - 1
+	f.Match(t.Context(), slow)
+	const why = "the program was given up: it took longer than 200ms on 20 messages in a row"
+	if err := f.GivenUp(); err == nil || err.Error() != why {
+		t.Fatalf("%v, want %q", err, why)
+	}
+	began := time.Now()
+	for range 10_000 {
+		if f.Match(t.Context(), quick) {
+			t.Fatal("it is run again")
+		}
+	}
+	if took := time.Since(began); took > programRow*programTime {
+		t.Errorf("10,000 messages more took %v", took)
+	}
+	if c := f.Counts(); c.Failed != 3+10_000 || c.Kinds != 2 {
+		t.Errorf("counts = %+v", c)
+	}
+}

@@ -16,6 +16,9 @@ const (
 	// programTime is how long a program may run on one message: one that takes longer
 	// on each would stop a tail.
 	programTime = 200 * time.Millisecond
+	// programRow is how many messages in a row may each cost all of programTime before
+	// the program is given up: on ten thousand it would take half an hour to match none.
+	programRow = 20
 	// programBody bounds the bodies that are taken apart for a program: the parsed
 	// form takes some ten times as much.
 	programBody = 16 << 20
@@ -86,7 +89,7 @@ func (p *program) match(ctx context.Context, body []byte) (bool, error) {
 				return false, nil
 			}
 			if errors.Is(v, context.DeadlineExceeded) {
-				return false, fmt.Errorf("the program took longer than %v", programTime)
+				return false, errEndless
 			}
 			return false, v
 		case nil:
@@ -99,6 +102,11 @@ func (p *program) match(ctx context.Context, body []byte) (bool, error) {
 		}
 	}
 }
+
+var (
+	errEndless = fmt.Errorf("the program took longer than %v", programTime)
+	errGivenUp = fmt.Errorf("the program was given up: it took longer than %v on %d messages in a row", programTime, programRow)
+)
 
 var errNotJSON = errors.New("the body is not JSON")
 

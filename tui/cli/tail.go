@@ -215,6 +215,11 @@ func (t *tailer) take(ctx context.Context, m *tailMerge, p engine.Polled) error 
 		}
 	}
 	messages := t.sort(ctx, q, p.Messages)
+	if t.filter != nil {
+		if err := t.filter.GivenUp(); err != nil {
+			return fmt.Errorf("--jq: %w; make it cheaper, or leave messages out before it, by --tag, --key, --property or --grep", err)
+		}
+	}
 	q.next, q.max = p.Next, max(q.max, p.Max)
 	q.idle = p.AtEnd
 	if q.end >= 0 && (q.next >= q.end || p.AtEnd) || p.AtEnd && t.overdue() {

@@ -587,3 +587,16 @@ func TestTailGoesOnBehindAnUnreadableRecord(t *testing.T) {
 		}
 	})
 }
+
+// A program that takes all of its time on each message ends the run with what to do, after
+// some seconds of the half hour that ten thousand messages would take.
+func TestTailGivesAnEndlessProgramUp(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 10_000)
+	began := time.Now()
+	p := runs(t, []string{"tail", "orders", "--from", "earliest", "--until", "now", "--jq", "[range(1e8)]|length", "--namesrv", namesrv, "-o", "json"}).
+		want(t, statusFailed, "eyeq tail: --jq: the program was given up: it took longer than 200ms on 20 messages in a row; make it cheaper, or leave messages out before it")
+	if took := time.Since(began); took > time.Minute || p.out.String() != "" {
+		t.Errorf("it took %v and printed %q", took, p.out)
+	}
+}

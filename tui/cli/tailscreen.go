@@ -272,6 +272,9 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 	if len(b.Messages)+len(b.Unread) == 0 && b.Notice == "" && (told == s.told || ended) {
 		return b, false
 	}
+	if err := s.matcher.Load().GivenUp(); b.Notice == "" && err != nil {
+		b.Notice = err.Error() + "; nothing passes until there is another filter"
+	}
 	if c := s.matcher.Load().Counts(); b.Notice == "" && c.Failed > 0 {
 		b.Notice = fmt.Sprintf("the jq program failed on %d of %d, first on %s", c.Failed, c.Seen, c.Why)
 	}
