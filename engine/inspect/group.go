@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -31,6 +32,11 @@ type Pause struct {
 
 // All reports whether no broker lets the group consume.
 func (p Pause) All() bool { return p.Of > 0 && len(p.Brokers) == p.Of }
+
+// Refuses reports whether a broker refuses the group's pulls from a topic.
+func (p Pause) Refuses(topic, broker string) bool {
+	return slices.Contains(p.Brokers, broker) || slices.Contains(p.Topics[topic], broker)
+}
 
 // Any reports whether anything of the group is paused.
 func (p Pause) Any() bool { return len(p.Brokers) > 0 || len(p.Topics) > 0 }

@@ -167,9 +167,22 @@ func (p *ResetPlan) conclude(st *standing, places []*resetPlace) {
 	if p.Method == MethodNone {
 		p.Why = cmp.Or(reason, "it cannot be done") + ": " + wayOut
 	}
-	for i := range st.members.Members {
-		p.Members = append(p.Members, memberEffect(&st.members.Members[i], st.members.Type, p.Method))
+	paused := p.Method == MethodServer && p.refused(st.survey.pause(st.group))
+	if paused {
+		p.Why = "the brokers move the offsets, and tell each member at its first pull after the group is resumed"
 	}
+	for i := range st.members.Members {
+		e := memberEffect(&st.members.Members[i], st.members.Type, p.Method)
+		if paused && e.Obeys {
+			e.Effect = "moves at its first pull after the group is resumed"
+		}
+		p.Members = append(p.Members, e)
+	}
+}
+
+// refused reports whether brokers refuse the members' pulls from all that is reset.
+func (p *ResetPlan) refused(pause Pause) bool {
+	return !slices.ContainsFunc(p.Rows, func(r ResetRow) bool { return !pause.Refuses(r.Topic, r.BrokerName) })
 }
 
 // strongest puts the methods in the order in which they decide about a whole.

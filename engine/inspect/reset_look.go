@@ -24,7 +24,7 @@ const (
 // was connected when somebody has come since.
 func (a *resetApply) watch(ctx context.Context) {
 	watched := map[*ResetRow]*obedience{}
-	came := a.cameSince(ctx)
+	came, refused := a.cameSince(ctx), a.st.survey.pause(a.st.group)
 	for i := range a.res.Rows {
 		row := &a.res.Rows[i]
 		if !row.Tried || row.Error != "" || row.Method == MethodCommit && !came[row.Topic] {
@@ -33,7 +33,7 @@ func (a *resetApply) watch(ctx context.Context) {
 		o := &obedience{
 			method: row.Method, from: max(row.Before, row.Min), to: row.After, began: a.began, last: sight{committed: -1},
 			fresh: row.Before < 0, still: row.Before == row.After && row.Method == MethodServer, end: row.After >= row.Max,
-			obeys: a.obeys(a.res.Plan.owners.of(row.MessageQueue)),
+			obeys: a.obeys(a.res.Plan.owners.of(row.MessageQueue)), paused: row.Method == MethodServer && refused.Refuses(row.Topic, row.BrokerName),
 		}
 		o.see(sight{at: a.began, committed: row.ReadBack, memory: -1})
 		watched[row] = o

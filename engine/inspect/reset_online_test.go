@@ -42,6 +42,46 @@ func TestResetOnline(t *testing.T) {
 	})
 }
 
+// In a paused group no member is let in to hear of it: the plan says when it will be, and
+// nobody is watched for what cannot come. The place stays until then.
+func TestResetWhilePaused(t *testing.T) {
+	sandboxtest.RunIn(t, sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 2), tg.Group(t)
+		mqs := d.queues(topic)
+		tg.Produce(t, topic, 50*len(mqs))
+		d.makeGroup(tg, group)
+		d.commit(group, 50, mqs...)
+		s := newStub(t, tg, group, "c1", 50, mqs, heeding)
+		d.pause(inspect.PauseRequest{Group: group})
+
+		const words = "moves at its first pull after the group is resumed"
+		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		if p.Members[0].Effect != words || !strings.Contains(p.Why, "after the group is resumed") {
+			t.Errorf("plan: %s; member %+v", p.Why, p.Members[0])
+		}
+		began := time.Now()
+		res := d.apply(p)
+		if took := time.Since(began); took > 10*time.Second {
+			t.Errorf("members that are not let in were watched for %v", took)
+		}
+		for _, row := range res.Rows {
+			if !row.Verified || row.ReadBack != 0 || row.Obeyed != words {
+				t.Errorf("row %s", rowText(row))
+			}
+		}
+		d.pause(inspect.PauseRequest{Group: group, Resume: true})
+		sandboxtest.Await(t, "the member at the target", func(context.Context) bool {
+			for _, at := range s.positions() {
+				if at >= 50 {
+					return false
+				}
+			}
+			return true
+		})
+	})
+}
+
 // A member that goes on committing its old place is named, and the queue is not called
 // done (R050, R052).
 func TestResetNotHeeded(t *testing.T) {

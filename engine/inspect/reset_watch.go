@@ -23,6 +23,7 @@ type obedience struct {
 	fresh    bool // nothing was committed before, so that nobody knows where the member was
 	still    bool // the target was committed before; the member, which may be further, is sent back to it
 	end      bool // the target is the queue's end: nothing is there to go on with
+	paused   bool // the broker refuses pulls, so that no member hears of it, and keeps commits away until one is let in
 
 	there time.Time // when the target was first seen committed
 	moved bool      // a member goes on from the target: nothing is in doubt any more
@@ -76,7 +77,7 @@ const awayLong = 12 * time.Second
 
 // settled reports whether there is nothing left to wait for.
 func (o *obedience) settled() bool {
-	return o.moved || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
+	return o.moved || o.paused && !o.there.IsZero() && o.away.IsZero() || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
 }
 
 // judge says what came of it. owner is who holds the queue, as far as that is known.
@@ -109,6 +110,8 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return true, "stays where it was"
 	case o.away.IsZero() && o.moved:
 		return true, "goes on from there"
+	case o.away.IsZero() && o.paused:
+		return true, "moves at its first pull after the group is resumed"
 	case o.away.IsZero():
 		return true, "has not pulled yet: moves at its next pull"
 	case o.to < o.from && o.last.committed >= o.from && (o.moved || o.consumedAgain()):

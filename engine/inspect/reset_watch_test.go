@@ -32,6 +32,12 @@ func TestObedience(t *testing.T) {
 		"server, nobody has pulled": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), says(look(20, 0), 100, -60)}, false, true, "has not pulled yet"},
+		"server, the group is paused": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true, paused: true},
+			[]sight{says(look(0, 0), 100, -60)}, true, true, "moves at its first pull after the group is resumed"},
+		"server, paused, overwritten by a member that heeds nothing": {
+			obedience{method: MethodServer, from: 100, to: 0, paused: true},
+			[]sight{look(0, 0), look(5, 103)}, false, false, "overwritten by c1"},
 		"server, back, quick member of an idle queue": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), says(look(5, 100), 100, 4)}, false, true, "consumed them again, up to 100"},
