@@ -221,7 +221,7 @@ func (d *resetDialog) commandLine() string {
 	if d.from != "" { // no shell replaces a ~ within a word
 		to = ShellWord("file:" + home(d.from))
 	}
-	return text + " --to " + to + " --dry-run"
+	return text + " --to " + to + " --dry-run" + SafeText(d.env.o.TargetFlags)
 }
 
 // ShellWord makes one word of s for a shell; safe to print.

@@ -117,6 +117,10 @@ func (v *lagView) outlook(long bool) (string, style) {
 		return text + " rising, no catch-up time", th.warn
 	case slope > 0.5:
 		return text + " " + "↑", th.warn
+	case slope < -0.5 && v.data.Pause.All() && long: // what is not cached stays
+		return text + " falling: members finish what they have cached", th.warn
+	case slope < -0.5 && v.data.Pause.All():
+		return text + " ↓", th.warn
 	case slope < -0.5:
 		takes := age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
 		if long {

@@ -1,11 +1,36 @@
 package tui
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"eyeq/engine/inspect"
 )
+
+// A paused group whose members finish what they have cached is not said to be empty soon:
+// what they have not pulled stays.
+func TestLagPageOfAPausedGroup(t *testing.T) {
+	for paused, want := range map[bool]string{false: " falling, empty in 1m40s", true: " falling: members finish what they have cached"} {
+		v := newLagView(&env{th: newTheme(nil, "")}, "g")
+		v.data = inspect.GroupLag{Lag: inspect.Exact(1000)}
+		if paused {
+			v.data.Pause = inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}
+		}
+		v.hist.marks = []lagMark{{at: fixtureNow, max: 1100, known: 1}, {at: fixtureNow.Add(10 * time.Second), committed: 100, max: 1100, known: 1}}
+		if got, _ := v.outlook(true); !strings.HasSuffix(got, want) {
+			t.Errorf("paused %v: %q, want %q", paused, got, want)
+		}
+	}
+}
+
+// A command that is to be pasted names the cluster that the screen is on.
+func TestResetDialogNamesTheCluster(t *testing.T) {
+	o := defaultOptions()
+	o.TargetFlags = " --cluster prod-sh"
+	d := driveCluster(t, 120, 36, o, fullCluster())
+	d.keys(":").typing("lag order-settle").keys("enter", "R").see("--dry-run --cluster prod-sh")
+}
 
 // How long ago something was consumed is shown whole, up to months.
 func TestLagPageShowsTimesWhole(t *testing.T) {

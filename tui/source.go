@@ -45,6 +45,9 @@ type Options struct {
 	Namesrv []string
 
 	Cluster string // the cluster's name
+	// TargetFlags are the flags by which a command finds the cluster, each with a blank
+	// before it, for a command that is to be pasted.
+	TargetFlags string
 	// Clusters are the names that :cluster takes. Switch gives the options of a screen on
 	// one of them, of which those about the cluster are used; a command calls it. Asks
 	// reports whether it may ask something on the terminal, which it has to itself then.

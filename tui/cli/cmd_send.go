@@ -142,13 +142,7 @@ type sentCount struct {
 // createTopic is a command that makes a topic of the cluster that was asked, ready to
 // be pasted.
 func createTopic(e *env, topic string) string {
-	command := "eyeq topic create " + tui.ShellWord(topic)
-	for _, f := range []struct{ name, value string }{{"config", e.flags.config}, {"cluster", e.flags.cluster}, {"namesrv", e.flags.namesrv}} {
-		if f.value != "" {
-			command += " --" + f.name + " " + tui.ShellWord(f.value)
-		}
-	}
-	return command
+	return "eyeq topic create " + tui.ShellWord(topic) + e.targetFlags()
 }
 
 // isDelay reports whether a property makes the broker deliver later: --property

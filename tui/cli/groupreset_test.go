@@ -170,7 +170,7 @@ func TestGroupReset(t *testing.T) {
 			}
 			c.run(t, "reset", "g", "--to", "file:"+elsewhere, "--dry-run").want(t, statusDone, "")
 			undone := c.run(t, "reset", "g", "--undo", file, "--yes").want(t, statusDone, "")
-			if got := c.offsets(t, "g"); got != "6 6" || !strings.Contains(undone.out.String(), "2 of 2 queues verified") {
+			if got := c.offsets(t, "g"); got != "6 6" || !strings.Contains(undone.out.String(), "2 of 2 queues verified") || !strings.Contains(undone.out.String(), ".json --namesrv "+c.namesrv+")") {
 				t.Errorf("after the undo: offsets %s, %s", got, undone.out)
 			}
 			one := c.run(t, "reset", "g", "-t", "orders", "--queue", "broker-a:1", "--to", "offset:0", "--yes").want(t, statusDone, "")

@@ -96,8 +96,8 @@ func resetResultText(e *env, res *inspect.ResetResult) []byte {
 	out := appendTable(nil, "llrrrrlll", rows)
 	out = append(out, headLine("%d of %d queues verified", res.Done, len(res.Rows))...)
 	if res.SavedTo != "" {
-		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s)", res.SavedTo,
-			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo))...)
+		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s%s)", res.SavedTo,
+			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo), e.targetFlags())...)
 	}
 	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"eyeq/remoting"
+	"eyeq/tui"
 )
 
 // target is the cluster that a command works with, and who said so.
@@ -105,6 +106,21 @@ func (e *env) credentialsOf(t *target, c *config, name string) {
 	if v := strings.TrimSpace(e.getenv(secretKeyEnv)); v != "" {
 		t.secretKey, t.secretFrom = newSecret(v), "env "+secretKeyEnv
 	}
+}
+
+// targetFlags are the flags that named the cluster, for a command that is to be pasted.
+func (e *env) targetFlags() string {
+	return targetFlags(e.flags.config, e.flags.cluster, e.flags.namesrv)
+}
+
+func targetFlags(config, cluster, namesrv string) string {
+	text := ""
+	for _, f := range []struct{ name, value string }{{"config", config}, {"cluster", cluster}, {"namesrv", namesrv}} {
+		if f.value != "" {
+			text += " --" + f.name + " " + tui.ShellWord(f.value)
+		}
+	}
+	return text
 }
 
 var errNoCluster = errors.New("no cluster to work with: --namesrv HOST:PORT names one")
