@@ -19,6 +19,10 @@ import (
 	"eyeq/engine"
 )
 
+// patience bounds waits for what takes a moment on a quiet machine: it ends a test that
+// waits in vain, and a busy machine does not come near it.
+const patience = 2 * time.Minute
+
 // session is the real program on a pseudo terminal whose output an emulator reads:
 // what a person would see, left-over cells and the alternate screen included.
 type session struct {
@@ -135,7 +139,7 @@ func (s *session) restored() bool {
 // wait waits until the screen shows text.
 func (s *session) wait(text string) string {
 	s.t.Helper()
-	limit := time.NewTimer(20 * time.Second)
+	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	for {
 		if screen := s.screen(); strings.Contains(screen, text) {
@@ -161,7 +165,7 @@ func (s *session) ended() error {
 		if after := s.modes(); after != s.before {
 			s.t.Errorf("terminal modes were not restored:\nbefore %s\nafter  %s", s.before, after)
 		}
-		limit := time.NewTimer(5 * time.Second)
+		limit := time.NewTimer(patience)
 		defer limit.Stop()
 		for !s.restored() {
 			select {
@@ -172,7 +176,7 @@ func (s *session) ended() error {
 			}
 		}
 		return err
-	case <-time.After(20 * time.Second):
+	case <-time.After(patience):
 		s.t.Fatalf("Run does not return:\n%s", s.screen())
 		return nil
 	}

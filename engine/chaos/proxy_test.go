@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// patience bounds waits for what takes a moment on a quiet machine.
+const patience = time.Minute
+
 // echoServer answers lines with themselves and counts its connections.
 func echoServer(t *testing.T) (addr string, accepted chan net.Conn) {
 	t.Helper()
@@ -37,7 +40,7 @@ func echoServer(t *testing.T) (addr string, accepted chan net.Conn) {
 
 func dial(t *testing.T, addr string) (net.Conn, *bufio.Reader) {
 	t.Helper()
-	c, err := net.DialTimeout("tcp4", addr, 5*time.Second)
+	c, err := net.DialTimeout("tcp4", addr, patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +53,7 @@ func say(t *testing.T, c net.Conn, r *bufio.Reader, line string) {
 	if _, err := io.WriteString(c, line); err != nil {
 		t.Fatal(err)
 	}
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	if got, err := r.ReadString('\n'); err != nil || got != line {
 		t.Fatalf("answer to %q is %q, %v", line, got, err)
 	}
@@ -76,11 +79,11 @@ func TestProxyCutResetsAndRefuses(t *testing.T) {
 	if _, err := r.ReadByte(); !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the cut connection ends with %v, want a reset", err)
 	}
-	far.SetReadDeadline(time.Now().Add(5 * time.Second))
+	far.SetReadDeadline(time.Now().Add(patience))
 	if _, err := far.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("the broker's end has %v, want it closed too", err)
 	}
-	if _, err := net.DialTimeout("tcp4", p.broker.addr, 5*time.Second); !errors.Is(err, syscall.ECONNREFUSED) {
+	if _, err := net.DialTimeout("tcp4", p.broker.addr, patience); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("a new connection: %v, want it refused", err)
 	}
 	if err := p.mend(); err != nil {
@@ -105,7 +108,7 @@ func TestProxyStallHoldsBytesBack(t *testing.T) {
 		t.Fatalf("%q came through a stalled connection", b)
 	}
 	p.flow()
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	if got, err := r.ReadString('\n'); got != "two\n" {
 		t.Errorf("after the stall came %q, %v, want what was sent during it", got, err)
 	}
@@ -124,7 +127,7 @@ func TestProxyStallMakesNoConnections(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.flow()
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	if got, err := r.ReadString('\n'); got != "here\n" {
 		t.Fatalf("after the stall came %q, %v, want what was sent during it", got, err)
 	}
@@ -158,7 +161,7 @@ func TestProxyGivesItsOwnBrokerAddress(t *testing.T) {
 	p := testProxy(t, l.Addr().String(), broker)
 	defer p.close()
 	c, r := dial(t, p.namesrv.addr)
-	c.SetReadDeadline(time.Now().Add(5 * time.Second))
+	c.SetReadDeadline(time.Now().Add(patience))
 	for range 2 {
 		frame := make([]byte, 4+len(body))
 		if _, err := io.ReadFull(r, frame); err != nil {
@@ -191,7 +194,7 @@ func TestProxyStaysShutWhileTheBrokerIsAway(t *testing.T) {
 	if err := p.mend(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := net.DialTimeout("tcp4", p.broker.addr, 5*time.Second); !errors.Is(err, syscall.ECONNREFUSED) {
+	if _, err := net.DialTimeout("tcp4", p.broker.addr, patience); !errors.Is(err, syscall.ECONNREFUSED) {
 		t.Errorf("the way to the broker: %v, want it refused", err)
 	}
 	dial(t, p.namesrv.addr)

@@ -99,7 +99,7 @@ func TestDecodeHugeBodies(t *testing.T) {
 			if cut := name != "blanks" || d.Decoder != DecoderJSON; d.Cut != cut {
 				t.Errorf("%s, %s as %s: cut = %v", name, decoder, d.Decoder, d.Cut)
 			}
-			if took := time.Since(began); took > 5*time.Second {
+			if took := time.Since(began); took > time.Minute {
 				t.Errorf("%s, %s took %v", name, decoder, took)
 			}
 		}

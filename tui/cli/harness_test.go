@@ -182,15 +182,21 @@ func put(t *testing.T, sb *sandbox.Sandbox, topic string, n int, properties ...p
 	}
 }
 
-// deadAddress is an address at which nobody listens.
+// deadAddress is an address at which nobody listens, and nobody can until the test is
+// over: this end of a connection has it.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer ln.Close()
-	return ln.Addr().String()
+	t.Cleanup(func() { ln.Close() })
+	c, err := net.Dial("tcp", ln.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return c.LocalAddr().String()
 }
 
 // silentAddress is an address that takes connections and never answers.
