@@ -317,8 +317,9 @@ func TestConnWriteToPeerThatNeverReadsEndsByWriteTimeout(t *testing.T) {
 		replies := make(chan remoting.Reply, 1000)
 		var started int
 		var err error
-		for err == nil { // until the queue is full, and then until the end
-			if _, err = c.Start(encoded("x"), replies); err == nil {
+		body := strings.Repeat("x", 4<<10) // so that one write joins few of them
+		for err == nil {                   // until the queue is full, and then until the end
+			if _, err = c.Start(encoded(body), replies); err == nil {
 				started++
 			}
 		}
