@@ -356,7 +356,7 @@ func (v *lagView) layout() {
 		colLagLag:       {ID: "lag", Title: "lag", Width: 10, Right: true},
 		colLagShare:     {ID: "share", Title: "share", Width: v.shareCells(), Rank: 7},
 		colLagLate:      {ID: "late", Title: "late by", Width: 8, Right: true},
-		colLagConsumed:  {ID: "consumed", Title: "consumed", Width: 10, Gap: 2, Rank: 4},
+		colLagConsumed:  {ID: "consumed", Title: "done to", Width: 10, Gap: 2, Rank: 4},
 		colLagClient:    {ID: "client", Title: "client", Width: 10, Flex: 4, Rank: 3},
 	}
 	if v.w < 70 {

@@ -244,7 +244,7 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 		out = append(out, headLine("%s", popLagText(l.Pop))...)
 	}
 	now := e.now()
-	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "MIN", "COMMITTED", "MAX", "LAG", "INFLIGHT", "NEXT AGE", "EXPIRES IN", "LAST CONSUMED", "CLIENT ID"}}
+	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "MIN", "COMMITTED", "MAX", "LAG", "INFLIGHT", "NEXT AGE", "EXPIRES IN", "CONSUMED UP TO", "CLIENT ID"}}
 	for i := range l.Queues {
 		q := &l.Queues[i]
 		lag := numberText(q.Lag)
