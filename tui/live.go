@@ -64,6 +64,8 @@ func (v liveView) update(msg any) liveView {
 		v = v.act(msg.action)
 	case clickMsg:
 		v.click(msg.y)
+	case pointMsg:
+		v.point(msg.y)
 	}
 	return v
 }

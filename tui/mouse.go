@@ -33,8 +33,14 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	switch {
 	case msg.Button == tea.MouseButtonWheelUp, msg.Button == tea.MouseButtonWheelDown:
 		key, name := tea.KeyMsg{Type: tea.KeyDown}, action("down")
-		if msg.Button == tea.MouseButtonWheelUp {
+		text := a.point(msg.X, msg.Y) == overText
+		switch up := msg.Button == tea.MouseButtonWheelUp; {
+		case up && text:
+			key, name = tea.KeyMsg{Type: tea.KeyUp}, "body-up"
+		case up:
 			key, name = tea.KeyMsg{Type: tea.KeyUp}, "up"
+		case text:
+			name = "body-down"
 		}
 		var cmds []tea.Cmd
 		for range wheelRows {
@@ -46,11 +52,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return tea.Batch(cmds...)
 	case msg.Button == tea.MouseButtonLeft && msg.Action == tea.MouseActionPress && len(a.dialogs) == 0 && !a.tiny():
-		top := 1
-		if a.h >= tabsFrom {
-			top++
-		}
-		if y := msg.Y - top; y >= 0 && y < a.bodyHeight() {
+		if y, ok := a.viewLine(msg.Y); ok {
 			click := clickMsg{msg.X, y}
 			if a.page() != nil {
 				return a.toPage(click)
@@ -59,6 +61,46 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 	}
 	return nil
+}
+
+// viewLine is a line of the screen counted from the view's first.
+func (a *app) viewLine(y int) (int, bool) {
+	y--
+	if a.h >= tabsFrom {
+		y--
+	}
+	return y, y >= 0 && y < a.bodyHeight()
+}
+
+// under is what the wheel would move.
+type under uint8
+
+const (
+	overRows under = iota
+	overText       // that scrolls by itself below or beside its row
+)
+
+// pointMsg asks a view to take what lies at a place for what keys are about.
+type pointMsg struct{ x, y int }
+
+// pointed is a page that has text with the rows.
+type pointed interface{ under(x, y int) under }
+
+// point has the pane that lies under the pointer take the focus, and says what is there.
+func (a *app) point(x, y int) under {
+	y, ok := a.viewLine(y)
+	if !ok || len(a.dialogs) > 0 || a.tiny() {
+		return overRows
+	}
+	if a.page() == nil {
+		a.toView(pointMsg{x, y})
+		return overRows
+	}
+	if p, ok := a.page().(pointed); ok {
+		return p.under(x, y)
+	}
+	a.toPage(pointMsg{x, y})
+	return overRows
 }
 
 // clickRow selects the row of a table whose first row is drawn on line top.
@@ -71,34 +113,95 @@ func clickRow[K comparable](s *table.State[K], y, top int) bool {
 	return false
 }
 
-// click selects in the live view: a member, a queue, or a line of the feed.
-func (v *liveView) click(y int) {
+// at finds the pane of a line, and that line of it.
+func (v *liveView) at(y int) (pane, int) {
 	p := &v.plan
 	if !v.zoomed {
 		y -= p.figures
 	}
-	head := 1
-	if p.allocHead {
-		head = 2
+	if y < 0 {
+		return v.focus, -1
 	}
 	if p.alloc > 0 && !p.allocLine && y < p.allocHeight() {
-		if clickRow(&v.members, y, head) {
-			v.focus = paneAlloc
-		}
-		return
+		return paneAlloc, y
 	}
 	y -= p.allocHeight()
 	if p.rows > 0 && y < p.rows+tableFrame {
-		if clickRow(&v.queues, y, 2) {
-			v.focus, v.chosen, v.moved = paneQueues, true, v.env.now
-		}
-		return
+		return paneQueues, y
 	}
 	if p.rows > 0 {
 		y -= p.rows + tableFrame
 	}
-	if p.feed > 0 && clickRow(&v.feed, y, 1) {
-		v.focus = paneFeed
+	if p.feed > 0 {
+		return paneFeed, y
+	}
+	return v.focus, -1
+}
+
+// point gives the focus to the pane of a line.
+func (v *liveView) point(y int) {
+	if at, y := v.at(y); y >= 0 {
+		v.focus = at
+	}
+}
+
+// click selects in the live view: a member, a queue, or a line of the feed.
+func (v *liveView) click(y int) {
+	at, y := v.at(y)
+	switch at {
+	case paneAlloc:
+		head := 1
+		if v.plan.allocHead {
+			head = 2
+		}
+		if clickRow(&v.members, y, head) {
+			v.focus = paneAlloc
+		}
+	case paneQueues:
+		if clickRow(&v.queues, y, 2) {
+			v.focus, v.chosen, v.moved = paneQueues, true, v.env.now
+		}
+	case paneFeed:
+		if clickRow(&v.feed, y, 1) {
+			v.focus = paneFeed
+		}
+	}
+}
+
+// click selects a row of a table in a box of h lines, the first of which is line 0.
+func (l *lister[K]) click(y, h int) {
+	l.list.Resize(max(h-tableFrame, 0))
+	if clickRow(&l.list, y, 2) {
+		l.chosen = true
+	}
+}
+
+// at finds the pane of a line in h lines, and that line of it.
+func (s *stack) at(y, h int) (pane, line int) {
+	if s.alone(h) {
+		y-- // the names of the panes
+	}
+	for i, n := range s.heights(h) {
+		if y >= 0 && y < n {
+			return i, y
+		}
+		y -= n
+	}
+	return s.focus, -1
+}
+
+// mouse takes a click on a line, or that the pointer is there.
+func (s *stack) mouse(msg any, top, h int) {
+	switch msg := msg.(type) {
+	case clickMsg:
+		if i, y := s.at(msg.y-top, h-top); y >= 0 {
+			s.focus = i
+			s.list[i].click(y, s.heights(h - top)[i])
+		}
+	case pointMsg:
+		if i, y := s.at(msg.y-top, h-top); y >= 0 {
+			s.focus = i
+		}
 	}
 }
 
@@ -112,4 +215,26 @@ func (v *tailView) click(x, y int) {
 	if clickRow(&v.list, y-1, 2) {
 		v.top, v.moved = 0, v.env.now
 	}
+}
+
+// under is the message where there is one at the place.
+func (v tailView) under(x, y int) under {
+	switch p := v.plan(); {
+	case p.bodyH == 0, y < 1:
+	case p.listH == 0, p.beside && x >= p.listW && y <= p.bodyH, !p.beside && y > p.listH && y <= p.listH+p.bodyH:
+		return overText
+	}
+	return overRows
+}
+
+// under is the text below the list.
+func (v stackView) under(_, y int) under { return belowList(y, v.listHeight(), v.list.Len()) }
+
+func (v doctorView) under(_, y int) under { return belowList(y, v.listHeight(), v.list.Len()) }
+
+func belowList(y, listHeight, rows int) under {
+	if y >= listHeight || rows == 0 {
+		return overText
+	}
+	return overRows
 }

@@ -88,6 +88,8 @@ func (v brokersView) update(msg any) (page, request) {
 		}
 	case actionMsg:
 		return v.act(msg.action)
+	case clickMsg, pointMsg:
+		v.panes.mouse(msg, 0, v.h)
 	}
 	return v, nil
 }

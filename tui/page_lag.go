@@ -134,6 +134,9 @@ func (v lagView) update(msg any) (page, request) {
 		}
 	case actionMsg:
 		return v.act(msg.action)
+	case clickMsg:
+		above := len(v.figuresIn(v.h))
+		v.rows.click(msg.y-above, v.h-above)
 	}
 	return v, nil
 }
@@ -336,6 +339,7 @@ func (v *lagView) shareCells() int {
 }
 
 func (v *lagView) layout() {
+	v.rows.list.Resize(v.h - len(v.figuresIn(v.h)) - tableFrame) // keys go by pages of it
 	name, offsets := 22, len("committed")
 	for i := range v.topics {
 		name = max(name, table.Width(v.topics[i].safe)+8)

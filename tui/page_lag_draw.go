@@ -204,17 +204,23 @@ func (v *lagView) oldestText() string {
 	return unknown
 }
 
+// figuresIn are the lines above the table, of which a low screen has one.
+func (v *lagView) figuresIn(h int) [][]segment {
+	if !v.ask.asked {
+		return nil
+	}
+	lines := v.figureLines()
+	if h < 14 {
+		lines = lines[:1]
+	}
+	return lines
+}
+
 func (v lagView) view(w, h int) string {
 	c := newCanvas(w, h)
-	if v.ask.asked {
-		lines := v.figureLines()
-		if h < 14 {
-			lines = lines[:1]
-		}
-		for _, l := range lines {
-			c.puts(l...)
-			c.end()
-		}
+	for _, l := range v.figuresIn(h) {
+		c.puts(l...)
+		c.end()
 	}
 	v.rows.draw(c, h-c.lines, v.rows.details(v.legend()), v.cells, v.notes())
 	c.blank(h)

@@ -48,3 +48,24 @@ func TestLagPageShowsTimesWhole(t *testing.T) {
 		d.keys(":").typing("lag order-settle").keys("enter").see(age(old) + " ago")
 	}
 }
+
+// Pages are of what is on the screen, and the window moves when the cursor leaves it.
+func TestLagMovesByPages(t *testing.T) {
+	f := fullCluster()
+	l := fixtureLag()
+	l.Queues, l.UnknownTopics = nil, nil
+	for i := range 100 {
+		l.Queues = append(l.Queues, inspect.QueueLag{MessageQueue: mq("orders-paid", "broker-a", i), Min: inspect.Exact(0), Max: inspect.Exact(9), Committed: inspect.Exact(8), Lag: inspect.Exact(1)})
+	}
+	f.lag = func(string) (inspect.GroupLag, error) { return l, nil }
+	d := driveCluster(t, 80, 24, defaultOptions(), f).keys("2", "g")
+	cursor := func() int { v := d.a.page().(lagView); return v.rows.list.Cursor() }
+	d.keys("j", "j")
+	if line := d.at("▸"); line != d.at("─ Lag")+4 {
+		t.Errorf("two rows down the cursor is on line %d:\n%s", line, d.frame())
+	}
+	d.keys("g", "ctrl+f")
+	if page := d.a.bodyHeight() - 2 - tableFrame; cursor() != page {
+		t.Errorf("a page is %d rows, want %d", cursor(), page)
+	}
+}

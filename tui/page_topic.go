@@ -87,6 +87,8 @@ func (v topicView) update(msg any) (page, request) {
 		}
 	case actionMsg:
 		return v.act(msg.action)
+	case clickMsg, pointMsg:
+		v.panes.mouse(msg, len(v.headLines()), v.h)
 	}
 	return v, nil
 }

@@ -58,6 +58,8 @@ func (v topicsView) update(msg any) (page, request) {
 		v.rows.list.Resize(v.h - tableFrame)
 	case answerMsg:
 		v.answer(msg)
+	case clickMsg:
+		v.rows.click(msg.y, v.h)
 	case actionMsg:
 		key, ok := v.rows.list.Current()
 		switch msg.action {

@@ -1,0 +1,95 @@
+package tui
+
+import (
+	"strings"
+	"testing"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// at is the line of the screen that has text in it.
+func (d *driver) at(text string) int {
+	d.t.Helper()
+	for y, l := range d.lines() {
+		if strings.Contains(l, text) {
+			return y
+		}
+	}
+	d.t.Errorf("no %q on the screen:\n%s", text, d.frame())
+	return 0
+}
+
+func (d *driver) wheel(x, y int) *driver {
+	d.send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress})
+	return d
+}
+
+func (d *driver) click(x, y int) *driver {
+	d.send(tea.MouseMsg{X: x, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+	return d
+}
+
+// What lies under the pointer moves: the message of a tail, not its list.
+func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
+	for name, size := range map[string][2]int{"beside": {120, 36}, "below": {80, 24}} {
+		t.Run(name, func(t *testing.T) {
+			d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, tailFixture(t))
+			d.keys("g", "m")
+			key, y := d.tail().current().key, d.at("─ Message ")
+			d.wheel(size[0]-5, y+3)
+			if got := d.tail(); got.top != wheelRows || got.current().key != key {
+				t.Errorf("over the message: scrolled to %d at message %s, want %d at %s", got.top, got.current().key, wheelRows, key)
+			}
+			d.wheel(5, d.at("─ Messages ")+3)
+			if got := d.tail(); got.top != 0 || got.current().key == key {
+				t.Errorf("over the list: scrolled to %d at message %s", got.top, got.current().key)
+			}
+			d.keys("enter").wheel(5, size[1]/2)
+			if got := d.tail(); got.top != wheelRows {
+				t.Errorf("over a zoomed message: scrolled to %d, want %d", got.top, wheelRows)
+			}
+		})
+	}
+	d, _ := stacking(t, 80, 24, defaultOptions(), tells)
+	d.keys("T", "m").wheel(5, d.at("Stack of")+2).see("4-15 of ").see("Stack of 20 threads").wheel(5, d.at("Threads of")+2).see("Stack of 1 thread ")
+	d = examining(t, 80, 24, fixtureReport(), nil).keys("m")
+	before := d.at("Evidence")
+	d.wheel(5, before+2)
+	if v := d.a.page().(doctorView); v.top != wheelRows || v.list.Cursor() != 0 {
+		t.Errorf("over the evidence: scrolled to %d at finding %d", v.top, v.list.Cursor())
+	}
+	d = driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("d", "m")
+	d.wheel(5, d.at("─ Configuration")+2)
+	if v := d.a.page().(groupView); v.panes.focus != groupConfig || v.panes.list[groupConfig].list.Cursor() != wheelRows || v.panes.list[groupMembers].list.Cursor() != 0 {
+		t.Errorf("over a pane: the focus is on %d", v.panes.focus)
+	}
+}
+
+// A click selects on every page, as the mouse says when it is turned on.
+func TestAClickSelectsOnEveryPage(t *testing.T) {
+	pages := map[string]struct{ keys, text string }{
+		"groups":        {"", "audit-copy"},
+		"lag":           {"2", "broker-a/1"},
+		"topics":        {"5", "订单"},
+		"topic":         {"5 enter", "broker-a/1"},
+		"group":         {"d", memberC},
+		"another pane":  {"d", "retryMaxTimes"},
+		"the only pane": {"d tab tab z", "retryMaxTimes"},
+		"brokers":       {"6", "broker-b"},
+		"name servers":  {"6", "10.0.3.12:9876"},
+	}
+	for name, p := range pages {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range sizes[1:] {
+				d := driveCluster(t, size[0], size[1], defaultOptions(), fullCluster()).keys(strings.Fields(p.keys)...).keys("m")
+				if size[1] == 24 && strings.HasSuffix(name, "pane") && name != "the only pane" {
+					continue // it is not on the screen
+				}
+				d.click(5, d.at(p.text))
+				if line := d.lines()[d.at(p.text)]; !strings.Contains(line, "▸") {
+					t.Errorf("%dx%d: the line clicked on is %q:\n%s", size[0], size[1], line, d.frame())
+				}
+			}
+		})
+	}
+}
