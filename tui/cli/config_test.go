@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -349,15 +348,14 @@ func TestConfigCheck(t *testing.T) {
 func TestConfigByPipe(t *testing.T) {
 	const text = "[clusters.piped]\nnamesrv = [\"a:1\"]\n"
 	tests := map[string]struct {
-		write func(w *os.File) // nil: nobody opens it
-		args  []string
-		want  int
-		says  string
+		opened bool // for writing, until the test is over
+		text   string
+		says   string
 	}{
-		"whole":        {func(w *os.File) { fmt.Fprint(w, text); w.Close() }, nil, statusDone, ""},
-		"nobody":       {nil, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: nobody has written to this pipe within 200ms"},
-		"without end":  {func(w *os.File) { fmt.Fprint(w, text) }, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: whoever writes it has not come to an end within 200ms"},
-		"without text": {func(*os.File) {}, []string{"--timeout", "200ms"}, statusUsage, ": cannot be read: whoever writes it has not come to an end within 200ms"},
+		"nobody":       {false, "", ": cannot be read: nothing was written to this pipe within 2s"},
+		"without end":  {true, text, ": cannot be read: whoever writes it has not come to an end within 2s"},
+		"without text": {true, "", ": cannot be read: nothing was written to this pipe within 2s"},
+		"whole":        {false, text, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -368,24 +366,22 @@ func TestConfigByPipe(t *testing.T) {
 			} else if err != nil {
 				t.Fatal(err)
 			}
-			if tt.write != nil {
-				opened := make(chan *os.File, 1)
-				go func() {
-					w, err := os.OpenFile(path, os.O_WRONLY, 0) // waits for the reader
-					if err == nil {
-						tt.write(w)
-					}
-					opened <- w
-				}()
-				t.Cleanup(func() {
-					if w := <-opened; w != nil {
-						w.Close()
-					}
-				})
+			if tt.opened {
+				w, err := os.OpenFile(path, os.O_RDWR, 0) // waits for no reader
+				must(t, err)
+				t.Cleanup(func() { w.Close() })
+				_, err = w.WriteString(tt.text)
+				must(t, err)
 			}
-			p := runs(t, append([]string{"config", "show", "--config", path}, tt.args...)).want(t, tt.want, tt.says)
-			if tt.want == statusDone && !strings.Contains(p.out.String(), "clusters.piped") {
-				t.Errorf("stdout = %q", p.out)
+			if tt.says != "" {
+				runs(t, []string{"config", "show", "--config", path, "--timeout", "2s"}).want(t, statusUsage, tt.says)
+				return
+			}
+			written := make(chan error, 1)
+			go func() { written <- os.WriteFile(path, []byte(tt.text), 0) }() // waits for the reader
+			p := runs(t, []string{"config", "show", "--config", path, "--timeout", "1h"}).want(t, statusDone, "")
+			if err := <-written; err != nil || !strings.Contains(p.out.String(), "clusters.piped") {
+				t.Errorf("%v, stdout = %q", err, p.out)
 			}
 		})
 	}

@@ -65,7 +65,7 @@ func readPipe(path string, limit time.Duration) ([]byte, error) {
 		select {
 		case <-again.C:
 		case <-end.C:
-			return nil, fmt.Errorf("nobody has written to this pipe within %v", limit)
+			return nil, nothingWritten(limit)
 		}
 	}
 }
@@ -73,9 +73,15 @@ func readPipe(path string, limit time.Duration) ([]byte, error) {
 // pipePause is how long after a pipe nobody writes to is looked at again.
 const pipePause = 10 * time.Millisecond
 
+func nothingWritten(limit time.Duration) error {
+	return fmt.Errorf("nothing was written to this pipe within %v", limit)
+}
+
 func readBounded(f *os.File, limit time.Duration) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
 	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded) && len(text) == 0:
+		err = nothingWritten(limit)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		err = fmt.Errorf("whoever writes it has not come to an end within %v", limit)
 	case err == nil && len(text) > maxConfig:
