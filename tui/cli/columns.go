@@ -44,13 +44,22 @@ func (e *env) timeText(t time.Time) string {
 	return t.In(e.location).Format(textTime)
 }
 
+// maxCell is how wide a cell may be that others stand behind: no topic or group has a
+// longer name, but a client gives itself its id, of up to 32 KiB, and each row is as wide
+// as the widest.
+const maxCell = 256
+
 // appendTable writes rows, the first of which is the head. align has a letter for each
-// column: r puts its cells to the right. Foreign text is made safe.
+// column: r puts its cells to the right. Foreign text is made safe, and cut to maxCell but
+// in the last column; JSON has it whole.
 func appendTable(dst []byte, align string, rows [][]string) []byte {
 	widths := make([]int, len(align))
 	for _, row := range rows {
 		for i, cell := range row {
 			row[i] = tui.SafeText(cell)
+			if i < len(align)-1 {
+				row[i] = table.CutMiddle(row[i], maxCell)
+			}
 			widths[i] = max(widths[i], table.Width(row[i]))
 		}
 	}

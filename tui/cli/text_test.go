@@ -1,6 +1,11 @@
 package cli
 
-import "testing"
+import (
+	"strings"
+	"testing"
+
+	"eyeq/tui/table"
+)
 
 func TestTheSummaryCountsAsPeopleDo(t *testing.T) {
 	for s, want := range map[summary]string{
@@ -11,5 +16,18 @@ func TestTheSummaryCountsAsPeopleDo(t *testing.T) {
 		if got := s.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
+	}
+}
+
+// One client's id of many characters does not make every row as long.
+func TestATableIsNotAsWideAsTheLongestID(t *testing.T) {
+	long := "begin" + strings.Repeat("x", 30_000) + "end"
+	text := string(appendTable(nil, "lrl", [][]string{{"CLIENT", "N", "WHY"}, {"c1", "1", "-"}, {long, "2", long}}))
+	lines := strings.Split(text, "\n")
+	if w := table.Width(lines[1]); w > maxCell+20 {
+		t.Errorf("a row of short cells is %d wide", w)
+	}
+	if !strings.HasPrefix(lines[2], "beginx") || !strings.Contains(lines[2], "end  ") || !strings.HasSuffix(lines[2], long) {
+		t.Errorf("the row of the long id is %.300s", lines[2])
 	}
 }
