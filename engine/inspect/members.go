@@ -111,6 +111,7 @@ func (in *Inspector) merge(group string, answers []said) Members {
 				member = &Member{ClientID: one.ClientID, Language: one.Language, Version: protocol.VersionText(one.Version)}
 				byID[one.ClientID] = member
 			}
+			member.within(&a.broker)
 			member.Brokers = addOnce(member.Brokers, a.broker.name)
 			member.Addresses = addOnce(member.Addresses, one.ClientAddr)
 		}
@@ -119,7 +120,7 @@ func (in *Inspector) merge(group string, answers []said) Members {
 		member := byID[id]
 		member.Addresses = processes(member, answers)
 		for _, name := range known {
-			if !slices.Contains(member.Brokers, name) {
+			if !slices.Contains(member.Brokers, name) && member.Why.Kind != ReasonProxy {
 				member.Missing = append(member.Missing, name)
 			}
 		}
@@ -209,6 +210,9 @@ func (in *Inspector) askMembers(ctx context.Context, m *Members, answers []said,
 	}
 	each(len(m.Members), 0, func(i int) {
 		member := &m.Members[i]
+		if member.Why.Kind == ReasonProxy {
+			return // the question would cost its whole time
+		}
 		defer func() { in.askStatus(ctx, m.Group, member, answers) }()
 		for _, name := range member.Brokers {
 			addr := addrs[name]

@@ -41,8 +41,11 @@ func (in *Inspector) PlanPause(ctx context.Context, r PauseRequest) (PausePlan, 
 	known := slices.ContainsFunc(p.Brokers, func(row PauseRow) bool { return row.config != "" })
 	members := in.merge(r.Group, said)
 	if !known {
-		if !slices.ContainsFunc(p.Brokers, func(row PauseRow) bool { return row.Error != "" && !row.Missing }) && !s.knows(r.Group) {
-			return p, &NotFoundError{"group", r.Group}
+		asked := !slices.ContainsFunc(p.Brokers, func(row PauseRow) bool { return row.Error != "" && !row.Missing })
+		if asked && !s.knows(r.Group) && len(members.Members) == 0 {
+			if err := in.round(s).absent(ctx, r.Group, members.Problems); err != nil {
+				return p, err
+			}
 		}
 		p.Why = "no broker that answers has a configuration of the group: there is nothing to " + p.verb()
 	}
@@ -121,6 +124,10 @@ func (in *Inspector) pauseState(ctx context.Context, addr string, r *PauseReques
 func pauseEffect(m *Member, r *PauseRequest) MemberEffect {
 	e := MemberEffect{ClientID: m.ClientID, Language: m.Language, Version: m.Version, Obeys: true}
 	switch {
+	case m.Why.Kind == ReasonProxy && r.Resume:
+		e.Effect = "gets messages again from its proxy, within seconds"
+	case m.Why.Kind == ReasonProxy:
+		e.Effect = "finishes what it has, and gets no more from its proxy"
 	case r.Resume:
 		e.Effect = "gets messages again with its next pull, within a second or two"
 	case m.Language == "JAVA":

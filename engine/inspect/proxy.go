@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"sync"
 	"time"
@@ -162,6 +163,21 @@ func (b *heartbeat) member() Member {
 		m.Addresses = []string{c.Remote}
 	}
 	return m
+}
+
+// rpcClient is the form of the ids of clients that speak gRPC: host, process, a count of
+// its clients and a time in base 36. Those of remoting clients have no such parts.
+var rpcClient = regexp.MustCompile(`^[^@]+@[0-9]+@[0-9]+@[0-9a-z]+$`)
+
+// within marks a client of a proxy that runs inside a broker (proxy mode LOCAL). The broker
+// knows it as a member of its own and answers no question about it, since gRPC clients
+// cannot be asked; another broker does not know it, and need not.
+func (m *Member) within(b *broker) {
+	if m.Proxy != "" || !b.five() || !rpcClient.MatchString(m.ClientID) {
+		return
+	}
+	m.Proxy = b.name
+	m.Why = Reason{ReasonProxy, "connected by the proxy inside " + b.name + ", which passes no question on to it"}
 }
 
 // proxied reports whether all members are connected by a proxy.

@@ -139,3 +139,34 @@ func TestMoreClientsBehindProxiesThanAreRead(t *testing.T) {
 		}
 	}, sandboxtest.Topic(heartbeatTopic, 1))
 }
+
+// A gRPC client of a proxy that runs inside a broker is a member there, but cannot be
+// asked: it is behind a proxy, not silent, and no fault of its that others do not know it.
+func TestClientOfAProxyInsideABroker(t *testing.T) {
+	connected := func(name string, version string, ids ...string) said {
+		a := said{broker: broker{name: name, version: version, addr: name + ":1"}}
+		a.connections.ConsumeType, a.connections.MessageModel = protocol.ConsumePassively, protocol.Clustering
+		for _, id := range ids {
+			a.connections.ConnectionSet = append(a.connections.ConnectionSet, protocol.Connection{ClientID: id, ClientAddr: "127.0.0.1:53280", Language: "JAVA", Version: 479})
+		}
+		return a
+	}
+	in := New(Options{})
+	const rpc, plain = "vm@19172@0@nm5adps7t", "192.0.2.2@20365#1796041736749855095@unit"
+	m := in.merge("g", []said{connected("broker-p", "V5_3_3", rpc), connected("broker-q", "V5_3_3", "vm@19173@1@nm5cnccmx")})
+	if m.Kind != KindProxy || !m.proxied() || len(m.Members) != 2 {
+		t.Fatalf("members %+v", m)
+	}
+	one := m.Members[0]
+	if one.Proxy != "broker-p" || len(one.Missing) > 0 || one.Why.String() != "behind a proxy: connected by the proxy inside broker-p, which passes no question on to it" {
+		t.Errorf("member %+v", one)
+	}
+	in.askMembers(t.Context(), &m, nil, true) // without a client: it would panic if it asked
+	m = in.merge("g", []said{connected("broker-p", "V5_3_3", rpc, plain), connected("broker-q", "V5_3_3", plain)})
+	if m.Kind != KindPush || m.Members[0].Why.Kind != ReasonNone || m.Members[1].Why.Kind != ReasonProxy {
+		t.Errorf("members of both kinds %+v", m)
+	}
+	if m = in.merge("g", []said{connected("broker-4", "V4_9_7", rpc)}); m.Members[0].Why.Kind != ReasonNone {
+		t.Errorf("at a broker that has no proxy inside: %+v", m.Members[0])
+	}
+}

@@ -74,6 +74,8 @@ func memberEffect(m *Member, t protocol.ConsumeType, method ResetMethod) MemberE
 		return say(false, "does not read what is reset")
 	case method == MethodNone:
 		return say(false, "is connected, and commits every few seconds")
+	case m.Why.Kind == ReasonProxy && method == MethodServer:
+		return say(true, "gets messages from there with what its proxy takes next")
 	case pull && method == MethodPush:
 		return say(false, "a pull consumer keeps its own position and ignores a reset: restart it")
 	case pull:
