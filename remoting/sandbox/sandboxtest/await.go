@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// awaitTimeout bounds a wait by asking; awaitPause is the time between two
-// questions.
+// awaitTimeout bounds a wait by asking: longer than what busy brokers and members take.
+// awaitPause is the time between two questions.
 const (
-	awaitTimeout = 15 * time.Second
+	awaitTimeout = time.Minute
 	awaitPause   = 20 * time.Millisecond
 )
 
