@@ -79,7 +79,6 @@ func (a *app) serveChange(r request) tea.Cmd {
 // onChanged tells what a change of a group came to, in the status line and in its
 // dialog.
 func (a *app) onChanged(msg tea.Msg) tea.Cmd {
-	a.writing = ""
 	text, sev := "", notice
 	switch msg := msg.(type) {
 	case resetAnyDoneMsg:
@@ -102,13 +101,9 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 			text, sev = text+because(msg.err), failure
 		}
 	}
-	a.note = note{text, sev, a.env.now}
-	cmds := []tea.Cmd{a.toDialogs(msg), a.toPage(hurryMsg{})}
+	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(hurryMsg{}))
 	a.hurryWatched()
-	if a.leave.after {
-		cmds = append(cmds, a.beginLeave(a.leave.interrupted))
-	}
-	return tea.Batch(cmds...)
+	return cmd
 }
 
 func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time) tea.Cmd {

@@ -292,7 +292,6 @@ func (a *app) onFilter(r filterRequest) tea.Cmd {
 }
 
 func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
-	a.writing = ""
 	good := 0
 	for i := range msg.rows {
 		if msg.rows[i].Err == nil && msg.rows[i].Verified {
@@ -307,10 +306,5 @@ func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
 	if msg.err != "" {
 		text += ": " + msg.err
 	}
-	a.note = note{text, sev, a.env.now}
-	cmd := a.toDialogs(msg)
-	if a.leave.after {
-		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
-	}
-	return cmd
+	return a.written(msg, text, sev)
 }

@@ -115,7 +115,6 @@ func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
 // onSettleDone tells what became of a decision and closes its dialog when there
 // is nothing in it to be read.
 func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
-	a.writing = ""
 	good := 0
 	became := ""
 	for _, r := range msg.rows {
@@ -127,13 +126,12 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 	if became == "dead letter" {
 		became = "sent to the dead letters"
 	}
-	text := plural(good, "message") + " " + became
-	a.note = note{text, notice, a.env.now}
-	if good < len(msg.rows) {
-		a.note = note{fmt.Sprintf("%d of %s done", good, plural(len(msg.rows), "message")), failure, a.env.now}
-	}
-	if msg.err != "" {
-		a.note = note{"nothing was decided: " + msg.err, failure, a.env.now}
+	text, sev := plural(good, "message")+" "+became, notice
+	switch {
+	case msg.err != "":
+		text, sev = "nothing was decided: "+msg.err, failure
+	case good < len(msg.rows):
+		text, sev = fmt.Sprintf("%d of %s done", good, plural(len(msg.rows), "message")), failure
 	}
 	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d dialog) bool {
 		s, ok := d.(settleDialog)
@@ -142,16 +140,13 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 		}
 		return ok && s.ticket == msg.ticket && s.finished()
 	})
-	cmds := []tea.Cmd{a.toDialogs(msg), a.cmds.readNow(a.engines)}
+	cmds := []tea.Cmd{a.written(msg, text, sev), a.cmds.readNow(a.engines)}
 	if a.shown == viewQueue {
 		if good > 0 {
 			a.queue.list.ClearMarks()
 		}
 		a.poll++
 		cmds = append(cmds, a.readHeld())
-	}
-	if a.leave.after {
-		cmds = append(cmds, a.beginLeave(a.leave.interrupted))
 	}
 	return tea.Batch(cmds...)
 }

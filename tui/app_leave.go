@@ -15,6 +15,17 @@ var ErrInterrupted = errors.New("interrupted")
 // ErrLeaveTimeout is what Run returns when the engines did not end in time.
 var ErrLeaveTimeout = errors.New("leaving in order took too long")
 
+// written ends the write that was on its way: the status line tells what has come of it,
+// the dialogs get msg, and whoever has wanted to leave meanwhile leaves.
+func (a *app) written(msg tea.Msg, text string, sev severity) tea.Cmd {
+	a.writing, a.note = "", note{text, sev, a.env.now}
+	cmd := a.toDialogs(msg)
+	if a.leave.after {
+		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
+	}
+	return cmd
+}
+
 // askLeave leaves, after one question as a member of a real group.
 func (a *app) askLeave() tea.Cmd {
 	if !a.env.o.Member || a.ended {

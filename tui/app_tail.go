@@ -78,15 +78,9 @@ func (a *app) tailHere() tea.Cmd {
 
 // onResent tells what became of dead letters that were sent back.
 func (a *app) onResent(msg resendDoneMsg) tea.Cmd {
-	a.writing = ""
 	text := plural(msg.done, "dead letter") + " sent back"
-	a.note = note{text, notice, a.env.now}
 	if msg.err != "" || msg.done < len(msg.rows) {
-		a.note = note{text + " of " + grouped(int64(len(msg.rows))) + because(msg.err), failure, a.env.now}
+		return a.written(msg, text+" of "+grouped(int64(len(msg.rows)))+because(msg.err), failure)
 	}
-	cmd := a.toDialogs(msg)
-	if a.leave.after {
-		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
-	}
-	return cmd
+	return a.written(msg, text, notice)
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -162,18 +163,9 @@ func (d directDialog) hint(c *canvas) string {
 
 // onDirect tells what a member made of a message.
 func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
-	a.writing = ""
-	text := msg.words
-	if text == "" {
-		text = msg.err
+	sev := failure
+	if msg.consumed {
+		sev = notice
 	}
-	a.note = note{"message: " + text, notice, a.env.now}
-	if !msg.consumed {
-		a.note.sev = failure
-	}
-	cmd := a.toDialogs(msg)
-	if a.leave.after {
-		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
-	}
-	return cmd
+	return a.written(msg, "message: "+cmp.Or(msg.words, msg.err), sev)
 }
