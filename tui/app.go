@@ -77,7 +77,6 @@ type app struct {
 	turned  time.Time // when the shown view was gone to
 	leave   leaving
 	poll    int    // number of the polling that is going on
-	tickets int    // of dialogs whose answers are told apart
 	writing string // a write that is on its way, in words
 	ended   bool   // the engines have ended
 	exit    error  // what Run returns

@@ -38,8 +38,7 @@ func (a *app) switchCluster(name string) tea.Cmd {
 	case a.writing != "":
 		return a.refuse("cluster: " + a.writing + " is still being written")
 	}
-	a.env.tickets++
-	d := clusterDialog{env: a.env, name: SafeText(name), ticket: a.env.tickets}
+	d := clusterDialog{env: a.env, name: SafeText(name), ticket: a.env.newTicket()}
 	a.push(d)
 	open := a.cmds.openCluster(o.Switch, name, d.ticket)
 	if o.Asks == nil || !o.Asks(name) {

@@ -35,8 +35,7 @@ func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
 	if d.count == 0 {
 		return a.refuse(why)
 	}
-	a.tickets++
-	d.ticket = a.tickets
+	d.ticket = a.env.newTicket()
 	a.push(newSettleDialog(d))
 	return nil
 }

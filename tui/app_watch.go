@@ -73,8 +73,7 @@ func (a *app) pollWatched() tea.Cmd {
 	if w == nil || w.asking || a.env.now.Before(w.next) || !slices.Contains([]viewID{viewWatch, viewQueue, viewEvents}, a.shown) {
 		return nil
 	}
-	a.env.tickets++
-	w.ticket, w.asking, w.began, w.visited = a.env.tickets, true, a.env.now, a.env.now
+	w.ticket, w.asking, w.began, w.visited = a.env.newTicket(), true, a.env.now, a.env.now
 	return a.cmds.watch(a.env.o.Inspect, w.group, w.ticket)
 }
 

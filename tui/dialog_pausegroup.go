@@ -49,8 +49,7 @@ func newPauseGroupDialog(e *env, group string, resume bool) (pauseGroupDialog, r
 }
 
 func (d *pauseGroupDialog) preview() request {
-	d.env.tickets++
-	d.ticket, d.loading, d.err = d.env.tickets, true, ""
+	d.ticket, d.loading, d.err = d.env.newTicket(), true, ""
 	return planPauseRequest{d.ticket, inspect.PauseRequest{Group: d.group, Resume: d.resume}}
 }
 

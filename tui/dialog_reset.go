@@ -152,8 +152,7 @@ func (d *resetDialog) preview() request {
 		d.setRows()
 		return nil
 	}
-	d.env.tickets++
-	d.ticket = d.env.tickets
+	d.ticket = d.env.newTicket()
 	d.asked, d.loading, d.err, d.stale, d.from = target, true, "", false, ""
 	if d.kind == toFile {
 		d.from = strings.TrimSpace(d.value.value())

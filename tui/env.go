@@ -29,6 +29,12 @@ type env struct {
 	savedTo map[string]string
 }
 
+// newTicket is the number of a question, by which its answer is known.
+func (e *env) newTicket() int {
+	e.tickets++
+	return e.tickets
+}
+
 // loadingAfter keeps "loading" from flashing up when the answer is there at once.
 const loadingAfter = 150 * time.Millisecond
 

@@ -204,7 +204,7 @@ func TestADecisionHoldsALeaveUp(t *testing.T) {
 	_, r := d.a.dialogs[0].update(tea.KeyMsg{Type: tea.KeyEnter})
 	d.a.serve(r) // its command is not carried out yet
 	d.keys("ctrl+c").see("a decision about 1 held message is still being written")
-	d.send(settleDoneMsg{ticket: d.a.tickets})
+	d.send(settleDoneMsg{ticket: d.a.env.tickets})
 	d.see("leaving: stopping")
 }
 

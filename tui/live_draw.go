@@ -140,7 +140,7 @@ func (v *liveView) emptyReason() []string {
 	}
 	var lines []string
 	if s.NamesrvError != "" {
-		lines = append(lines, "", v.env.bad()+" name server: "+s.NamesrvError,
+		lines = append(lines, "", failure.sign()+" name server: "+s.NamesrvError,
 			"  asked: "+strings.Join(s.Namesrv, ", "), "  it is tried again by itself · "+v.env.keys.first("log")+" log")
 	}
 	for i := range s.Topics {
@@ -154,9 +154,6 @@ func (v *liveView) emptyReason() []string {
 	}
 	return lines
 }
-
-// bad is the sign of a failure.
-func (e *env) bad() string { return failure.sign() }
 
 // ownerLetter is the member a queue belongs to, in one letter where that is possible.
 func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {

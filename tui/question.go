@@ -102,8 +102,7 @@ func (q *question) due(now time.Time) bool {
 
 // begin puts it on its way.
 func (q *question) begin(e *env) ask {
-	e.tickets++
-	q.ticket, q.asking, q.began, q.stop, q.hurried = e.tickets, true, e.now, make(chan struct{}), false
+	q.ticket, q.asking, q.began, q.stop, q.hurried = e.newTicket(), true, e.now, make(chan struct{}), false
 	return ask{q.kind, q.names, q.ticket, q.stop}
 }
 
@@ -174,7 +173,7 @@ func (q *question) lines(e *env) []string {
 		}
 		lines := []string{""}
 		for i, part := range wrapText(q.what+": "+q.err, max(e.width-10, 20)) {
-			lines = append(lines, []string{e.bad() + " ", "  "}[min(i, 1)]+part)
+			lines = append(lines, []string{failure.sign() + " ", "  "}[min(i, 1)]+part)
 		}
 		keys := "  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log"
 		if len(e.o.Clusters) > 1 {

@@ -221,7 +221,7 @@ func (v *tailView) emptyReason() []string {
 	e := v.env
 	switch {
 	case v.err != "":
-		return []string{"", e.bad() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
+		return []string{"", failure.sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
 	case v.opening, v.tail == nil && e.o.OpenTail != nil:
 		return []string{"", "opening " + SafeText(v.request.Topic) + " …"}
 	case v.filter != "" && len(v.ring.rows) > 0:

@@ -97,8 +97,7 @@ const dlqPrefix = "%DLQ%"
 
 // renew forgets all messages; answers that are on their way are for nobody.
 func (v *tailView) renew() {
-	v.env.tickets++
-	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.tickets, nil, false, false, ""
+	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.newTicket(), nil, false, false, ""
 	v.ring, v.shown, v.first, v.frozen, v.passes, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, nil, false
 	v.total, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, bodyKey{}, 0
 	v.rates = [histogram]int64{}

@@ -63,7 +63,7 @@ func (s *source) addLive(l *inspect.Live) {
 func (w *watch) waitingLines(e *env) []string {
 	switch {
 	case w.err != "":
-		return []string{"", e.bad() + " " + SafeText(w.group) + ": " + w.err,
+		return []string{"", failure.sign() + " " + SafeText(w.group) + ": " + w.err,
 			"  it is asked again by itself · " + e.keys.first("refresh") + " now · " + e.keys.first("log") + " log"}
 	case w.past.live == nil:
 		return []string{"", "asking brokers and members of " + SafeText(w.group) + " …"}
