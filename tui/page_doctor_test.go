@@ -154,6 +154,22 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 	d.later(time.Second)
 }
 
+// A text that had been scrolled used to stay so under the finding that was clicked on.
+func TestAClickedFindingIsReadFromItsBeginning(t *testing.T) {
+	d := examining(t, 120, 36, fixtureReport(), nil)
+	d.keys("m", "J", "J")
+	scrolled := d.a.page().(doctorView).top
+	for y, l := range d.lines() {
+		if strings.Contains(l, "more_members_than_queues") {
+			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
+		}
+	}
+	v := d.a.page().(doctorView)
+	if f := v.current(); scrolled != 2 || f.Code != "more_members_than_queues" || v.top != 0 {
+		t.Errorf("after two lines (%d) and a click %s is shown from line %d, want the second finding from its first", scrolled, f.Code, v.top)
+	}
+}
+
 // Presses beyond the last line of the evidence used to be owed by as many back.
 func TestEvidenceScrollsNoFurtherThanItsEnd(t *testing.T) {
 	d := examining(t, 120, 36, fixtureReport(), nil)
