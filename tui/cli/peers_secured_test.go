@@ -61,7 +61,7 @@ func TestAccessControlOnBrokers(t *testing.T) {
 			}
 			noSecretIn(t, state, tt.secret)
 		}
-		readerIsDenied(t, ns)
+		readerIsDenied(t, target.Line, ns)
 		rightsAreTakenAway(t, own, target, ns)
 	})
 }
@@ -126,7 +126,7 @@ func rightsAreTakenAway(t *testing.T, own *sandboxtest.OwnBrokers, target *sandb
 }
 
 // readerIsDenied: a key that may consume one topic, and what it may not (R150).
-func readerIsDenied(t *testing.T, ns string) {
+func readerIsDenied(t *testing.T, line, ns string) {
 	env := withEnv("EYEQ_ACCESS_KEY", sandboxtest.ReaderKey, "EYEQ_SECRET_KEY", sandboxtest.ReaderSecret)
 	consume := []string{"consume", "-t", sandboxtest.ReadableTopic, "--headless", "--idle-exit", "3s", "-o", "none", "--namesrv", ns, "-g"}
 	runs(t, append(consume, sandboxtest.ReadableGroup), env).want(t, statusDone, "")
@@ -137,7 +137,12 @@ func readerIsDenied(t *testing.T, ns string) {
 		}
 	}
 	// Name servers take a deletion from anybody: what the brokers refuse must not have been asked of them.
-	runs(t, []string{"topic", "delete", sandboxtest.ReadableTopic, "--yes", "--namesrv", ns}, env, withEnv("XDG_STATE_HOME", t.TempDir())).want(t, statusFailed, "it is not seen to be gone")
+	// A 5.x broker refuses the look before it already.
+	says := "nothing was changed: "
+	if line == "4" {
+		says = "it is not seen to be gone"
+	}
+	runs(t, []string{"topic", "delete", sandboxtest.ReadableTopic, "--yes", "--namesrv", ns}, env, withEnv("XDG_STATE_HOME", t.TempDir())).want(t, statusFailed, says)
 	runs(t, append(consume, sandboxtest.ReadableGroup), env).want(t, statusDone, "")
 	p := runs(t, []string{"send", sandboxtest.ReadableTopic, "x", "--namesrv", ns}, withEnv("EYEQ_ACCESS_KEY", sandboxtest.AdminKey, "EYEQ_SECRET_KEY", sandboxtest.AdminSecret))
 	p.want(t, statusDone, "")
