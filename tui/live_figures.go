@@ -137,7 +137,7 @@ func (v *liveView) drawFigures(c *canvas) {
 		return
 	case v.pic.scene == nil:
 		if !v.env.young() {
-			c.put(v.env.th.dim, " no figures yet: the engine has not shown anything")
+			c.put(v.env.th.dim, " no figures yet")
 		}
 		c.end()
 		c.blank(c.lines + v.plan.figures - 1)

@@ -52,7 +52,7 @@ func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
 	}
 	d, _ := stacking(t, 80, 24, defaultOptions(), tells)
 	d.keys("T", "m").wheel(5, d.at("Stack of")+2).see("4-15 of ").see("Stack of 20 threads").wheel(5, d.at("Threads of")+2).see("Stack of 1 thread ")
-	d = examining(t, 80, 24, fixtureReport(), nil).keys("m")
+	d = examining(t, 60, 16, fixtureReport(), nil).keys("m")
 	before := d.at("Evidence")
 	d.wheel(5, before+2)
 	if v := d.a.page().(doctorView); v.top != wheelRows || v.list.Cursor() != 0 {

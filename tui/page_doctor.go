@@ -91,7 +91,7 @@ func (v doctorView) act(a action) (page, request) {
 		}
 		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
 	}
-	v.split.act(a, len(v.findingLines(v.current(), v.w-3)))
+	v.split.act(a, len(v.findingLines(v.current(), v.w-3)), v.h-v.listHeight()-2)
 	return v, nil
 }
 

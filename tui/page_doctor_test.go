@@ -172,7 +172,7 @@ func TestAClickedFindingIsReadFromItsBeginning(t *testing.T) {
 
 // Presses beyond the last line of the evidence used to be owed by as many back.
 func TestEvidenceScrollsNoFurtherThanItsEnd(t *testing.T) {
-	d := examining(t, 120, 36, fixtureReport(), nil)
+	d := examining(t, 60, 16, fixtureReport(), nil)
 	for range 50 {
 		d.keys("J")
 	}
@@ -182,5 +182,13 @@ func TestEvidenceScrollsNoFurtherThanItsEnd(t *testing.T) {
 	}
 	if up := d.keys("K").frame(); up == end {
 		t.Errorf("K at the end does not move the evidence:\n%s", up)
+	}
+}
+
+// What is all on the screen stays where it is.
+func TestEvidenceThatFitsDoesNotScroll(t *testing.T) {
+	d := examining(t, 200, 60, fixtureReport(), nil)
+	if before, after := d.frame(), d.keys("J").frame(); before != after {
+		t.Errorf("J moves what is wholly seen:\n%s", after)
 	}
 }

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 
 	"eyeq/engine/inspect"
@@ -16,13 +17,21 @@ func (v *groupView) subscription(topic string) *inspect.SubscriptionRow {
 	return &v.data.Subscriptions.Rows[i]
 }
 
+// told is how many members have said what they subscribe to.
+func (v *groupView) told() int {
+	return len(v.data.Subscriptions.Members) - len(v.data.Subscriptions.Unknown)
+}
+
 func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 	r, th := v.subscription(k), v.env.th
 	cells[0] = table.Cell{Text: r.Topic, Style: th.text, Name: true}
 	cells[1] = table.Cell{Text: r.Type, Style: th.dim}
-	if r.Same {
+	switch told := v.told(); {
+	case r.Same && told == 0 && len(r.Cells) > 0:
+		cells[2] = table.Cell{Text: unknown, Style: th.warn}
+	case r.Same:
 		cells[2] = table.Cell{Text: "✓ " + same, Style: th.good}
-	} else {
+	default:
 		cells[2] = table.Cell{Text: failure.sign() + " DIFF", Style: th.bad}
 	}
 	cells[3] = table.Cell{Text: orDash(r.Broker), Style: th.text}
@@ -86,7 +95,15 @@ func (v *groupView) subscriptionsPane() paneText {
 	}
 	details := v.panes.list[groupSubscriptions].details(v.detail.note(v.env))
 	if s := &v.data.Subscriptions; v.detail.asked && len(s.Rows) > 0 && details == "" {
-		details = map[bool]string{true: "all members agree ✓", false: failure.sign() + " members differ"}[s.Agree]
+		all, told := len(s.Members), v.told()
+		switch {
+		case !s.Agree:
+			details = failure.sign() + " members differ"
+		case told < all:
+			details = fmt.Sprintf("%s %d of %s told", warning.sign(), told, plural(all, "member"))
+		default:
+			details = "all members agree ✓"
+		}
 	}
 	return paneText{details, v.subscriptionCells, notes}
 }

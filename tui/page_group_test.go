@@ -41,3 +41,24 @@ func TestQueuesOfAMemberAreInTheirOrder(t *testing.T) {
 		t.Errorf("the queues are not in their order:\n%s", frame)
 	}
 }
+
+// A member that has not said what it subscribes to agrees with nobody.
+func TestSilentMembersDoNotAgree(t *testing.T) {
+	silent := func(ids ...string) *driver {
+		f := fullCluster()
+		detail := fixtureDetail()
+		s := &detail.Subscriptions
+		s.Unknown, s.Agree = map[string]inspect.Reason{}, true
+		for i := range s.Rows {
+			s.Rows[i].Same = true
+		}
+		for _, id := range ids {
+			s.Unknown[id] = inspect.Reason{Kind: inspect.ReasonUnreachable}
+		}
+		f.group = func(string) (inspect.GroupDetail, error) { return detail, nil }
+		return driveCluster(t, 120, 36, defaultOptions(), f).keys("d")
+	}
+	silent().see("all members agree ✓").see("✓ same")
+	silent(memberC).miss("all members agree").see("2 of 3 members told").see("✓ same")
+	silent(memberA, memberB, memberC).miss("all members agree").see("0 of 3 members told").miss("✓ same")
+}

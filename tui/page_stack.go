@@ -106,7 +106,7 @@ func (v stackView) act(a action) (page, request) {
 	case "save":
 		return v.askSave()
 	}
-	lines := len(v.below())
+	lines, shown := len(v.below()), v.h-v.listHeight()-2
 	if v.list.Len() == 0 { // a text that is in no known form is scrolled as it is
 		switch a {
 		case "down":
@@ -116,10 +116,10 @@ func (v stackView) act(a action) (page, request) {
 		case "top":
 			v.top = 0
 		case "bottom":
-			v.top = max(lines-1, 0)
+			v.top = max(lines-shown, 0)
 		}
 	}
-	v.split.act(a, lines)
+	v.split.act(a, lines, shown)
 	return v, nil
 }
 

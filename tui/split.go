@@ -20,13 +20,14 @@ func listHeight(n, most int) int {
 	return min(max(n, 3)+tableFrame, max(most, tableFrame+1))
 }
 
-// act applies a key; the text has so many lines.
-func (s *split[K]) act(a action, lines int) {
+// act applies a key; the text has so many lines, of which some are shown at a time.
+func (s *split[K]) act(a action, lines, shown int) {
+	end := max(lines-max(shown, 1), 0)
 	switch a {
 	case "body-down":
-		s.top = min(s.top+1, max(lines-1, 0))
+		s.top = min(s.top+1, end)
 	case "body-up":
-		s.top = max(s.top-1, 0)
+		s.top = max(min(s.top, end)-1, 0)
 	default:
 		if s.list.Len() > 0 && moveBy(&s.list, a) {
 			s.top = 0
