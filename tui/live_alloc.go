@@ -120,7 +120,7 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 	return text
 }
 
-func isBroadcast(s *scene) bool { return s.Model.String() == "BROADCASTING" }
+func isBroadcast(s *scene) bool { return s.Model == broadcasting }
 
 // allocNotes says why there is no allocation.
 func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {

@@ -201,7 +201,7 @@ func groupKind(r *inspect.GroupRow) string {
 	return text
 }
 
-// broadcasting is the message model of that name.
+// broadcasting is the message model of that name, which the screen may not import.
 const broadcasting = 2
 
 func (v *groupsView) cells(k string, cells []table.Cell) {
