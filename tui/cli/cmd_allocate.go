@@ -233,15 +233,7 @@ func (f *allocateFlags) makeQueues(w *allocationWorld) error {
 
 // ask asks the cluster for the queues of the topics, the members of the group, or both.
 func (w *allocationWorld) ask(ctx context.Context, e *env, queues, members bool) error {
-	c, err := e.loadConfig()
-	if err != nil {
-		return err
-	}
-	t, err := e.target(c)
-	if err != nil {
-		return err
-	}
-	client, err := e.newClient(t, nil)
+	client, _, err := e.connect()
 	if err != nil {
 		return err
 	}

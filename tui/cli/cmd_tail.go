@@ -94,15 +94,7 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 		}
 		wanted = append(wanted, q)
 	}
-	c, err := e.loadConfig()
-	if err != nil {
-		return err
-	}
-	target, err := e.target(c)
-	if err != nil {
-		return err
-	}
-	client, err := e.newClient(target, nil)
+	client, _, err := e.connect()
 	if err != nil {
 		return err
 	}

@@ -30,18 +30,25 @@ type inspection struct {
 	target *target
 }
 
-// inspection connects to the configured cluster. Nothing is asked yet but whether the
-// keys are taken.
-func (e *env) inspection() (*inspection, error) {
+// connect makes a client of the configured cluster, that the caller closes. Nothing is
+// asked yet.
+func (e *env) connect() (*remoting.Client, *target, error) {
 	c, err := e.loadConfig()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	t, err := e.target(c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	client, err := e.newClient(t, nil)
+	return client, t, err
+}
+
+// inspection connects to the configured cluster. Nothing is asked yet but whether the
+// keys are taken.
+func (e *env) inspection() (*inspection, error) {
+	client, t, err := e.connect()
 	if err != nil {
 		return nil, err
 	}
