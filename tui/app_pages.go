@@ -272,6 +272,8 @@ func (a *app) pageState(s pageStatus) []segment {
 		return []segment{{th.warn, "FROZEN "}}
 	case stale:
 		return []segment{{th.bad, "! " + age(old) + " old"}, every}
+	case q.gone:
+		return []segment{{th.bad, failure.sign() + " not there "}}
 	case q.tries > 0:
 		return []segment{{th.bad, failure.sign() + " no answer "}}
 	case !q.asked:

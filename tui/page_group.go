@@ -86,6 +86,14 @@ func (v groupView) update(msg any) (page, request) {
 		case v.members.answer(msg, v.env.now):
 			v.rawWho, v.who = msg.raw.(inspect.Members), msg.safe.(inspect.Members)
 			v.arrange()
+		case v.detail.gone || v.members.gone:
+			if v.detail.gone {
+				v.raw, v.data = inspect.GroupDetail{}, inspect.GroupDetail{}
+			}
+			if v.members.gone {
+				v.rawWho, v.who = inspect.Members{}, inspect.Members{}
+			}
+			v.arrange()
 		}
 	case actionMsg:
 		return v.act(msg.action)

@@ -131,6 +131,11 @@ func (v lagView) update(msg any) (page, request) {
 	case answerMsg:
 		if v.ask.answer(msg, v.env.now) {
 			v.take(lagAnswer{msg.raw.(inspect.GroupLag), msg.safe.(inspect.GroupLag)})
+		} else if v.ask.gone {
+			v.hist, v.frozen, v.newest = lagHistory{}, time.Time{}, nil
+			v.raw, v.data = inspect.GroupLag{}, inspect.GroupLag{}
+			v.gather()
+			v.arrange()
 		}
 	case actionMsg:
 		return v.act(msg.action)

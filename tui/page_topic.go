@@ -84,6 +84,9 @@ func (v topicView) update(msg any) (page, request) {
 			v.raw, v.data = msg.raw.(inspect.TopicDetail), msg.safe.(inspect.TopicDetail)
 			v.measure()
 			v.arrange()
+		} else if v.ask.gone {
+			v.raw, v.data, v.before = inspect.TopicDetail{}, inspect.TopicDetail{}, topicMark{}
+			v.arrange()
 		}
 	case actionMsg:
 		return v.act(msg.action)

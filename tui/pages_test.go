@@ -365,3 +365,52 @@ func TestALongGroupNameLeavesThePauseDialogItsTitle(t *testing.T) {
 		t.Errorf("the title is %q", top)
 	}
 }
+
+// What was deleted beneath its page is said to be gone, and nothing that was true of it
+// is left to be read; q and esc lead back.
+func TestPagesOfWhatWasDeletedShowNothingOfIt(t *testing.T) {
+	pages := map[string]struct {
+		keys, was, gone string
+		drop            func(f *fakeCluster)
+	}{
+		"lag": {"2", "59,329", "there is no group order-settle", func(f *fakeCluster) {
+			f.lag = func(g string) (inspect.GroupLag, error) {
+				return inspect.GroupLag{}, &inspect.NotFoundError{Kind: "group", Name: g}
+			}
+		}},
+		"frozen lag": {"2 space", "59,329", "there is no group order-settle", func(f *fakeCluster) {
+			f.lag = func(g string) (inspect.GroupLag, error) {
+				return inspect.GroupLag{}, &inspect.NotFoundError{Kind: "group", Name: g}
+			}
+		}},
+		"group": {"d", "consumeEnable", "there is no group order-settle", func(f *fakeCluster) {
+			f.group = func(g string) (inspect.GroupDetail, error) {
+				return inspect.GroupDetail{}, &inspect.NotFoundError{Kind: "group", Name: g}
+			}
+			f.members = func(g string) (inspect.Members, error) {
+				return inspect.Members{}, &inspect.NotFoundError{Kind: "group", Name: g}
+			}
+		}},
+		"topic": {"5 enter", "18,252,110", "there is no topic ", func(f *fakeCluster) {
+			f.topic = func(n string) (inspect.TopicDetail, error) {
+				return inspect.TopicDetail{}, &inspect.NotFoundError{Kind: "topic", Name: n}
+			}
+		}},
+	}
+	for name, p := range pages {
+		for _, back := range []string{"q", "esc"} {
+			t.Run(name+" "+back, func(t *testing.T) {
+				f := fullCluster()
+				d := driveCluster(t, 120, 36, defaultOptions(), f).keys(strings.Fields(p.keys)...).see(p.was)
+				p.drop(f)
+				d.later(20 * time.Second).see(p.gone).see("not there").miss(p.was).miss("caught up").miss("lag ≥").miss("stored ≥")
+				d.keys("j", "enter", "y", "Y", "G")
+				d.later(20 * time.Second).see(p.gone)
+				d.keys(back).miss("not there")
+				if d.quit {
+					t.Error("it left")
+				}
+			})
+		}
+	}
+}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -58,6 +59,7 @@ type answerMsg struct {
 	names     []string
 	raw, safe any
 	err       string
+	gone      bool // there is no such thing (any more)
 }
 
 // question is one that a page asks again and again: what became of it, and when it is
@@ -73,6 +75,7 @@ type question struct {
 	stop    chan struct{}
 	hurried bool      // it is due at once
 	asked   bool      // was ever answered
+	gone    bool      // there is nothing to be asked about: pages show nothing of before
 	at      time.Time // when the last good answer came
 	// Since the last good answer:
 	err    string
@@ -132,9 +135,12 @@ func (q *question) answer(msg answerMsg, now time.Time) bool {
 		}
 		q.tries++
 		q.err, q.failed = msg.err, now
+		if msg.gone { // what was told before is true no longer
+			q.gone, q.asked = true, false
+		}
 		return false
 	}
-	q.asked, q.at, q.err, q.tries = true, now, "", 0
+	q.asked, q.gone, q.at, q.err, q.tries = true, false, now, "", 0
 	return true
 }
 
@@ -231,6 +237,7 @@ func (c commands) ask(cl Cluster, k ask) tea.Cmd {
 			msg.raw, msg.safe, err = both(cl.Brokers(ctx))
 		}
 		msg.err = errorText(err)
+		_, msg.gone = errors.AsType[*inspect.NotFoundError](err)
 		return msg
 	})
 }
