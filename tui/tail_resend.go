@@ -72,7 +72,7 @@ func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, rea
 func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 	safe := make([]inspect.ResendRow, len(rows))
 	for i, r := range rows {
-		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore,
+		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore, Skip: r.Skip,
 			SentBeforeWhy: inspect.Reason{Kind: r.SentBeforeWhy.Kind, Text: SafeText(r.SentBeforeWhy.Text)},
 			Tried:         r.Tried, Unknown: r.Unknown, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
 	}
@@ -108,7 +108,20 @@ type resendDialog struct {
 	result resendDoneMsg
 }
 
+// leaveOut skips the dead letters of which a copy was sent before, as the command does.
+// Where that are all of them, another copy is what is wanted.
+func leaveOut(rows []inspect.ResendRow) []inspect.ResendRow {
+	fresh := func(r inspect.ResendRow) bool { return r.SentBefore.IsZero() }
+	rows = slices.Clone(rows)
+	some := slices.ContainsFunc(rows, fresh)
+	for i := range rows {
+		rows[i].Skip = some && !fresh(rows[i])
+	}
+	return rows
+}
+
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
+	p.Rows = leaveOut(p.Rows)
 	return resendDialog{env: e, rows: cleanResend(p.Rows), target: SafeText(p.Target), about: SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
 		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
 }
@@ -181,6 +194,8 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 		switch {
 		case r.Error != "":
 			result, st = failure.sign()+" "+r.Error, e.th.bad
+		case r.Skip:
+			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
 		case r.Tried:
 			result, st = "sent as "+r.NewID, e.th.good
 		case d.form.done:

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -397,7 +398,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 			{ID: "0A000415000078D9F3C3", SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonFailed, Text: "not now\x1b"}}}}
 	for range 2 { // the second time it cannot be noted
 		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
-		d.see("a copy was sent already").see("sent already? not known: not now").see("nobody of the group is online")
+		d.see("left out: sent already, ").see("sent already? not known: not now").see("nobody of the group is online")
 		d.keys("tab", "tab").typing("order-settle").keys("tab", "enter")
 		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
 			t.Fatalf("applied %d times, want once: %v", n, f.asked)
@@ -590,4 +591,26 @@ func TestTailErrors(t *testing.T) {
 	tail.refuse = errors.New("the tail has ended")
 	d.keys("/").typing("x").keys("enter").later(time.Second).see("the tail has ended")
 	d.batch(&TailBatch{Notice: "broker-b: connection refused; trying again"}).see("trying again")
+}
+
+// Of many dead letters those are left out that were sent back before; those that are all
+// marked again are sent again.
+func TestWhatWasSentBackIsLeftOut(t *testing.T) {
+	before := time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
+	skipped := func(rows ...inspect.ResendRow) (skips []bool) {
+		for _, r := range leaveOut(rows) {
+			skips = append(skips, r.Skip)
+		}
+		return skips
+	}
+	sent, fresh := inspect.ResendRow{SentBefore: before}, inspect.ResendRow{}
+	if got := skipped(sent, fresh, sent); !slices.Equal(got, []bool{true, false, true}) {
+		t.Errorf("skips %v of a mixture", got)
+	}
+	if got := skipped(sent, sent); !slices.Equal(got, []bool{false, false}) {
+		t.Errorf("skips %v where all were sent", got)
+	}
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", fixtureCluster(), &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, fresh}}})
+	d.see("left out: sent already, 11-30 22:00")
 }
