@@ -156,11 +156,11 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 
 // A text that had been scrolled used to stay so under the finding that was clicked on.
 func TestAClickedFindingIsReadFromItsBeginning(t *testing.T) {
-	d := examining(t, 120, 36, fixtureReport(), nil)
+	d := examining(t, 60, 16, fixtureReport(), nil)
 	d.keys("m", "J", "J")
 	scrolled := d.a.page().(doctorView).top
 	for y, l := range d.lines() {
-		if strings.Contains(l, "more_members_than_queues") {
+		if strings.Contains(l, "3 members share") {
 			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		}
 	}
