@@ -90,6 +90,7 @@ func (a *app) onWatch(msg watchMsg) tea.Cmd {
 	if soon := a.env.now.Add(w.every / 4); w.next.Before(soon) { // slow answers leave the cluster a pause
 		w.next = soon
 	}
+	w.gone = msg.gone
 	if w.err = msg.err; msg.err != "" {
 		w.errAt = a.env.now
 	} else {

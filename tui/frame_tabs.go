@@ -97,6 +97,11 @@ func (a *app) freshness() []segment {
 		return nil
 	}
 	th := a.env.th
+	if w := a.watchedNow(); w != nil && a.shown != viewLog && !a.frozen() {
+		if state := w.state(th); state != nil {
+			return state
+		}
+	}
 	state := segment{th.good, "● live"}
 	if a.frozen() {
 		state = segment{th.warn, "FROZEN"}

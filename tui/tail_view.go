@@ -352,7 +352,10 @@ func (v tailView) status() pageStatus {
 		s.health = segment{th.good, text}
 	}
 	s.state = []segment{{th.good, "● follow"}, {th.text, " +" + shortRate(v.rate(), true) + " "}, {th.spark, v.env.g.trend(v.trend(8), true) + " "}}
-	if !v.frozen.IsZero() {
+	switch {
+	case v.err != "": // nothing is read until the operator says so
+		s.state = []segment{{th.bad, failure.sign() + " stopped "}}
+	case !v.frozen.IsZero():
 		s.state[0] = segment{th.warn, "stands"}
 	}
 	return s

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -31,6 +32,7 @@ type watch struct {
 	began   time.Time // of it
 	next    time.Time
 	err     string // of the last question; "" when it was answered
+	gone    bool   // the answer was that there is no such group
 	errAt   time.Time
 	visited time.Time // when the group was last gone to
 }
@@ -40,13 +42,15 @@ type watchMsg struct {
 	ticket int
 	live   inspect.Live
 	err    string
+	gone   bool // there is no such group
 }
 
 // watch asks for a picture of a group.
 func (c commands) watch(cl Cluster, group string, ticket int) tea.Cmd {
 	return c.within(watchLimit, func(ctx context.Context) tea.Msg {
 		live, err := cl.Live(ctx, group)
-		return watchMsg{ticket, live, errorText(err)}
+		_, gone := errors.AsType[*inspect.NotFoundError](err)
+		return watchMsg{ticket, live, errorText(err), gone}
 	})
 }
 
@@ -71,6 +75,20 @@ func (w *watch) waitingLines(e *env) []string {
 		return []string{"", "no queues: " + SafeText(orUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
 	}
 	return nil
+}
+
+// state is the right end of the tabs while the last answer is no picture, or none has come;
+// nil otherwise.
+func (w *watch) state(th *theme) []segment {
+	switch {
+	case w.gone:
+		return []segment{{th.bad, failure.sign() + " not there "}}
+	case w.past.live != nil:
+		return nil
+	case w.err != "":
+		return []segment{{th.bad, failure.sign() + " no answer "}}
+	}
+	return []segment{{th.dim, "reading … "}}
 }
 
 // staleAfter is when figures count as old: two rounds missed.

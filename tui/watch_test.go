@@ -458,3 +458,20 @@ func TestABrokerThatDoesNotAnswerIsSaidLive(t *testing.T) {
 	denied[0].Problems = []inspect.Problem{{What: "offsets", Where: "broker-b", Why: inspect.Reason{Kind: inspect.ReasonDenied}}}
 	watching(t, 120, 36, defaultOptions(), denied...).miss("broker silent") // who refuses answers
 }
+
+// The end of the line of tabs does not call live what was never told, or is there no more.
+func TestAWatchedGroupThatIsNotThere(t *testing.T) {
+	f := fixtureCluster()
+	gone := func(g string) (inspect.Live, error) {
+		return inspect.Live{}, &inspect.NotFoundError{Kind: "group", Name: g}
+	}
+	f.live = gone
+	d := driveCluster(t, 120, 36, defaultOptions(), f).keys(":").typing("live order-settle").keys("enter")
+	d.see("✗ not there").see("there is no group order-settle").miss("● live")
+	f.live = func(string) (inspect.Live, error) { return fixtureLive(0), nil }
+	d.later(3 * time.Second).see("● live").miss("not there")
+	f.live = gone
+	d.later(3 * time.Second).see("✗ not there").miss("● live")
+	f.live = func(string) (inspect.Live, error) { return inspect.Live{}, errors.New("no broker answers") }
+	d.keys(":").typing("live other").keys("enter").see("✗ no answer").miss("● live")
+}
