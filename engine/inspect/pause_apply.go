@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"eyeq/remoting"
 )
 
 // ApplyPause carries out a plan, broker by broker: it reads the group's configuration,
@@ -47,6 +49,17 @@ func undoneAt(rows []PauseRow) string {
 	return strings.Join(names, ", ")
 }
 
+// notWritten says why a request changed nothing: the broker refused it, or never got it.
+func notWritten(err error) string {
+	if denial, denied := remoting.AccessDenied(err); denied {
+		return "refused: " + denial.String()
+	}
+	if isType[*remoting.CodeError](err) {
+		return "refused: " + ReasonOf(err).String()
+	}
+	return "not tried: " + ReasonOf(err).String()
+}
+
 // pauseAt changes one broker.
 func (in *Inspector) pauseAt(ctx context.Context, r *PauseRequest, row *PauseRow) {
 	if row.Error != "" {
@@ -74,7 +87,7 @@ func (in *Inspector) pauseAt(ctx context.Context, r *PauseRequest, row *PauseRow
 		return
 	}
 	if unsure != nil && !unanswered(unsure) {
-		row.Error = "refused: " + ReasonOf(unsure).String()
+		row.Error = notWritten(unsure)
 		return
 	}
 	if unsure != nil {

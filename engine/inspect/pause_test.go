@@ -232,6 +232,33 @@ func TestPauseUnanswered(t *testing.T) {
 	}
 }
 
+// A pause that access control refuses says so once.
+func TestPauseRefused(t *testing.T) {
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		group := tg.Group(t)
+		d.makeGroup(tg, group)
+		p, err := d.PlanPause(t.Context(), inspect.PauseRequest{Group: group})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if protocol.RequestCode(r.Command.Code) != protocol.UpdateAndCreateSubscriptionGroup {
+				return sandbox.Fault{}
+			}
+			return sandbox.Fault{Code: protocol.NoPermission, Remark: "User:ops has no permission to access Group:g from 127.0.0.1, no matched policies."}
+		})
+		res, err := d.ApplyPause(t.Context(), p)
+		tg.Sandbox.SetFault(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := res.Rows[0].Error; !strings.HasPrefix(text, "refused: ") || strings.Contains(text, "denied") || strings.Count(text, "no permission") != 2 {
+			t.Errorf("it says %q", text)
+		}
+	})
+}
+
 // That it could not be asked who is connected, or what members do, is not that nobody is.
 func TestPauseThatCannotBeWatched(t *testing.T) {
 	for name, code := range map[string]protocol.RequestCode{
