@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -120,8 +121,8 @@ func TestFailedOffsetQueryIsNoStart(t *testing.T) {
 					}
 					tg.Sandbox.SetFault(nil)
 					m.until("the rest", func() bool { return m.distinct() == 5 })
-					if m.order[mq][0] != 30 {
-						t.Errorf("first offset %d, want 30", m.order[mq][0])
+					if first := slices.Min(m.order[mq]); first != 30 { // threads hand in as they come
+						t.Errorf("first offset %d, want 30", first)
 					}
 					m.leave()
 				}

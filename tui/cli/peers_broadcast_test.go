@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,11 +11,11 @@ import (
 // A stock Java broadcasting member and ours replace each other on one offset file:
 // each reads what the other wrote, and begins where it stopped (G32).
 func TestPeersBroadcastFile(t *testing.T) {
-	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		dir := t.TempDir()
-		t.Setenv("RMQ_JAVA_OPTS", os.Getenv("RMQ_JAVA_OPTS")+" -Drocketmq.client.localOffsetStoreDir="+dir)
+		p.java = []string{"-Drocketmq.client.localOffsetStoreDir=" + dir}
 		java := func(want int) {
 			t.Helper()
 			out := p.run(t, "java", p.version, "Consume", namesrv, group, topic, "broadcast", "30", "0", "shared")

@@ -294,10 +294,12 @@ func TestInspectAgreesWithMqadmin(t *testing.T) {
 		}
 
 		for _, s := range []*stock{concurrent, orderly} {
-			// Members hold the retry topic's queue as soon as the name server tells of it.
-			sandboxtest.AwaitWithin(t, time.Minute, "the member's five queues", func(context.Context) bool {
+			// Members hold the retry topic's queue as soon as the name server tells of it, and
+			// know its offset when the broker has answered their first pull of it.
+			sandboxtest.AwaitWithin(t, time.Minute, "the offsets of the member's five queues", func(context.Context) bool {
 				m := readOf[membersJSON](t, namesrv, "group", "members", s.group)
-				return len(m.Members) == 1 && len(m.Members[0].Queues) == 5
+				return len(m.Members) == 1 && len(m.Members[0].Queues) == 5 &&
+					!slices.ContainsFunc(m.Members[0].Queues, func(q memberQueueJSON) bool { return q.CommittedOffset == nil })
 			})
 			l := s.compareLag(t, 0)
 			m := s.compareMembers(t)

@@ -366,7 +366,7 @@ func (x *operated) checkAudit(t *testing.T) {
 	for _, command := range []string{"group reset", "group pause", "group resume", "message resend", "message resend", "group reset"} {
 		want = append(want, command+" begin")
 		if command == "message resend" {
-			want = append(want, command+" part")
+			want = append(want, command+" part", command+" part") // before and after
 		}
 		want = append(want, command+" end done")
 	}

@@ -27,6 +27,7 @@ import (
 type peers struct {
 	script  string // .ci/cluster
 	version string
+	java    []string // more options of the JVMs that run starts
 }
 
 // toolLimit bounds what a stock program that ends by itself may take, JVM start
@@ -41,6 +42,14 @@ func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.T
 		t.Parallel()
 		body(t, tg, p)
 	})
+}
+
+// besideStockProgramsAtLength is that for tests that wait for minutes: they run beside
+// others of their kind, after all other tests of the package.
+func besideStockProgramsAtLength(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
+	t.Helper()
+	t.Parallel()
+	besideStockPrograms(t, body)
 }
 
 // besideStockProgramsInTurn runs body beside one real cluster after the other, for
@@ -80,6 +89,9 @@ func (p *peers) run(t *testing.T, args ...string) string {
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.script, args...)
 	cmd.Dir = t.TempDir() // mqadmin leaves files where it runs
+	if p.java != nil {
+		cmd.Env = append(os.Environ(), "RMQ_JAVA_OPTS="+strings.Join(append([]string{os.Getenv("RMQ_JAVA_OPTS")}, p.java...), " "))
+	}
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
