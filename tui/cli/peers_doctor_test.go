@@ -86,7 +86,7 @@ func (r *doctorReport) wantWords(t *testing.T, words ...string) {
 
 // Nothing is found of healthy groups, from the start of their members on.
 func TestPeersDoctorRaisesNoFalseAlarm(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic := tg.Topic(t, 8)
 		tg.Produce(t, topic, 400)
@@ -129,7 +129,7 @@ func TestPeersDoctorRaisesNoFalseAlarm(t *testing.T) {
 // Members that subscribe to different topics (R010), call themselves alike (R014) or
 // are too many are found.
 func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		one, other, single := tg.Topic(t, 4), tg.Topic(t, 4), tg.Topic(t, 1)
 		differ, twins, many := tg.Group(t), tg.Group(t), tg.Group(t)
@@ -157,7 +157,7 @@ func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
 // A listener that does not return is found with its message, whether others go on
 // (R021, R023) or not, and so is a message that an orderly listener refuses for ever.
 func TestPeersDoctorOfAMessageThatBlocks(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic := tg.Topic(t, 2)
 		blocked, dead, refused := tg.Group(t), tg.Group(t), tg.Group(t)
@@ -181,7 +181,7 @@ func TestPeersDoctorOfAMessageThatBlocks(t *testing.T) {
 
 // The queues of an orderly member that died have no owner until its locks end (R034).
 func TestPeersDoctorOfADeadOrderlyMember(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		p.launchConsumer(t, namesrv, group, topic, "orderly", "600")
@@ -200,7 +200,7 @@ func TestPeersDoctorOfADeadOrderlyMember(t *testing.T) {
 
 // A group that is paused, has left a backlog, or is committed beyond its queues' ends.
 func TestPeersDoctorOfAGroupThatStands(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 2), tg.Group(t)
 		admin := tg.Client(t, nil)

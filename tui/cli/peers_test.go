@@ -44,8 +44,8 @@ func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.T
 	})
 }
 
-// besideStockProgramsAtLength is that for tests that wait for minutes: they run beside
-// others of their kind, after all other tests of the package.
+// besideStockProgramsAtLength is that for a test that waits for minutes and looks at no
+// passing state: it runs beside those with brokers of their own, after all other tests.
 func besideStockProgramsAtLength(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
 	t.Helper()
 	t.Parallel()

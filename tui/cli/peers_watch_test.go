@@ -135,15 +135,22 @@ func TestPeersLiveViewOfJavaMembers(t *testing.T) {
 				return false
 			}
 			ids = []string{c.ConnectionSet[0].ClientID, c.ConnectionSet[1].ClientID}
-			full := 0
-			for _, id := range ids {
+			for _, id := range ids { // the first to come held all four
+				held, full := 0, 0
 				for mq, q := range insideOf(ctx, admin, addr, group, id) {
-					if mq.Topic == topic && q.CachedMsgCount > 1000 {
+					if mq.Topic != topic {
+						continue
+					}
+					held++
+					if q.CachedMsgCount > 1000 {
 						full++
 					}
 				}
+				if held != queues/2 || full != held {
+					return false
+				}
 			}
-			return full == queues
+			return true
 		})
 		s := watchOn(t, tg, group)
 		for _, id := range ids {
