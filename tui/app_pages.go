@@ -272,14 +272,22 @@ func (a *app) pageState(s pageStatus) []segment {
 		return []segment{{th.warn, "FROZEN "}}
 	case stale:
 		return []segment{{th.bad, "! " + age(old) + " old"}, every}
-	case q.gone:
-		return []segment{{th.bad, failure.sign() + " not there "}}
-	case q.tries > 0:
-		return []segment{{th.bad, failure.sign() + " no answer "}}
-	case !q.asked:
-		return []segment{{th.dim, "reading … "}}
+	case q.gone || q.tries > 0 || !q.asked:
+		return untold(th, q.gone, q.tries > 0)
 	}
 	return []segment{{th.good, "● live"}, every}
+}
+
+// untold is the right end of the tabs where nothing was told: there is no such thing, it
+// could not be asked for, or the answer is awaited.
+func untold(th *theme, gone, failed bool) []segment {
+	switch {
+	case gone:
+		return []segment{{th.bad, failure.sign() + " not there "}}
+	case failed:
+		return []segment{{th.bad, failure.sign() + " no answer "}}
+	}
+	return []segment{{th.dim, "reading … "}}
 }
 
 // pageHealth is the left of the status line.

@@ -80,15 +80,10 @@ func (w *watch) waitingLines(e *env) []string {
 // state is the right end of the tabs while the last answer is no picture, or none has come;
 // nil otherwise.
 func (w *watch) state(th *theme) []segment {
-	switch {
-	case w.gone:
-		return []segment{{th.bad, failure.sign() + " not there "}}
-	case w.past.live != nil:
+	if w.past.live != nil && !w.gone {
 		return nil
-	case w.err != "":
-		return []segment{{th.bad, failure.sign() + " no answer "}}
 	}
-	return []segment{{th.dim, "reading … "}}
+	return untold(th, w.gone, w.err != "")
 }
 
 // staleAfter is when figures count as old: two rounds missed.

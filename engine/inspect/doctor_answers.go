@@ -1,5 +1,7 @@
 package inspect
 
+import "slices"
+
 // judgeAnswers names the questions that failed: each of them keeps some rule from
 // finding what is there. Two kinds are left out, since no finding comes of them: the
 // message at which a queue stands still, and how many of a backlog's messages match a
@@ -69,10 +71,5 @@ func failedBy(why Reason) bool {
 }
 
 func toldOf(problems []Problem, where string, why Reason) bool {
-	for _, p := range problems {
-		if p.Where == where && p.Why == why {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(problems, func(p Problem) bool { return p.Where == where && p.Why == why })
 }
