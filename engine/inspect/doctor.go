@@ -12,6 +12,9 @@ import (
 // Facts are what a doctor judges a group by. Judge reads nothing else.
 type Facts struct {
 	Group string
+	// TargetFlags are the flags by which a command finds the cluster, each with a blank
+	// before it.
+	TargetFlags string
 	// Samples are the group's inside at moments a few seconds apart, in order. Rules
 	// about what moves need two.
 	Samples   []Live

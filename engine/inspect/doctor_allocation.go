@@ -113,7 +113,7 @@ func judgeAllocation(v *visit) {
 	}
 	if why != "" {
 		v.find(CodeRebalanceUnderWay, SeverityInfo, "settling: a rebalance may be under way, so owners are not judged",
-			"Look again in half a minute: "+eyeq("group doctor %s", v.f.Group), why)
+			"Look again in half a minute: "+v.eyeq("group doctor %s", v.f.Group), why)
 		return
 	}
 	v.judgeStrategies()
@@ -137,7 +137,7 @@ func (v *visit) unread(t *topicAllocation) bool {
 	}
 	if lag := v.lagOf(t.of.Queues); lag > 0 && !isRetry(t.of.Topic) {
 		v.find(CodeTopicNotSubscribed, SeverityInfo, fmt.Sprintf("no member subscribes to %s, and its %s count as lag", t.of.Topic, Plural(lag, "message")),
-			"If the group no longer reads the topic, move its offsets to the end: "+eyeq("group reset %s -t %s --to latest", v.f.Group, t.of.Topic)+
+			"If the group no longer reads the topic, move its offsets to the end: "+v.eyeq("group reset %s -t %s --to latest", v.f.Group, t.of.Topic)+
 				" (stop the members first where they are on 4.9).",
 			"the group has committed offsets there from before")
 	}
@@ -191,7 +191,7 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 		severity = SeverityCritical
 	}
 	lines := []string{fmt.Sprintf("unowned: %s, %s", runs(t.unowned), waits), v.seen()}
-	next := "Restart the member that should have " + verb(len(t.unowned), "it", "them") + ", or all of them if none is named. Who holds what: " + eyeq("group members %s", v.f.Group)
+	next := "Restart the member that should have " + verb(len(t.unowned), "it", "them") + ", or all of them if none is named. Who holds what: " + v.eyeq("group members %s", v.f.Group)
 	why := ""
 	for _, h := range t.of.Holders {
 		share := intersect(t.Expected[h.ClientID], t.unowned)
@@ -219,7 +219,7 @@ func (v *visit) judgeUnowned(t *topicAllocation) {
 		next = "Give all members of the group the same subscriptions."
 	case v.orderly():
 		lines = append(lines, "the group is orderly: a queue needs the broker's lock, which a member that died keeps for up to 60 s")
-		next = "Look again in a minute: " + eyeq("group doctor %s", v.f.Group) + ". If it stays, restart the member that should have " + verb(len(t.unowned), "it", "them") + "."
+		next = "Look again in a minute (" + v.eyeq("group doctor %s", v.f.Group) + "). If it stays, restart the member that should have " + verb(len(t.unowned), "it", "them") + "."
 	}
 	v.find(CodeQueueUnowned, severity, fmt.Sprintf("%s of %s %s no owner", named(t.unowned), t.of.Topic, verb(len(t.unowned), "has", "have")), next, capped(lines)...)
 }
@@ -267,7 +267,7 @@ func (v *visit) judgeShared(t *topicAllocation) {
 	lines = append(capped(lines), v.seen())
 	v.find(CodeQueueTwoOwners, SeverityCritical, fmt.Sprintf("%s of %s %s two owners: messages are consumed twice", named(queues), t.of.Topic, verb(len(queues), "has", "have")),
 		"Restart the member that should not have "+verb(len(queues), "it", "them")+". Members that see different member lists or use different strategies come to this: "+
-			eyeq("group members %s", v.f.Group), lines...)
+			v.eyeq("group members %s", v.f.Group), lines...)
 }
 
 // judgeDiffer tells of members that hold otherwise than the strategy says. Where each
@@ -356,5 +356,5 @@ func judgeReleases(v *visit) {
 		return
 	}
 	v.find(CodeQueueNotReleased, SeverityCritical, fmt.Sprintf("%s to be given away, and the listener does not end", verb(len(lines), "1 queue waits", Grouped(int64(len(lines)))+" queues wait")),
-		"An orderly queue changes hands when its listener returns. Find out what it waits for ("+eyeq("group members %s --stack", v.f.Group)+"), or restart that member.", capped(lines)...)
+		"An orderly queue changes hands when its listener returns. Find out what it waits for ("+v.eyeq("group members %s --stack", v.f.Group)+"), or restart that member.", capped(lines)...)
 }

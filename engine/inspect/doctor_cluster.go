@@ -54,12 +54,12 @@ func judgeBrokers(v *visit) {
 				b.Why.String(), has)
 			continue
 		case b.RTT >= slowAnswer || b.PullWait >= slowWait || b.SendWait >= slowWait:
-			v.find(CodeBrokerSlow, SeverityWarning, fmt.Sprintf("broker %s is slow", name), "Look at its load, disk and garbage collection: "+eyeq("broker show %s", b.Broker),
+			v.find(CodeBrokerSlow, SeverityWarning, fmt.Sprintf("broker %s is slow", name), "Look at its load, disk and garbage collection: "+v.eyeq("broker show %s", b.Broker),
 				fmt.Sprintf("an answer takes %s, the oldest pull waits %s for a thread, the oldest send %s", Span(b.RTT), Span(b.PullWait), Span(b.SendWait)), has)
 		}
 		if b.Disk >= diskFull {
 			v.find(CodeBrokerDiskFull, SeverityWarning, fmt.Sprintf("the disk of broker %s is %.0f %% full: it deletes messages before their time", name, 100*b.Disk),
-				"Give the broker room. What is not consumed may be lost: "+eyeq("group lag %s", v.f.Group), has)
+				"Give the broker room. What is not consumed may be lost: "+v.eyeq("group lag %s", v.f.Group), has)
 		}
 	}
 }

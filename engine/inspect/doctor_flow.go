@@ -124,7 +124,7 @@ func judgeRates(v *visit) {
 	}
 	if len(failing) > 0 {
 		v.find(CodeConsumptionFailing, SeverityWarning, "listeners fail: messages are tried again, and end in the dead letters",
-			"Read the members' logs for the exception. The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
+			"Read the members' logs for the exception. The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
 	}
 	if len(slow) > 0 {
 		v.find(CodeConsumerSlow, SeverityWarning, fmt.Sprintf("the listeners of %s are the bottleneck", Plural(len(slow), "member")),
@@ -196,7 +196,7 @@ func judgeRetries(v *visit) {
 			lines = append(lines, fmt.Sprintf("%s came back within %s (%.1f/s), while %.1f/s succeed", Plural(retried, "message"), Span(v.moved), rate, ok))
 		}
 		v.find(CodeRetryStorm, SeverityWarning, "many messages fail and come back", "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
-			"The messages: "+eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
+			"The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
 	}
 	v.judgeDead()
 }
@@ -220,6 +220,6 @@ func (v *visit) judgeDead() {
 		lines = append(lines, fmt.Sprintf("the last one was stored %s ago", Span(max(since, 0))))
 	}
 	v.find(CodeDeadLettersGrowing, SeverityWarning, "messages end in the dead letters",
-		fmt.Sprintf("Look at them: %s. When the cause is gone, send them back: %s", eyeq("tail %s --from -10m", protocol.DLQTopic(v.f.Group)),
-			eyeq("message resend -t %s --all --dry-run", protocol.DLQTopic(v.f.Group))), lines...)
+		fmt.Sprintf("Look at them: %s. When the cause is gone, send them back: %s", v.eyeq("tail %s --from -10m", protocol.DLQTopic(v.f.Group)),
+			v.eyeq("message resend -t %s --all --dry-run", protocol.DLQTopic(v.f.Group))), lines...)
 }

@@ -26,7 +26,7 @@ func judgeOffline(v *visit) {
 		}
 	}
 	v.find(CodeOfflineWithLag, SeverityCritical, "no member is connected, and "+numberText(l.Lag)+" messages wait",
-		"Start the consumers. If the group is not used any more, delete it: "+eyeq("group delete %s", v.f.Group), capped(lines)...)
+		"Start the consumers. If the group is not used any more, delete it: "+v.eyeq("group delete %s", v.f.Group), capped(lines)...)
 }
 
 func (v *visit) waitText(q *QueueLag) string {
@@ -67,11 +67,11 @@ func judgeExpiry(v *visit) {
 	}
 	if len(expired) > 0 {
 		v.find(CodeBacklogExpired, SeverityCritical, Plural(gone, "message")+" expired before they were consumed",
-			"They are gone from the brokers. The group goes on at the first message that is left; a stopped one is moved there by: "+eyeq("group reset %s --to earliest --dry-run", v.f.Group), capped(expired)...)
+			"They are gone from the brokers. The group goes on at the first message that is left; a stopped one is moved there by: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group), capped(expired)...)
 	}
 	if len(expiring) > 0 {
 		v.find(CodeBacklogExpiring, SeverityWarning, fmt.Sprintf("the backlog of %s expires soon", Plural(len(expiring), "queue")),
-			"Speed consumption up, or keep messages longer (fileReservedTime of the broker, while its disk has room: "+eyeq("broker list")+").",
+			"Speed consumption up, or keep messages longer (fileReservedTime of the broker, while its disk has room: "+v.eyeq("broker list")+").",
 			append(capped(expiring), "when brokers delete is an estimate: at the hour that they are told (deleteWhen), or earlier when a disk fills")...)
 	}
 }
@@ -96,7 +96,7 @@ func judgeAhead(v *visit) {
 	}
 	v.find(CodeCommitAhead, SeverityCritical, fmt.Sprintf("%s committed beyond %s (topic re-created?): %s to come may be skipped",
 		verb(len(lines), "1 queue is", Grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), Plural(ahead, "message")),
-		"Move the group to where it should go on, the beginning when the topic is new: "+eyeq("group reset %s --to earliest --dry-run", v.f.Group),
+		"Move the group to where it should go on, the beginning when the topic is new: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group),
 		append(capped(lines), "these do not lower the lag that is shown")...)
 }
 
@@ -114,7 +114,7 @@ func judgeTags(v *visit) {
 			summary = "the group's tags leave most of the lag out"
 		}
 	}
-	v.find(CodeTagsLeaveOut, SeverityInfo, summary, "Judge the group by the age of its backlog: "+eyeq("group lag %s", v.f.Group), lines...)
+	v.find(CodeTagsLeaveOut, SeverityInfo, summary, "Judge the group by the age of its backlog: "+v.eyeq("group lag %s", v.f.Group), lines...)
 }
 
 // judgePaused tells what keeps the group from consuming by intent.
@@ -123,16 +123,16 @@ func judgePaused(v *visit) {
 	switch {
 	case p.All():
 		v.find(CodeGroupPaused, SeverityWarning, "the group is paused: its configuration lets no member consume",
-			"Resume it when it should go on: "+eyeq("group resume %s", v.f.Group),
+			"Resume it when it should go on: "+v.eyeq("group resume %s", v.f.Group),
 			"consumeEnable is false at "+joined(p.Brokers), "members stay connected, and finish what they have cached; lag "+numberText(v.last.Lag.Lag))
 	case len(p.Brokers) > 0:
 		v.find(CodeGroupPaused, SeverityWarning, fmt.Sprintf("the group is paused at %d of %d brokers", len(p.Brokers), p.Of),
-			"Resume it, or pause it everywhere: "+eyeq("group resume %s", v.f.Group)+" or "+eyeq("group pause %s", v.f.Group),
+			"Resume it, or pause it everywhere: "+v.eyeq("group resume %s", v.f.Group)+" or "+v.eyeq("group pause %s", v.f.Group),
 			"consumeEnable is false at "+joined(p.Brokers)+" and true at the others")
 	}
 	for _, topic := range sortedKeys(p.Topics) {
 		v.find(CodeTopicPaused, SeverityWarning, "the group is kept from reading "+topic,
-			"Resume it when it should go on: "+eyeq("group resume %s -t %s", v.f.Group, topic), "reading is forbidden at "+joined(p.Topics[topic]))
+			"Resume it when it should go on: "+v.eyeq("group resume %s -t %s", v.f.Group, topic), "reading is forbidden at "+joined(p.Topics[topic]))
 	}
 }
 
@@ -152,7 +152,7 @@ func judgeConfig(v *visit) {
 		}
 	}
 	v.find(CodeConfigDiffers, SeverityWarning, "brokers have different configurations of the group: "+joined(v.f.Detail.Differences),
-		"Make them the same; compare: "+eyeq("group show %s", v.f.Group), capped(lines)...)
+		"Make them the same; compare: "+v.eyeq("group show %s", v.f.Group), capped(lines)...)
 }
 
 // waitingAt is what waits at a broker, as far as it is known.

@@ -103,7 +103,7 @@ func judgeSubscriptions(v *visit) {
 	v.find(CodeSubscriptionsDiffer, SeverityCritical,
 		fmt.Sprintf("members subscribe differently to %s", joined(topics)),
 		"Give all members of the group the same topics and expressions, or use a group for each. Until then messages are skipped or left unread. "+
-			"Who is who: "+eyeq("group members %s", v.f.Group),
+			"Who is who: "+v.eyeq("group members %s", v.f.Group),
 		evidence...)
 }
 
@@ -303,7 +303,7 @@ func judgeBroadcasting(v *visit) {
 		return
 	}
 	v.find(CodeBroadcasting, SeverityInfo, "the group is broadcasting: each member reads all queues and keeps its own offsets",
-		"How far each member is: "+eyeq("group members %s", v.f.Group),
+		"How far each member is: "+v.eyeq("group members %s", v.f.Group),
 		"brokers hold no offsets of it: there is no lag to judge, and failed messages are not tried again")
 }
 

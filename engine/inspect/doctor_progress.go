@@ -168,7 +168,7 @@ func judgeStuck(v *visit) {
 	if len(repeating) > 0 {
 		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(repeating, "goes no further: its oldest message fails again and again", "go no further: their oldest messages fail again and again"),
 			"An orderly queue waits for its message until it succeeds. Read the member's log for the exception; to go on without the message, stop the members and move the queue one further: "+
-				eyeq("group reset %s -t %s --queue %s:%d --to shift:+1", v.f.Group, repeating[0].mq.Topic, repeating[0].mq.BrokerName, repeating[0].mq.QueueID),
+				v.eyeq("group reset %s -t %s --queue %s:%d --to shift:+1", v.f.Group, repeating[0].mq.Topic, repeating[0].mq.BrokerName, repeating[0].mq.QueueID),
 			v.stuckEvidence(repeating)...)
 	}
 	if len(stuck) > 0 {
@@ -192,14 +192,14 @@ func (v *visit) stuckNext(list []stillQueue) string {
 	s := &list[0]
 	if cached(s.now) > 0 {
 		return fmt.Sprintf("The listener does not return: look at its threads (%s) and at the message (%s). A restart of the member delivers it again.",
-			v.threads(s.member), eyeq("message get -t %s --queue %s:%d --offset %d", s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now)))
+			v.threads(s.member), v.eyeq("message get -t %s --queue %s:%d --offset %d", s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now)))
 	}
 	return fmt.Sprintf("%s has nothing cached of it: it does not pull, or the broker does not answer. Look at the member's log for the queue, then restart it.", s.member.ClientID)
 }
 
 // threads is the command that shows what a member's threads do.
 func (v *visit) threads(m *Member) string {
-	return eyeq("group members %s --client %s --stack", v.f.Group, m.ClientID)
+	return v.eyeq("group members %s --client %s --stack", v.f.Group, m.ClientID)
 }
 
 func (v *visit) stuckEvidence(list []stillQueue) []string {
@@ -389,6 +389,6 @@ func judgeLocks(v *visit) {
 		severity = SeverityCritical
 	}
 	v.find(CodeLockNotRenewed, severity, fmt.Sprintf("%s, so nothing is consumed of %s", verb(len(lines), "the lock of 1 orderly queue is not held", "the locks of "+Grouped(int64(len(lines)))+" orderly queues are not held"), verb(len(lines), "it", "them")),
-		"A lock is the master's to give: is it reachable ("+eyeq("broker list")+")? A member that died keeps its locks for up to 60 s; look again then. If it stays, another process holds them: "+
-			eyeq("group members %s", v.f.Group), append(capped(lines), "times are the members' own")...)
+		"A lock is the master's to give: is it reachable ("+v.eyeq("broker list")+")? A member that died keeps its locks for up to 60 s; look again then. If it stays, another process holds them: "+
+			v.eyeq("group members %s", v.f.Group), append(capped(lines), "times are the members' own")...)
 }

@@ -1115,7 +1115,8 @@ func TestDoctorWords(t *testing.T) {
 		t.Errorf("runs = %q, want %q", got, want)
 	}
 	// RocketMQ allows | and % in names, and a client id may be anything.
-	if got, want := eyeq("group members %s --client %s -t %s --queue %s:%d", "a|b", "it's;reboot", "%RETRY%g", "broker-a", 3), `eyeq group members 'a|b' --client 'it'\''s;reboot' -t %RETRY%g --queue broker-a:3`; got != want {
+	v := &visit{f: &Facts{TargetFlags: " --cluster prod"}}
+	if got, want := v.eyeq("group members %s --client %s -t %s --queue %s:%d", "a|b", "it's;reboot", "%RETRY%g", "broker-a", 3), `eyeq group members 'a|b' --client 'it'\''s;reboot' -t %RETRY%g --queue broker-a:3 --cluster prod`; got != want {
 		t.Errorf("command = %q, want %q", got, want)
 	}
 }

@@ -44,7 +44,7 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 	if o.Interval <= 0 {
 		o.Interval = doctorInterval
 	}
-	f := Facts{Group: group}
+	f := Facts{Group: group, TargetFlags: in.flags}
 	first, err := in.Live(ctx, group)
 	if err != nil {
 		return f, err

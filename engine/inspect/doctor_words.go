@@ -11,15 +11,15 @@ import (
 // maxEvidence is how many lines of evidence of one kind a finding has.
 const maxEvidence = 10
 
-// eyeq writes a command for Next, to be pasted: names are foreign text, and a name may
-// hold what a shell would act upon.
-func eyeq(format string, args ...any) string {
+// eyeq writes a command for Next, to be pasted: it names the cluster. Names are foreign
+// text, and one may hold what a shell would act upon.
+func (v *visit) eyeq(format string, args ...any) string {
 	for i, arg := range args {
 		if name, ok := arg.(string); ok {
 			args[i] = ShellWord(name)
 		}
 	}
-	return "eyeq " + fmt.Sprintf(format, args...)
+	return "eyeq " + fmt.Sprintf(format, args...) + v.f.TargetFlags
 }
 
 // ShellWord makes one word of s for a shell.

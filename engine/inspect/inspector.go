@@ -22,6 +22,9 @@ type Options struct {
 	// SaveDir is the folder into which offsets are saved before they are changed, and
 	// Cluster what the files say of the cluster; without a folder nothing is saved.
 	SaveDir, Cluster string
+	// TargetFlags are the flags by which a command that is to be pasted finds the cluster,
+	// each with a blank before it.
+	TargetFlags string
 	// Dialled tells where an address is dialled that Client maps to another one, "" where
 	// it maps it to none; nil: it maps none.
 	Dialled func(addr string) string
@@ -43,6 +46,7 @@ type Inspector struct {
 	now      func() time.Time
 	saveDir  string
 	cluster  string
+	flags    string
 	dialled  func(addr string) string
 
 	mu       sync.Mutex // guards what follows
@@ -69,7 +73,7 @@ func New(o Options) *Inspector {
 		o.Dialled = func(string) string { return "" }
 	}
 	return &Inspector{
-		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster, dialled: o.Dialled,
+		client: o.Client, parallel: o.Parallel, timeout: o.Timeout, now: o.Now, saveDir: o.SaveDir, cluster: o.Cluster, flags: o.TargetFlags, dialled: o.Dialled,
 		doors: map[string]*door{}, config: map[string]brokerConfig{}, alone: map[string]time.Time{},
 	}
 }

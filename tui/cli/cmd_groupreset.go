@@ -102,7 +102,7 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 			res, err = x.ApplyReset(ctx, p)
 			return tui.AuditedReset(&res), res.Failed(), err
 		},
-		result: func() answer { return answer{resetResultText(e, &res), resetJSONOf(&res.Plan, &res)} },
+		result: func() answer { return answer{resetResultText(x.target, &res), resetJSONOf(&res.Plan, &res)} },
 	})
 }
 

@@ -103,7 +103,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	defer client.Close()
 	route, err := e.topicRoute(ctx, client, topic)
 	if nf, ok := errors.AsType[*notFoundError](err); ok {
-		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(e, topic)}
+		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(t, topic)}
 	}
 	if err != nil {
 		return err
@@ -141,8 +141,8 @@ type sentCount struct {
 
 // createTopic is a command that makes a topic of the cluster that was asked, ready to
 // be pasted.
-func createTopic(e *env, topic string) string {
-	return "eyeq topic create " + tui.ShellWord(topic) + e.targetFlags()
+func createTopic(t *target, topic string) string {
+	return "eyeq topic create " + tui.ShellWord(topic) + t.flags
 }
 
 // isDelay reports whether a property makes the broker deliver later: --property

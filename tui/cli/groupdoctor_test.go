@@ -2,6 +2,8 @@ package cli
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -77,6 +79,35 @@ func TestGroupDoctorOfAnOfflineGroup(t *testing.T) {
 		if !strings.Contains(p.out.String(), want) {
 			t.Errorf("no %q in %q", want, p.out)
 		}
+	}
+}
+
+// TestGroupDoctorNamesTheCluster: what it advises works in any shell, whoever named the
+// cluster here.
+func TestGroupDoctorNamesTheCluster(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	put(t, sb, "orders", 4)
+	runs(t, []string{"consume", "-g", "audit", "-t", "orders", "--from", "first", "--max", "1", "-o", "none", "--namesrv", namesrv}).want(t, statusDone, "")
+	path := filepath.Join(t.TempDir(), "config.toml")
+	must(t, os.WriteFile(path, []byte("[clusters.\"my prod\"]\nnamesrv = [\""+namesrv+"\"]\n"), 0o600))
+	look := []string{"group", "doctor", "audit", "--samples", "1"}
+	for name, tt := range map[string]struct {
+		args []string
+		env  []string
+		want string
+	}{
+		"by address":          {args: []string{"--namesrv", namesrv}, want: " --namesrv " + namesrv},
+		"by name":             {args: []string{"--config", path, "--cluster", "my prod"}, want: " --config " + path + " --cluster 'my prod'"},
+		"by Java's variable":  {env: []string{"NAMESRV_ADDR", namesrv}, want: " --namesrv " + namesrv},
+		"by a variable":       {env: []string{"EYEQ_NAMESRV", namesrv}, want: " --namesrv " + namesrv},
+		"the only one of all": {args: []string{"--config", path}, want: " --config " + path},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := runs(t, append(look, tt.args...), withEnv(tt.env...)).want(t, statusFindings, "1 finding")
+			if want := "eyeq group delete audit" + tt.want + "\n"; !strings.Contains(p.out.String(), want) {
+				t.Errorf("no %q in %q", want, p.out)
+			}
+		})
 	}
 }
 

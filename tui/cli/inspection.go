@@ -68,7 +68,7 @@ func questionTime(timeout time.Duration) time.Duration {
 // inspector asks through client, as long as --timeout lets it.
 func (e *env) inspector(client *remoting.Client, t *target) *inspect.Inspector {
 	o := inspect.Options{
-		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name,
+		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name, TargetFlags: t.flags,
 	}
 	t.cluster.addressMap.showDialled(&o)
 	return inspect.New(o)

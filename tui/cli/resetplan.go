@@ -77,7 +77,7 @@ func resetSum(p *inspect.ResetPlan) string {
 }
 
 // resetResultText is what became of each queue.
-func resetResultText(e *env, res *inspect.ResetResult) []byte {
+func resetResultText(t *target, res *inspect.ResetResult) []byte {
 	rows := [][]string{{"TOPIC", "BROKER", "QUEUE", "BEFORE", "AFTER", "READ BACK", "EFFECT", "VERIFIED", "NOTE"}}
 	for i := range res.Rows {
 		r := &res.Rows[i]
@@ -97,7 +97,7 @@ func resetResultText(e *env, res *inspect.ResetResult) []byte {
 	out = append(out, headLine("%d of %d queues verified", res.Done, len(res.Rows))...)
 	if res.SavedTo != "" {
 		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s%s)", res.SavedTo,
-			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo), e.targetFlags())...)
+			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo), t.flags)...)
 	}
 	return out
 }

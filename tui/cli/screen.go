@@ -79,7 +79,7 @@ func (e *env) screenOptions(c *config) tui.Options {
 // targetOptions are screenOptions for a target: its name, its mode, its audit file.
 func (e *env) targetOptions(c *config, t *target) tui.Options {
 	o := e.screenOptions(c)
-	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.color, t.mode.String(), e.targetFlags()
+	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.color, t.mode.String(), t.flags
 	o.Audit, o.AuditPath = e.audit(t), e.auditPath()
 	if tls := &t.cluster.tls; tls.enable && tls.insecureSkipVerify {
 		o.Title = "TLS not verified"

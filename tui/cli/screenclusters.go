@@ -61,9 +61,7 @@ func (s *screenClusters) open(ctx context.Context, name string) (tui.Options, er
 		client.Close()
 		return tui.Options{}, errScreenEnded
 	}
-	o := s.options(t, client)
-	o.TargetFlags = targetFlags(s.e.flags.config, name, "")
-	return o, nil
+	return s.options(t, client), nil
 }
 
 // asks reports whether opening a cluster runs a program that may ask for a passphrase.

@@ -18,6 +18,7 @@ type target struct {
 	mode    mode
 
 	nameFrom, namesrvFrom, modeFrom origin
+	flags                           string // that name it in a command to be pasted
 	accessKey                       string
 	secretKey                       secret // from the environment; else the configuration says where it is
 	accessFrom, secretFrom          origin // "" where there is none
@@ -40,6 +41,7 @@ func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
 			addrs, from = e.getenv("NAMESRV_ADDR"), "env NAMESRV_ADDR"
 		}
 	}
+	t.flags = targetFlags(e.flags.config, name, addrs)
 	if name == "" && addrs == "" {
 		name, nameFrom = c.defaultCluster, c.originOf("default_cluster")
 		if names := c.clusterNames(); name == "" && len(names) == 1 {
@@ -108,11 +110,9 @@ func (e *env) credentialsOf(t *target, c *config, name string) {
 	}
 }
 
-// targetFlags are the flags that named the cluster, for a command that is to be pasted.
-func (e *env) targetFlags() string {
-	return targetFlags(e.flags.config, e.flags.cluster, e.flags.namesrv)
-}
-
+// targetFlags are the flags that name a cluster in a command that is to be pasted, each
+// with a blank before it. What the environment says is said by a flag: it may be pasted
+// elsewhere.
 func targetFlags(config, cluster, namesrv string) string {
 	text := ""
 	for _, f := range []struct{ name, value string }{{"config", config}, {"cluster", cluster}, {"namesrv", namesrv}} {
