@@ -13,11 +13,11 @@ import (
 	"eyeq/engine/inspect"
 )
 
-// newResetAnyDialog is a resetDialog for any group of the cluster.
+// newResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
+// to be served.
 func newResetAnyDialog(e *env, r resetAnyRequest) (resetDialog, request) {
-	d := resetDialog{env: e, any: true, group: r.group, topic: r.topic, kind: core.ResetTime, rate: r.rate,
-		value: newField("-15m"), reason: newField(""), name: newField(""), exclude: map[engine.MessageQueue]bool{},
-		gone: map[engine.MessageQueue]engine.ResetRow{}}
+	d := emptyResetDialog(e, r.group, r.topic, r.rate)
+	d.any = true
 	if n := len(r.queues); n > 0 {
 		label := "queue " + SafeText(r.queues[0].Short())
 		if n > 1 {

@@ -1,0 +1,181 @@
+package tui
+
+import (
+	"slices"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/tui/table"
+)
+
+var resetWide = []table.Column{
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
+	{Title: "min", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 3},
+	{Title: "max", Width: 11, Right: true, Flex: 1, Max: 14, Rank: 2},
+	{Title: "current", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "target", Width: 11, Right: true, Flex: 1, Max: 14},
+	{Title: "move", Width: 9, Right: true},
+	{Title: "effect", Width: 15, Gap: 2},
+	{Title: "first msg at", Width: 12, Rank: 1},
+	{Title: "check", Width: 12, Flex: 2},
+}
+
+var resetNarrow = []table.Column{
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
+	{Title: "current", Width: 11, Right: true},
+	{Title: "target", Width: 11, Right: true},
+	{Title: "effect", Width: 13, Gap: 2, Rank: 1},
+	{Title: "check", Width: 10, Flex: 2},
+}
+
+var resetDone = []table.Column{
+	{ID: "queue", Title: "queue", Width: 12, Flex: 4, Fixed: true},
+	{Title: "was", Width: 11, Right: true},
+	{Title: "wanted", Width: 11, Right: true},
+	{Title: "read back", Width: 12, Flex: 4, Gap: 2},
+}
+
+// tableLines are the header and the visible rows.
+func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
+	e := d.env
+	columns := resetNarrow
+	switch {
+	case d.done:
+		columns = resetDone
+	case wide:
+		columns = resetWide
+	}
+	columns = slices.Clone(columns)
+	columns[0].Max = min(d.nameWidth(), 40)
+	if w >= 110 { // the name is worth more than the smallest offset
+		columns[0].Width = min(d.nameWidth(), 22)
+	}
+	layout := table.Fit(columns, w, w, 0)
+	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", style{})
+	lines := [][]segment{line(segment{e.th.header, string(header)})}
+	if len(d.rows) == 0 {
+		text := "  no preview"
+		switch {
+		case d.loading:
+			text = "  reading offsets of " + plural(len(d.scopes[d.scope].queues), "queue") + " …"
+			if len(d.scopes[d.scope].queues) == 0 {
+				text = "  reading offsets …"
+			}
+		case d.err != "":
+			text = "  " + failure.sign() + " " + d.err
+		case d.stale:
+			text = "  the target changed: " + e.enter() + " previews"
+		}
+		return append(lines, line(e.plain(text)))
+	}
+	first, end := d.list.Window()
+	for i := first; i < end; i++ {
+		cells := d.cells(&d.rows[i], wide, layout.WidthOf(columns, "queue"))
+		look := table.Look{Cursor: " ", Mark: " "}
+		st := e.th.text
+		if i == d.list.Cursor() {
+			look.Cursor = e.g.cursor
+			if d.focus == onRows {
+				st = e.th.cursor
+			}
+		}
+		if d.exclude[d.rows[i].MessageQueue] {
+			st = e.th.dim
+		} else if d.rows[i].Err != nil && st == e.th.text {
+			st = e.th.bad
+		}
+		row := layout.AppendRow(nil, columns, cells, look)
+		lines = append(lines, line(segment{st, string(row)}))
+	}
+	return lines
+}
+
+// rowName is a queue with its topic, whose end gives way to a narrow column.
+func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
+	name, topic := SafeText(r.Short()), topicLabel(d.group, r.Topic)
+	if room := width - table.Width(name) - 1; room >= 2 {
+		return table.Cut(topic, room) + " " + name
+	}
+	return name
+}
+
+// nameWidth is what the rows' names ask for.
+func (d *resetDialog) nameWidth() int {
+	n := 12
+	for i := range d.rows {
+		n = max(n, table.Width(topicLabel(d.group, d.rows[i].Topic))+1+table.Width(SafeText(d.rows[i].Short())))
+	}
+	return n
+}
+
+func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
+	move, target, effect, first := unknown, unknown, unknown, none
+	switch {
+	case d.old:
+		move, target, effect, first = "…", "…", "…", "…"
+	case r.Err == nil || d.done:
+		target = offset(r.After)
+		if r.Before != engine.Unknown {
+			move = signed(r.After - r.Before)
+		}
+		effect = effectText(r)
+	}
+	if !r.FirstStored.IsZero() && !d.old {
+		first = r.FirstStored.In(d.env.o.Location).Format(string(clockMillis))
+		if d.env.now.Sub(r.FirstStored) > 20*time.Hour {
+			first = r.FirstStored.In(d.env.o.Location).Format("01-02 15:04")
+		}
+	}
+	current := offset(r.Before)
+	if r.Before == engine.Unknown && r.Err == nil {
+		current = "none"
+	}
+	text := func(s string) table.Cell { return table.Cell{Text: s} }
+	check := text(d.check(r))
+	if d.done {
+		return []table.Cell{text(d.rowName(r, nameWidth)), text(current), text(target), check}
+	}
+	if !wide {
+		return []table.Cell{text(d.rowName(r, nameWidth)), text(current), text(target), text(effect), check}
+	}
+	return []table.Cell{text(d.rowName(r, nameWidth)), text(offset(r.MinOffset)), text(offset(r.MaxOffset)), text(current), text(target),
+		text(move), text(effect), text(first), check}
+}
+
+// effectText uses three words for three different losses.
+func effectText(r *engine.ResetRow) string {
+	switch r.Effect {
+	case core.EffectReplay:
+		return "replay " + grouped(r.Count)
+	case core.EffectSkip:
+		return "SKIP " + grouped(r.Count)
+	case core.EffectGone:
+		return "GONE " + grouped(r.Count)
+	}
+	return "none"
+}
+
+func (d *resetDialog) check(r *engine.ResetRow) string {
+	switch {
+	case d.done && r.Err != nil:
+		return failure.sign() + " " + errorText(r.Err)
+	case d.done && r.Verified && d.notes[r.MessageQueue] != "":
+		return offset(r.After) + " ✓ " + d.notes[r.MessageQueue]
+	case d.done && r.Verified:
+		return offset(r.After) + " ✓"
+	case d.done:
+		return failure.sign() + " NOT VERIFIED"
+	case d.exclude[r.MessageQueue]:
+		return "left out"
+	case d.old:
+		return "…"
+	case r.Err != nil:
+		return failure.sign() + " " + errorText(r.Err)
+	case r.Effect == core.EffectSkip:
+		return warning.sign() + " skips data"
+	case r.Effect == core.EffectGone:
+		return warning.sign() + " expired"
+	}
+	return "ok"
+}

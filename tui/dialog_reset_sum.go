@@ -1,0 +1,114 @@
+package tui
+
+import (
+	"fmt"
+	"time"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+)
+
+// resetSum is what the included rows come to.
+type resetSum struct {
+	queues, changed, unknown, excluded int
+	replay, skip, gone                 int64
+	skips, gones                       int
+	lagBefore, lagAfter                int64
+	lagUnknown                         int // nobody says where these queues end
+}
+
+// sum adds up the rows that are not left out and whose offsets are known.
+func (d *resetDialog) sum() resetSum {
+	var s resetSum
+	for i := range d.rows {
+		r := &d.rows[i]
+		switch {
+		case d.exclude[r.MessageQueue]:
+			s.excluded++
+			continue
+		case r.Err != nil:
+			s.unknown++
+			continue
+		}
+		s.queues++
+		if r.Before != r.After {
+			s.changed++
+		}
+		before := r.Before
+		if before == engine.Unknown {
+			before = r.MinOffset
+		}
+		if r.MaxOffset == engine.Unknown || before == engine.Unknown {
+			s.lagUnknown++
+		}
+		s.lagBefore += r.MaxOffset - before
+		s.lagAfter += r.MaxOffset - r.After
+		switch r.Effect {
+		case core.EffectReplay:
+			s.replay += r.Count
+		case core.EffectSkip:
+			s.skip += r.Count
+			s.skips++
+		case core.EffectGone:
+			s.gone += r.Count
+			s.gones++
+		}
+	}
+	return s
+}
+
+// sumLines are the lines below the rows: what they come to, and what is to be known.
+func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
+	e, s := d.env, d.sum()
+	switch {
+	case len(d.rows) == 0:
+		return [][]segment{line()}
+	case d.old: // figures of another target are none
+		return [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain("…")), line(segment{e.th.dim, " Lag    "}, e.plain("…"))}
+	}
+	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
+	if d.rate >= 1 && s.replay > 0 {
+		takes := "≈ " + age(time.Duration(float64(s.replay)/d.rate*float64(time.Second)))
+		if wide {
+			takes += " at " + rate(d.rate, true)
+		}
+		sum += " (" + takes + ")"
+	}
+	in := func(n int) string {
+		if wide {
+			return " in " + plural(n, "queue")
+		}
+		return fmt.Sprintf(" (%dq)", n)
+	}
+	if s.skips > 0 {
+		sum += " · SKIP " + grouped(s.skip) + in(s.skips)
+	}
+	if s.gones > 0 {
+		sum += " · GONE " + grouped(s.gone) + in(s.gones)
+	}
+	if s.excluded > 0 {
+		sum += fmt.Sprintf(" · %d left out", s.excluded)
+	}
+	if s.unknown > 0 {
+		sum += fmt.Sprintf(" · %d unknown", s.unknown)
+	}
+	lag := grouped(s.lagBefore) + " → " + grouped(s.lagAfter)
+	if s.lagUnknown > 0 {
+		lag = unknown
+	}
+	lag += fmt.Sprintf("   preview %s old, re-checked at apply", since(d.at, e.now))
+	if wide && d.any {
+		lag += "; stops if any offset was moved"
+	} else if wide {
+		lag += "; a queue that was moved back since is not touched"
+	}
+	lines := [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain(sum)), line(segment{e.th.dim, " Lag    "}, e.plain(lag))}
+	if !wide {
+		return lines
+	}
+	if d.any {
+		return append(lines, d.riskLines()...)
+	}
+	return append(lines,
+		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")))
+}
