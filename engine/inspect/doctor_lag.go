@@ -145,7 +145,15 @@ func judgeConfig(v *visit) {
 	for _, name := range v.f.Detail.Differences {
 		for _, c := range v.f.Detail.Configs {
 			value, ok := c.Fields[name]
-			if !ok {
+			switch {
+			case c.missed():
+				if name != groupNameField {
+					continue // said once
+				}
+				value = "no configuration, and " + Plural(c.Queues, "queue") + " of the group"
+			case c.Fields == nil:
+				continue // not known, or not needed
+			case !ok:
 				value = "not set"
 			}
 			lines = append(lines, fmt.Sprintf("%s at %s: %s", name, c.Broker, value))

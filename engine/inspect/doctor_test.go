@@ -892,6 +892,21 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"warning config_differs"}, says: []string{"retryMaxTimes at broker-a: 16", "retryMaxTimes at broker-b: 5"},
 	},
+	"a broker with queues of the group has no configuration": {
+		edit: func(f *Facts) {
+			f.Detail.Differences = []string{"groupName", "retryMaxTimes"}
+			f.Detail.Configs = []GroupConfig{
+				{Broker: "broker-a", Fields: map[string]string{"groupName": `"g"`, "retryMaxTimes": "16"}, Queues: 5},
+				{Broker: "broker-b", Why: Reason{ReasonNotFound, "the broker has no configuration of it"}, Queues: 1},
+				{Broker: "broker-c", Why: Reason{ReasonNotFound, "the broker has no configuration of it"}},
+				{Broker: "broker-d", Fields: map[string]string{"groupName": `"g"`, "retryMaxTimes": "5"}},
+			}
+		},
+		want: []string{"warning config_differs"}, says: []string{strings.Join([]string{
+			`groupName at broker-a: "g"`, "groupName at broker-b: no configuration, and 1 queue of the group", `groupName at broker-d: "g"`,
+			"retryMaxTimes at broker-a: 16", "retryMaxTimes at broker-d: 5", "next: Make them the same",
+		}, "\n    ")},
+	},
 	"a broker cannot be reached": {
 		edit: func(f *Facts) {
 			f.Brokers.Brokers[0].Reachable, f.Brokers.Brokers[0].Why = false, Reason{ReasonUnreachable, "no answer in time"}

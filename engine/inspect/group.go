@@ -84,13 +84,14 @@ type GroupConfig struct {
 	// Fields are the JSON members by name, in the broker's own spelling and text.
 	Fields map[string]string
 	Why    Reason // there is none, because
+	Queues int    // that the group has at the broker
 }
 
 // GroupDetail is everything about one group that is not about its queues.
 type GroupDetail struct {
 	Row           GroupRow
 	Configs       []GroupConfig // by broker, sorted
-	Differences   []string      // names of fields in which brokers differ
+	Differences   []string      // names of fields in which brokers differ; one without queues of the group needs no configuration
 	Subscriptions SubscriptionMatrix
 }
 

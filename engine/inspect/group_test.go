@@ -232,6 +232,36 @@ func TestGroupsAreFoundByAnyTrace(t *testing.T) {
 	})
 }
 
+// A broker that has none of a group's queues needs no configuration of it: clients send
+// their heartbeats, which make one, only where their topics are.
+func TestConfigurationIsNeededWhereQueuesAre(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d, group := newDesk(t, tg), tg.Group(t)
+		narrow, wide := tg.Group(t), tg.Topic(t, 2)
+		d.manage(inspect.ManageRequest{Action: inspect.CreateTopic, Name: narrow, ReadQueues: 2, WriteQueues: 2, Perm: protocol.PermRead | protocol.PermWrite, Brokers: []string{"broker-a"}})
+		if err := d.client.UpdateGroupConfig(t.Context(), tg.Masters(t)["broker-a"], protocol.NewGroupConfig(group)); err != nil {
+			t.Fatal(err)
+		}
+		d.commit(group, 0, d.queues(narrow)...)
+		differs := func(step string, want ...string) {
+			t.Helper()
+			detail, err := d.Group(t.Context(), group)
+			if err != nil || !slices.Equal(detail.Differences, want) {
+				t.Errorf("%s: brokers differ in %v, %v, want %v", step, detail.Differences, err, want)
+			}
+			report, err := d.DoctorWith(t.Context(), group, inspect.DoctorOptions{Samples: 1})
+			found := slices.ContainsFunc(report.Findings, func(f inspect.Finding) bool { return f.Code == inspect.CodeConfigDiffers })
+			if err != nil || found != (want != nil) {
+				t.Errorf("%s: findings %+v, %v, want %s: %v", step, report.Findings, err, inspect.CodeConfigDiffers, want != nil)
+			}
+		}
+		differs("no queue at broker-b")
+		at := slices.IndexFunc(d.queues(wide), func(mq protocol.MessageQueue) bool { return mq.BrokerName == "broker-a" })
+		d.commit(group, 0, d.queues(wide)[at])
+		differs("two queues at broker-b", "groupName")
+	})
+}
+
 // A group need not have a retry topic, as when it has only just come online: its brokers
 // are found all the same (R191).
 func TestGroupWithoutARetryTopic(t *testing.T) {

@@ -236,7 +236,7 @@ func (in *Inspector) Group(ctx context.Context, group string) (GroupDetail, erro
 			d.Row.Orderly = true
 		}
 	}
-	d.Configs = in.configs(ctx, v.round.survey, group)
+	d.Configs = in.configs(ctx, v.round.survey, group, v.queues)
 	d.Differences = configDifferences(d.Configs)
 	return d, nil
 }
