@@ -138,17 +138,32 @@ func (c *canvas) spread(left, right []segment) {
 	c.end()
 }
 
-// boxLook is a frame's characters, corners clockwise from the left top.
-type boxLook struct{ tl, tr, br, bl, h, v string }
+// boxLook is a frame's characters, corners clockwise from the left top, and what leads
+// to its title.
+type boxLook struct{ tl, tr, br, bl, h, v, lead string }
 
 var (
-	thinBox  = boxLook{"╭", "╮", "╯", "╰", "─", "│"}
-	heavyBox = boxLook{"┏", "┓", "┛", "┗", "━", "┃"}
+	thinBox  = boxLook{"╭", "╮", "╯", "╰", "─", "│", "─"}
+	focusBox = boxLook{"╭", "╮", "╯", "╰", "─", "│", "▸"} // the pane of several that takes the keys
+	heavyBox = boxLook{"┏", "┓", "┛", "┗", "━", "┃", "━"}
 )
+
+// paneBox is the frame of a pane beside others.
+func paneBox(focused bool) boxLook {
+	if focused {
+		return focusBox
+	}
+	return thinBox
+}
 
 // top draws a box's upper edge with a title and, at the right, details.
 func (c *canvas) top(l boxLook, frame, titleStyle style, title, details string) {
-	c.put(frame, l.tl+l.h)
+	c.put(frame, l.tl)
+	if l.lead != l.h {
+		c.put(titleStyle, l.lead)
+	} else {
+		c.put(frame, l.lead)
+	}
 	// Title and details share what is left after "─ … ─╮" on both sides; a long
 	// title leaves the details half.
 	room := max(c.w-6, 0)

@@ -23,6 +23,7 @@ type lister[K comparable] struct {
 	total   int
 	chosen  bool // the operator has moved the cursor
 	focused bool
+	beside  bool        // other panes are shown with it
 	sorted  table.Order // that rows are in; a key that sorts gives another
 }
 
@@ -211,7 +212,7 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 	if l.focused {
 		titleStyle = th.title
 	}
-	c.top(thinBox, th.frame, titleStyle, title, details)
+	c.top(paneBox(l.focused && l.beside), th.frame, titleStyle, title, details)
 	if h < tableFrame {
 		c.bottom(thinBox, th.frame)
 		return

@@ -23,7 +23,7 @@ func (v *liveView) drawAlloc(c *canvas) {
 		label = "Alloc"
 	}
 	if t == nil {
-		c.top(thinBox, th.frame, v.titleStyle(paneAlloc), label, "")
+		c.top(v.box(paneAlloc), th.frame, v.titleStyle(paneAlloc), label, "")
 		v.fillAlloc(c, []string{"no topics yet"})
 		c.bottom(thinBox, th.frame)
 		return
@@ -32,7 +32,7 @@ func (v *liveView) drawAlloc(c *canvas) {
 	if v.w < 86 {
 		title = label + " " + t.Topic
 	}
-	c.top(thinBox, th.frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
+	c.top(v.box(paneAlloc), th.frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
 	if notes := v.allocNotes(t); len(t.Members) == 0 {
 		v.fillAlloc(c, notes)
 		c.bottom(thinBox, th.frame)

@@ -40,6 +40,11 @@ func (v *liveView) titleStyle(p pane) style {
 	return v.env.th.bold
 }
 
+// box shows the same by a sign, where there is another pane.
+func (v *liveView) box(p pane) boxLook {
+	return paneBox(v.focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
+}
+
 // drawQueues draws the queue table: the visible rows only.
 func (v *liveView) drawQueues(c *canvas) {
 	th, g := v.env.th, &v.env.g
@@ -52,7 +57,7 @@ func (v *liveView) drawQueues(c *canvas) {
 	if v.w < 86 && total > 0 {
 		title = fmt.Sprintf("Queues %d-%d/%d", first+1, end, total)
 	}
-	c.top(thinBox, th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
+	c.top(v.box(paneQueues), th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
 	c.tableHead(th, &layout, v.columns, v.queues.Order, g.up, g.down)
 

@@ -84,10 +84,14 @@ func (v *liveView) drawFeed(c *canvas) {
 		details = grouped(v.pic.dropped) + " events lost · " + details
 	}
 	if v.plan.feedBox {
-		c.top(thinBox, th.frame, v.titleStyle(paneFeed), "Flow control & events", details)
+		c.top(v.box(paneFeed), th.frame, v.titleStyle(paneFeed), "Flow control & events", details)
 	} else {
-		c.put(th.frame, "─ ")
-		c.put(v.titleStyle(paneFeed), "events")
+		if v.focus == paneFeed {
+			c.put(v.titleStyle(paneFeed), focusBox.lead)
+		} else {
+			c.put(th.frame, thinBox.lead)
+		}
+		c.put(v.titleStyle(paneFeed), " events")
 		c.put(style{}, " ")
 		c.fill(th.frame, "─", c.w)
 		c.end()

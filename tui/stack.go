@@ -122,6 +122,7 @@ func (s *stack) draw(c *canvas, h int, of func(i int) paneText) {
 	}
 	for i := range s.list {
 		l := &s.list[i]
+		l.beside = !s.alone(h)
 		if l.focused = i == s.focus; heights[i] > 0 {
 			pane := of(i)
 			l.draw(c, heights[i], pane.details, pane.cells, pane.notes)
