@@ -36,6 +36,7 @@ func TestTheBrokerAllocates(t *testing.T) {
 		for _, id := range []string{"a", "b", "c"} {
 			f.member(id).join(1, map[string]string{f.topic: "*"})
 		}
+		tg.AwaitRoute(t, protocol.RetryTopic(f.group), 1) // the broker asks for it too
 		mode := func() string {
 			modes, err := f.c.RequestModes(t.Context(), f.addr)
 			if err != nil {

@@ -21,7 +21,7 @@ func TestAPausedGroup(t *testing.T) {
 		h := f.header(1)
 		h.SysFlag, h.SuspendTimeout = protocol.PullSuspend, 30*time.Second
 		held := f.begin(h)
-		letPass(500 * time.Millisecond)
+		letPass(time.Second)
 		config := f.config()
 		config.SetBool("consumeEnable", false)
 		if err := f.c.UpdateGroupConfig(t.Context(), f.addr, config); err != nil {

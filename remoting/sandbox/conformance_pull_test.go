@@ -196,7 +196,7 @@ func TestHeldPullIsReleasedByArrival(t *testing.T) {
 			}
 			f.send("hello")
 			cmd := <-answer
-			if took := time.Since(begun); cmd.Code != int32(protocol.Success) || took > 10*time.Second {
+			if took := time.Since(begun); cmd.Code != int32(protocol.Success) || tg.Sandbox != nil && took > time.Second {
 				t.Errorf("pull at %d: got %v after %v", queueOffset, protocol.ResponseCode(cmd.Code), took)
 			}
 			if got := bodies(t, messagesOf(t, cmd.Body, "")); len(got) != 1 {
@@ -216,7 +216,7 @@ func TestHeldPullIsReleasedLateByAnotherTag(t *testing.T) {
 		letPass(300 * time.Millisecond)
 		f.send("other", tag("B"))
 		f.wantAnswer(<-answer, protocol.PullRetryImmediately, 1)
-		if took := time.Since(begun); took > 10*time.Second || tg.Sandbox != nil && took < 3*time.Second {
+		if took := time.Since(begun); tg.Sandbox != nil && (took < 3*time.Second || took > 10*time.Second) {
 			t.Errorf("answered after %v, want about 5 s", took)
 		}
 		answer = f.begin(f.held(1, "A", 20*time.Second))
@@ -247,7 +247,7 @@ func TestHeldPullExpires(t *testing.T) {
 		f := newFixture(t, tg, 1)
 		begun := time.Now()
 		cmd := <-f.begin(f.held(0, "*", 2*time.Second))
-		if took := time.Since(begun); cmd.Code != int32(protocol.PullNotFound) || took < 2*time.Second || took > 12*time.Second {
+		if took := time.Since(begun); cmd.Code != int32(protocol.PullNotFound) || took < 2*time.Second || tg.Sandbox != nil && took > 12*time.Second {
 			t.Errorf("got %v %s after %v, want %v after 2 s", protocol.ResponseCode(cmd.Code), cmd.Remark, took, protocol.PullNotFound)
 		}
 		// A message that does not match is noticed at the end.
@@ -279,7 +279,7 @@ func TestHeldPullOutlastsAMemberChange(t *testing.T) {
 func TestHeldPullOfADeletedTopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		f := newFixture(t, tg, 1)
-		answer := f.begin(f.held(0, "*", 2*time.Second))
+		answer := f.begin(f.held(0, "*", 5*time.Second)) // time for the deletion
 		letPass(300 * time.Millisecond)
 		if err := f.c.DeleteTopic(t.Context(), f.topic); err != nil {
 			t.Fatal(err)

@@ -96,10 +96,10 @@ type pullAnswer struct {
 	err error
 }
 
-// ask is pull for any goroutine. A broker looks at the pulls it holds every five
-// seconds only, so an answer may come that much late.
+// ask is pull for any goroutine. A broker looks at the pulls it holds now and then
+// only, so an answer may come late.
 func (f *fixture) ask(h protocol.PullMessageRequestHeader) pullAnswer {
-	ctx, cancel := context.WithTimeout(f.t.Context(), h.SuspendTimeout+15*time.Second)
+	ctx, cancel := context.WithTimeout(f.t.Context(), h.SuspendTimeout+time.Minute)
 	defer cancel()
 	conn, err := f.c.Conn(ctx, f.addr)
 	if err != nil {
@@ -130,22 +130,25 @@ func messagesOf(t *testing.T, body []byte, brokerName string) []protocol.Message
 	return messages
 }
 
-// pullOne waits for the message at a queue offset.
-func (f *fixture) pullOne(mq protocol.MessageQueue, queueOffset int64, wait time.Duration) protocol.MessageExt {
+// pullOne waits for the message at a queue offset. A broker holds each question for
+// it so long, and is asked again when it is late.
+func (f *fixture) pullOne(mq protocol.MessageQueue, queueOffset int64, held time.Duration) protocol.MessageExt {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(f.t.Context(), wait+15*time.Second)
-	defer cancel()
 	h := f.header(queueOffset)
 	h.Topic, h.QueueID, h.MaxMsgNums = mq.Topic, mq.QueueID, 1
 	h.SysFlag |= protocol.PullSuspend
-	h.SuspendTimeout = wait
-	r, err := f.c.Pull(ctx, f.addr, &h)
-	if err != nil {
-		f.t.Fatalf("pull %v at %d: %v", mq, queueOffset, err)
-	}
-	messages := f.messages(r)
+	h.SuspendTimeout = held
+	var messages []protocol.MessageExt
+	sandboxtest.Await(f.t, fmt.Sprintf("the message at %d of %v", queueOffset, mq), func(ctx context.Context) bool {
+		r, err := f.c.Pull(ctx, f.addr, &h)
+		if err != nil {
+			f.t.Fatalf("pull %v at %d: %v", mq, queueOffset, err)
+		}
+		messages = f.messages(r)
+		return r.Status != remoting.PullNoNewMessage
+	})
 	if len(messages) != 1 {
-		f.t.Fatalf("pull %v at %d: got %d messages (%s), want 1", mq, queueOffset, len(messages), r.Remark)
+		f.t.Fatalf("pull %v at %d: got %d messages, want 1", mq, queueOffset, len(messages))
 	}
 	return messages[0]
 }
