@@ -308,3 +308,22 @@ func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
 	}
 	return a.written(msg, text, sev)
 }
+
+// toDialogs hands a result to every open dialog.
+func (a *app) toDialogs(msg tea.Msg) tea.Cmd {
+	var cmds []tea.Cmd
+	for i := range a.dialogs {
+		d, r := a.dialogs[i].update(msg)
+		a.dialogs[i] = d
+		cmds = append(cmds, a.serve(r))
+	}
+	return tea.Batch(cmds...)
+}
+
+func (a *app) push(d dialog) { a.dialogs = append(slices.Clip(a.dialogs), d) }
+
+func (a *app) pop() {
+	if n := len(a.dialogs); n > 0 {
+		a.dialogs = slices.Clip(a.dialogs[:n-1])
+	}
+}

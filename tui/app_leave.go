@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -131,4 +132,12 @@ func (a *app) suspend() tea.Cmd {
 		return a.refuse("ctrl-z: " + why)
 	}
 	return tea.Suspend
+}
+
+// leaving is an orderly leave under way.
+type leaving struct {
+	on          bool
+	began       time.Time
+	interrupted bool // by ctrl-c
+	after       bool // waits for the write that is on its way
 }

@@ -1,9 +1,11 @@
 package tui
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"eyeq/engine"
 )
@@ -91,4 +93,36 @@ func (s *scene) brokerFails(text string) bool {
 	return slices.ContainsFunc(s.Brokers, func(b engine.BrokerSnapshot) bool {
 		return b.Error != "" && cause(b.Error) == cause(text)
 	})
+}
+
+// broker is what is known of a broker; the zero value when nothing is.
+func (s *scene) broker(name string) (b engine.BrokerSnapshot) {
+	for i := range s.Brokers {
+		if s.Brokers[i].Name == name {
+			return s.Brokers[i]
+		}
+	}
+	return b
+}
+
+// muteText says which brokers do not answer, and since when; "" when all do.
+func (s *scene) muteText(clock func(t time.Time) string, now time.Time) string {
+	var names []string
+	var first engine.BrokerSnapshot
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		if b.Error == "" {
+			continue
+		}
+		if names = append(names, b.Name); first.Name == "" || b.ErrorSince.Before(first.ErrorSince) {
+			first = *b
+		}
+	}
+	switch len(names) {
+	case 0:
+		return ""
+	case 1:
+		return fmt.Sprintf("%s does not answer since %s (%s): %s", first.Name, clock(first.ErrorSince), since(first.ErrorSince, now), cause(first.Error))
+	}
+	return fmt.Sprintf("%d brokers do not answer, the first since %s (%s): %s", len(names), clock(first.ErrorSince), since(first.ErrorSince, now), strings.Join(names, ", "))
 }

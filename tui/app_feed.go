@@ -1,0 +1,83 @@
+package tui
+
+import (
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+)
+
+// show gives the views of a source what it has now.
+func (a *app) show(i int) {
+	p := pictureMsg{a.sources[i].picture(a.env.now)}
+	a.live[i] = a.live[i].update(p)
+	if a.shown == viewEvents || a.sources[i].frozen == nil {
+		a.events[i] = a.events[i].update(p)
+	}
+	if i == a.cur {
+		a.queue = a.queue.update(p)
+	}
+}
+
+// onSnapshots takes new snapshots in and keeps the tick going. It reports whether
+// the screen looks different now.
+func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
+	for i, s := range msg.snapshots {
+		before := a.sources[i].scene
+		a.sources[i].add(s)
+		if a.sources[i].scene != before {
+			changed = true
+		}
+		a.show(i)
+	}
+	if a.watchedNow() != nil {
+		a.show(a.cur)
+	}
+	// Clock and ages move by the second even when the engine does not.
+	changed = changed && !a.frozen() || !a.env.now.Truncate(time.Second).Equal(a.cache.second) || a.reading()
+	if !msg.next {
+		return true, nil
+	}
+	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines), a.pollWatched()}
+	for i := range a.streams {
+		cmds = append(cmds, a.listen(i))
+	}
+	return changed, tea.Batch(cmds...)
+}
+
+// listen issues the events command of a source when none is out.
+func (a *app) listen(i int) tea.Cmd {
+	if a.streams[i] == nil || a.waiting[i] {
+		return nil
+	}
+	a.waiting[i] = true
+	return a.cmds.waitEvents(i, a.streams[i])
+}
+
+func (a *app) onEvents(msg eventsMsg) tea.Cmd {
+	a.waiting[msg.source] = false
+	if msg.err != nil {
+		a.streams[msg.source] = nil
+	}
+	a.sources[msg.source].log.add(msg.events, msg.dropped)
+	if a.shown == viewEvents && !a.frozen() {
+		a.sources[a.cur].log.unseen = 0
+	}
+	a.show(msg.source)
+	if len(msg.events) < fullBatch {
+		return nil // with the next tick
+	}
+	return a.listen(msg.source)
+}
+
+func (a *app) frozen() bool { return a.source().frozen != nil }
+
+func (a *app) freeze() {
+	for i, s := range a.sources {
+		if s.frozen == nil {
+			s.freeze(a.env.now)
+		} else {
+			s.thaw()
+		}
+		a.show(i)
+	}
+}

@@ -1,0 +1,47 @@
+package tui
+
+import (
+	"fmt"
+
+	"eyeq/engine"
+)
+
+// watchAllocDetails is the right part of the allocation's upper edge.
+func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
+	s, w := v.pic.scene, v.pic.scene.watch
+	strategy := w.strategies[nth]
+	by := "held · "
+	switch {
+	case len(t.Members) == 0:
+		by = ""
+	case isBroadcast(s):
+		by = "broadcasting · "
+	case w.pops[nth]:
+		by, strategy = "popped, not held · ", "POP"
+	case strategy != "":
+		by = "held as " + strategy + " gives · "
+	}
+	topic := ""
+	if len(s.Topics) > 1 {
+		topic = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic"))
+	}
+	if v.w < 86 {
+		if topic != "" {
+			topic = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics))
+		}
+		return fmt.Sprintf("%s%s %dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), ago(t.MembersAt, v.pic.now))
+	}
+	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, plural(t.Queues, "queue"), plural(len(t.Members), "member"), ago(t.MembersAt, v.pic.now))
+}
+
+// memberNote is what stands at the end of a member's line; nth is the topic's place.
+func (v *liveView) memberNote(m *engine.MemberSnapshot, nth int) string {
+	w := v.pic.scene.watch
+	if why := w.silent[m.ClientID]; why != "" {
+		return "  " + warning.sign() + " silent: " + why
+	}
+	if due, ok := w.due[nth][m.ClientID]; ok && due != len(m.Queues) && !isBroadcast(v.pic.scene) {
+		return fmt.Sprintf("  due: %d", due)
+	}
+	return ""
+}

@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"strings"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// watchCells overrides the cells of a row that an engine's own queue fills otherwise.
+func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
+	th := v.env.th
+	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	bar := layout.WidthOf(v.columns, "bar")
+	base := th.text
+	if !q.Own {
+		base = th.dim
+	}
+	committed := table.Cell{Text: unknown, Style: base}
+	switch {
+	case w.committed.Known:
+		committed.Text = grouped(w.committed.Value)
+	case w.committed.Why.Kind == inspect.ReasonNoCommit:
+		committed.Text = none
+	}
+	cells[colCommit] = committed
+	if q.Owner == "" && (v.pic.scene.watch.empty() || w.finding != "") {
+		cells[colOwn] = table.Cell{Text: none, Style: base}
+	}
+	if len(w.owners) > 1 && (w.finding != "" || w.pop) {
+		letters := make([]string, len(w.owners))
+		for i, id := range w.owners {
+			letters[i] = orUnknown(v.pic.scene.letters[id])
+		}
+		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+		if w.pop {
+			cells[colOwn].Style = base
+		}
+	}
+	if !q.Own {
+		text := v.insideUnknown(q, w)
+		if table.Width(text) > bar {
+			text = map[bool]string{true: "(nobody)", false: "(" + unknown + ")"}[text == nobodyHolds]
+		}
+		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
+		return
+	}
+	cells[colMiB].Text = grouped(w.sizeMiB)
+}
+
+// nobodyHolds is said of a queue in place of its cache.
+const nobodyHolds = "(nobody holds it)"
+
+// insideUnknown says why nothing is known of a queue's cache.
+func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
+	switch {
+	case w.pop:
+		return "(by POP)"
+	case q.Owner != "" && v.pic.scene.watch.silent[q.Owner] != "":
+		return "(its member is silent)"
+	case q.Owner != "":
+		return "(cache " + unknown + ")"
+	case w.finding != "", v.pic.scene.watch.empty():
+		return nobodyHolds
+	}
+	return "(owner " + unknown + ")"
+}
+
+// watchStateText is the state of a row: findings before all else, then what a picture
+// shows of the queue's work.
+func (v *liveView) watchStateText(n, width int) (string, style) {
+	th := v.env.th
+	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	word := q.State.String()
+	switch {
+	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
+		return "broker silent", th.bad
+	case w.finding == "TWO OWNERS" && table.Width(w.finding) > width:
+		return "2 OWNERS", th.bad
+	case w.finding != "":
+		return w.finding, th.bad
+	case w.standing > 0:
+		return "STANDS " + age(w.standing), th.bad
+	case q.State == engine.QueueFlow:
+		if text := word + " " + q.Detail; table.Width(text) <= width {
+			return text, th.warn
+		}
+		return word + " " + causeWord(q.Flow), th.warn
+	case q.State == engine.QueuePaused:
+		if text := word + " " + q.Detail; table.Width(text) <= width {
+			return text, th.accent
+		}
+		return word, th.accent
+	case q.State == engine.QueueUnlocked:
+		return words(word, q.Detail), th.bad
+	case w.pop && w.popAge > deadPull:
+		return "NO POP " + age(w.popAge), th.warn
+	case w.pop && w.popAge > 0:
+		return "popped " + age(w.popAge), th.good
+	case q.State == engine.QueueOther && q.Owner != "":
+		return "silent", th.warn
+	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
+		return "no member", th.dim
+	case q.State == engine.QueueOther:
+		return "owner " + unknown, th.warn
+	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
+		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.warn
+	case q.Own && w.pullAge > deadPull:
+		return "NO PULL " + age(w.pullAge), th.warn
+	case v.pic.scene.Orderly && q.Locked:
+		return word + " locked " + age(w.lockAge), th.good
+	case q.State == engine.QueueIdle:
+		return word, th.text
+	}
+	return words(word, q.Detail), th.good
+}
