@@ -29,6 +29,9 @@ type Denial struct {
 	What string
 }
 
+// OfKeys reports whether the keys are refused, and not only what they are to do.
+func (d Denial) OfKeys() bool { return d.Kind != DeniedNoPermission && d.Kind != DeniedNotAdmin }
+
 // String says it in a few words.
 func (d Denial) String() string {
 	switch d.Kind {

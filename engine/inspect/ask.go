@@ -74,9 +74,6 @@ func (in *Inspector) note(d *door, err error) {
 	if isType[*notAskedError](err) {
 		return
 	}
-	if _, denied := remoting.AccessDenied(err); denied {
-		in.refusals++
-	}
 	if !outOfTime(err) && !isType[*slowFailure](err) {
 		d.silent = nil
 	} else if d.silent == nil || in.now().Sub(d.since) >= in.timeout {
@@ -84,8 +81,42 @@ func (in *Inspector) note(d *door, err error) {
 	}
 }
 
-// ask puts one question to a broker or a name server, with a deadline of its own.
+// noteKeys keeps what a broker's answer says about our keys: whatever it answers else,
+// it has taken them.
+func (in *Inspector) noteKeys(err error) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	d, denied := remoting.AccessDenied(err)
+	switch {
+	case denied:
+		in.refusals++
+		if d.OfKeys() {
+			in.refused = err
+			return
+		}
+		in.taken = true
+	case err == nil || isType[*remoting.CodeError](err):
+		in.taken = true
+	}
+}
+
+// ask puts one question to a broker, with a deadline of its own.
 func ask[T any](ctx context.Context, in *Inspector, addr string, question func(ctx context.Context) (T, error)) (T, error) {
+	return askWithin(ctx, in, addr, in.timeout, question)
+}
+
+func askWithin[T any](ctx context.Context, in *Inspector, addr string, limit time.Duration, question func(ctx context.Context) (T, error)) (T, error) {
+	d := in.door(addr)
+	answer, err := askAt(ctx, in, d, d.slots, limit, question)
+	if ctx.Err() == nil {
+		in.note(d, err)
+		in.noteKeys(err)
+	}
+	return answer, err
+}
+
+// askKeyless is ask for a name server, which looks at no keys.
+func askKeyless[T any](ctx context.Context, in *Inspector, addr string, question func(ctx context.Context) (T, error)) (T, error) {
 	d := in.door(addr)
 	answer, err := askAt(ctx, in, d, d.slots, in.timeout, question)
 	if ctx.Err() == nil {

@@ -155,7 +155,7 @@ func runtimeText(s string) (time.Duration, bool) {
 
 func (in *Inspector) askNamesrv(ctx context.Context, n *NamesrvRow) protocol.ClusterInfo {
 	var sent time.Time
-	info, err := ask(ctx, in, n.Address, func(ctx context.Context) (protocol.ClusterInfo, error) {
+	info, err := askKeyless(ctx, in, n.Address, func(ctx context.Context) (protocol.ClusterInfo, error) {
 		sent = in.now()
 		return in.client.ClusterInfoFrom(ctx, n.Address)
 	})

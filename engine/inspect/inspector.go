@@ -51,6 +51,8 @@ type Inspector struct {
 
 	mu       sync.Mutex // guards what follows
 	refusals int        // questions that access control refused
+	refused  error      // our keys, by a broker, since KeysRefused was called
+	taken    bool       // they were, by one
 	doors    map[string]*door
 	last     *survey
 	config   map[string]brokerConfig
@@ -83,6 +85,20 @@ func (in *Inspector) Refusals() int {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return in.refusals
+}
+
+// KeysRefused is how brokers have refused our keys, if all did that have answered since
+// it was called last: it decides over those that are silent. That a key has no right to
+// something is no refusal of it.
+func (in *Inspector) KeysRefused() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	refused, taken := in.refused, in.taken
+	in.refused, in.taken = nil, false
+	if taken {
+		return nil
+	}
+	return refused
 }
 
 // Timeout is the deadline of one question.

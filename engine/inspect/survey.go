@@ -170,12 +170,7 @@ func (in *Inspector) topicNames(ctx context.Context, into map[string]bool) error
 
 // askTable is ask with more time.
 func askTable[T any](ctx context.Context, in *Inspector, addr string, question func(ctx context.Context) (T, error)) (T, error) {
-	d := in.door(addr)
-	answer, err := askAt(ctx, in, d, d.slots, tableTimes*in.timeout, question)
-	if ctx.Err() == nil {
-		in.note(d, err)
-	}
-	return answer, err
+	return askWithin(ctx, in, addr, tableTimes*in.timeout, question)
 }
 
 // brokersOf takes the master of each broker name, and where a name has none left the

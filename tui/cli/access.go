@@ -50,7 +50,7 @@ func (e *env) checkKeys(ctx context.Context, client *remoting.Client) error {
 	var refused error
 	for err := range answers {
 		switch d, denied := remoting.AccessDenied(err); {
-		case denied && d.Kind != remoting.DeniedNoPermission && d.Kind != remoting.DeniedNotAdmin:
+		case denied && d.OfKeys():
 			refused = err
 		case err == nil || denied:
 			return nil

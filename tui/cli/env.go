@@ -37,6 +37,7 @@ type env struct {
 	command  *cobra.Command // the one that ran
 	cluster  string         // its name, for the log
 	noted    string         // the audit file, once a change was made and noted there
+	asked    *inspection    // what it asked through; nil: nothing
 	held     io.Writer      // takes what is said while it is not known whether it is to be; nil: say it
 	entered  bool           // a command's function was entered: its errors are not wrong use
 	modes    atomic.Pointer[term.State]
@@ -155,7 +156,7 @@ func (e *env) cobraRun(f commandFunc) func(*cobra.Command, []string) error {
 			return err
 		}
 		e.entered = true
-		return f(cmd.Context(), e, args)
+		return e.keysFirst(f(cmd.Context(), e, args))
 	}
 }
 

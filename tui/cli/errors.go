@@ -70,6 +70,14 @@ type deniedError struct{ What string }
 
 func (e *deniedError) Error() string { return e.What }
 
+// keysError says that no broker that answers takes our keys.
+type keysError struct{ err error }
+
+func (e *keysError) Error() string { return reasonText(e.err) }
+
+// Unwrap gives a broker's refusal.
+func (e *keysError) Unwrap() error { return e.err }
+
 // reasonText is an error's text, with what an operator understands in the place of
 // Go's words for a time that is up.
 func reasonText(err error) string {

@@ -56,7 +56,17 @@ func (e *env) inspection() (*inspection, error) {
 		client.Close()
 		return nil, err
 	}
-	return &inspection{e.inspector(client, t), client, t}, nil
+	e.asked = &inspection{e.inspector(client, t), client, t}
+	return e.asked, nil
+}
+
+// keysFirst is how a command ends whose keys no broker has taken: no other error is
+// nearer to the cause. checkKeys may have had no answer in time.
+func (e *env) keysFirst(err error) error {
+	if e.asked == nil || isType[*outputError](err) || isType[*usageError](err) || e.command.Context().Err() != nil {
+		return err
+	}
+	return cmp.Or(e.asked.KeysRefused(), err)
 }
 
 // questionTime is how long one question may take: three tenths of a --timeout that is
@@ -231,7 +241,7 @@ func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func
 		switch cause := context.Cause(ctx); {
 		case isType[*outputError](cause):
 			return cause
-		case err != nil && (first || isType[*outputError](err) || isType[*deniedError](err) || ctx.Err() != nil):
+		case err != nil && (first || isType[*outputError](err) || isType[*keysError](err) || isType[*deniedError](err) || ctx.Err() != nil):
 			return err
 		case err != nil: // it may answer again
 			e.say("%s", reasonText(err))
@@ -247,31 +257,36 @@ func (r *reading) run(ctx context.Context, e *env, cmd *cobra.Command, once func
 	}
 }
 
-// again is show for a refresh. Keys that the brokers no longer take are told instead of
-// what they keep from us, row by row and at each refresh.
+// again is show for a refresh: where only some answers refuse the keys, brokers are asked
+// whether they take them any more.
 func (r *reading) again(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error), first bool) error {
 	if first {
 		return r.show(ctx, e, x, format, once)
 	}
-	var words bytes.Buffer
 	refusals := x.Refusals()
-	e.held = &words
-	out, err := once(ctx, x, format)
-	e.held = nil
-	if x.Refusals() > refusals {
-		if denied := e.checkKeys(ctx, x.client); denied != nil {
-			return &deniedError{reasonText(denied)}
+	return r.showUnless(ctx, e, x, format, once, func() error {
+		if x.Refusals() > refusals {
+			return e.checkKeys(ctx, x.client)
 		}
-	}
-	e.stderr.Write(words.Bytes()) // nothing can be done without it
-	if err != nil {
-		return explain(err)
-	}
-	return e.write(out)
+		return nil
+	})
 }
 
 func (r *reading) show(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error)) error {
+	return r.showUnless(ctx, e, x, format, once, func() error { return nil })
+}
+
+// showUnless shows what once gives. Keys that brokers do not take are told instead of
+// what they keep from us, row by row and at each refresh.
+func (r *reading) showUnless(ctx context.Context, e *env, x *inspection, format string, once func(ctx context.Context, x *inspection, format string) ([]byte, error), denied func() error) error {
+	var words bytes.Buffer
+	e.held = &words
 	out, err := once(ctx, x, format)
+	e.held = nil
+	if denied := cmp.Or(x.KeysRefused(), denied()); denied != nil && ctx.Err() == nil {
+		return &keysError{denied}
+	}
+	e.stderr.Write(words.Bytes()) // nothing can be done without it
 	if err != nil {
 		return explain(err)
 	}
