@@ -162,6 +162,8 @@ func (d *resetDialog) off() string {
 		return "there is no preview: " + d.err
 	case d.stale:
 		return "the form changed: " + d.env.enter() + " or ctrl-r previews again"
+	case d.any && d.plan.Method == inspect.MethodNone:
+		return d.safe.Why
 	case s.unknown > 0:
 		return fmt.Sprintf("%s unknown: leave it out by hand (space on its row)", plural(s.unknown, "queue"))
 	case s.queues == 0:
@@ -170,8 +172,6 @@ func (d *resetDialog) off() string {
 		return "nothing would change"
 	case d.env.now.Sub(d.at) > previewGood:
 		return "the preview is older than " + age(previewGood) + ": ctrl-r previews again"
-	case d.any && d.plan.Method == inspect.MethodNone:
-		return d.safe.Why
 	case d.name.value() != d.typedName():
 		return "type the group's name: " + SafeText(d.typedName())
 	}

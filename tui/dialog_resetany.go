@@ -164,6 +164,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 		}
 	}
 	switch {
+	case d.plan.Method == inspect.MethodNone: // nothing will be verified
 	case len(d.safe.Members) == 0:
 		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("start no member until all queues are verified")))
 	case deaf > 0:
@@ -208,6 +209,9 @@ func (d *resetDialog) commandLine() string {
 	}
 	for _, mq := range s.queues {
 		text += " --queue " + ShellWord(mq.BrokerName) + ":" + fmt.Sprint(mq.QueueID)
+	}
+	if s.retry {
+		text += " --retry"
 	}
 	to := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest"}[d.asked.Kind]
 	switch d.asked.Kind {

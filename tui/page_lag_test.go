@@ -69,3 +69,21 @@ func TestLagMovesByPages(t *testing.T) {
 		t.Errorf("a page is %d rows, want %d", cursor(), page)
 	}
 }
+
+// The command that is shown does what the dialog does, the retry topic included.
+func TestResetDialogNamesTheRetryTopic(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("2", "R").see("--dry-run").miss("--retry")
+	d.keys("tab", "right").see("(•)all topics").miss("--retry").keys("right").see("(•)all and %RETRY%").see(" --retry ").miss("the retry topic is not touched")
+}
+
+// Where no broker can move the offsets, nothing is said about how it would be verified.
+func TestResetDialogOfABroadcastingGroup(t *testing.T) {
+	f := fullCluster()
+	const why = "the group is broadcasting: no broker can move its offsets"
+	f.planReset = func(r inspect.ResetRequest) (inspect.ResetPlan, error) {
+		return inspect.ResetPlan{Request: r, At: fixtureNow, Method: inspect.MethodNone, Why: why}, nil
+	}
+	for _, size := range sizes[1:] {
+		driveCluster(t, size[0], size[1], defaultOptions(), f).keys("2", "R").see("Apply is off: the group is broadcasting").miss("no queue is included").miss("until all queues are verified")
+	}
+}
