@@ -1,31 +1,45 @@
 package tui
 
-import "fmt"
+import (
+	"fmt"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/tui/table"
+)
 
 // tab is a view in the line of tabs.
 type tab struct {
-	on        bool
-	key, word string
+	on   bool
+	view action // that shows it; "" for one that no key leads to
+	word string
+}
+
+// text is what the tab says.
+func (t tab) text(k *keymap) string {
+	if t.view == "" {
+		return t.word
+	}
+	return k.first(t.view) + " " + t.word
 }
 
 // tabs are the views that a number leads to, in the order of the numbers. One without a
 // number stands behind them, so that they keep their places.
 func (a *app) tabs() []tab {
-	k := a.env.keys
-	tabs := []tab{{a.shown == viewLive || a.shown == viewWatch, k.first("live"), "Live"}}
+	tabs := []tab{{a.shown == viewLive || a.shown == viewWatch, "live", "Live"}}
 	if a.env.o.Inspect != nil {
-		tabs = append(tabs, tab{a.shown == viewLag, k.first("lag"), "Lag"})
+		tabs = append(tabs, tab{a.shown == viewLag, "lag", "Lag"})
 		if a.env.o.OpenTail != nil {
-			tabs = append(tabs, tab{a.shown == viewTail, k.first("tail"), "Tail"})
+			tabs = append(tabs, tab{a.shown == viewTail, "tail", "Tail"})
 		}
-		tabs = append(tabs, tab{a.shown == viewGroups, k.first("groups"), "Groups"},
-			tab{a.shown == viewTopics, k.first("topics"), "Topics"}, tab{a.shown == viewBrokers, k.first("brokers"), "Brokers"})
+		tabs = append(tabs, tab{a.shown == viewGroups, "groups", "Groups"},
+			tab{a.shown == viewTopics, "topics", "Topics"}, tab{a.shown == viewBrokers, "brokers", "Brokers"})
 	}
 	events := "Events"
 	if n := a.source().log.unseen; n > 0 {
 		events += fmt.Sprintf("(%s%s)", failure.sign(), grouped(int64(n)))
 	}
-	tabs = append(tabs, tab{a.shown == viewEvents, k.first("events"), events})
+	tabs = append(tabs, tab{a.shown == viewEvents, "events", events})
 	if word := a.unnumbered(); word != "" {
 		tabs = append(tabs, tab{true, "", word})
 	}
@@ -53,18 +67,15 @@ func (a *app) unnumbered() string {
 
 // tabLine writes tabs with air around them; tight without, and of those that are not
 // shown the key alone when short.
-func tabLine(th *theme, tabs []tab, tight, short bool) []segment {
-	line := make([]segment, 0, len(tabs))
+func tabLine(e *env, tabs []tab, tight, short bool) []segment {
+	th, line := e.th, make([]segment, 0, len(tabs))
 	for _, t := range tabs {
-		text := t.word
-		if t.key != "" {
-			text = t.key + " " + t.word
-		}
+		text := t.text(e.keys)
 		switch {
 		case t.on:
 			line = append(line, segment{th.title, " [" + text + "]"})
 		case short:
-			line = append(line, segment{th.text, " " + t.key})
+			line = append(line, segment{th.text, " " + e.keys.first(t.view)})
 		case tight:
 			line = append(line, segment{th.text, " " + text})
 		default:
@@ -74,18 +85,36 @@ func tabLine(th *theme, tabs []tab, tight, short bool) []segment {
 	return line
 }
 
-// drawTabs writes the tabs and how fresh what is shown is. Of the tabs the shown one is
-// always whole.
+// drawTabs writes the tabs and how fresh what is shown is.
 func (a *app) drawTabs(c *canvas) {
 	right := a.freshness()
-	tabs := a.tabs()
-	left := tabLine(a.env.th, tabs, false, false)
+	c.spread(a.fitTabs(a.tabs(), right, c.w), right)
+}
+
+// fitTabs writes tabs in w cells, beside what stands at the right, a segment each. The
+// shown one is always whole.
+func (a *app) fitTabs(tabs []tab, right []segment, w int) []segment {
+	left := tabLine(a.env, tabs, false, false)
 	for _, short := range []bool{false, true} {
-		if widthOf(left)+1+widthOf(right) > c.w {
-			left = tabLine(a.env.th, tabs, true, short)
+		if widthOf(left)+1+widthOf(right) > w {
+			left = tabLine(a.env, tabs, true, short)
 		}
 	}
-	c.spread(left, right)
+	return left
+}
+
+// clickTab shows the view whose tab is at a column.
+func (a *app) clickTab(x int) tea.Cmd {
+	tabs := a.tabs()
+	for i, s := range a.fitTabs(tabs, a.freshness(), a.w) {
+		if x -= table.Width(s.text); x < 0 {
+			if t := tabs[i]; !t.on {
+				return a.act(t.view)
+			}
+			break
+		}
+	}
+	return nil
 }
 
 // freshness is the right end of the tabs.

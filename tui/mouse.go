@@ -24,7 +24,7 @@ func (a *app) toggleMouse() tea.Cmd {
 	return tea.DisableMouse
 }
 
-// onMouse moves by the wheel and selects by a click. A click never does what a key
+// onMouse moves by the wheel and selects by a click, a tab too. A click never does what a key
 // would ask about first.
 func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	if !a.mouse {
@@ -52,6 +52,9 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 		}
 		return tea.Batch(cmds...)
 	case msg.Button == tea.MouseButtonLeft && msg.Action == tea.MouseActionPress && len(a.dialogs) == 0 && !a.tiny():
+		if a.h >= tabsFrom && msg.Y == 1 {
+			return a.clickTab(msg.X)
+		}
 		if y, ok := a.viewLine(msg.Y); ok {
 			click := clickMsg{msg.X, y}
 			if a.page() != nil {

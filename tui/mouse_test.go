@@ -93,3 +93,22 @@ func TestAClickSelectsOnEveryPage(t *testing.T) {
 		})
 	}
 }
+
+// A click on a tab shows its view, wherever the width has put it.
+func TestAClickOnATabShowsItsView(t *testing.T) {
+	for _, w := range []int{60, 80, 120, 200} {
+		d := driveCluster(t, w, 36, defaultOptions(), fullCluster()).keys("m")
+		for _, tab := range [][2]string{{"5", "Topics"}, {"7", "Events"}, {"6", "Brokers"}, {"4", "Groups"}} {
+			line := d.lines()[1]
+			at := strings.Index(line, tab[0]) // of a narrow screen's tabs only the key is seen
+			d.click(at, 1)
+			if line := d.lines()[1]; !strings.Contains(line, "["+tab[0]+" "+tab[1]+"]") {
+				t.Errorf("at %d columns a click on %s shows %q", w, tab[1], line)
+			}
+		}
+		before := d.frame()
+		if d.click(w-1, 1); d.frame() != before {
+			t.Errorf("at %d columns a click beside the tabs does something:\n%s", w, d.frame())
+		}
+	}
+}
