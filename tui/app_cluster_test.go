@@ -133,3 +133,12 @@ func TestGoingToAClusterLeavesNoScreen(t *testing.T) {
 		})
 	}
 }
+
+// A command that is completed leads on to what may follow it, and what is no consumer of
+// this process is not offered as one.
+func TestCompletionLeadsOn(t *testing.T) {
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys(":").typing("li").keys("tab").see(":live ").see("audit-copy").keys("tab").miss(":live 1").see(":live ")
+	if line := d.lines()[d.at(":live ")]; !strings.Contains(line, ":live audit-copy") && !strings.Contains(line, ":live order-settle") {
+		t.Errorf("after the second tab: %q", line)
+	}
+}

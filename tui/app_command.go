@@ -141,6 +141,14 @@ func (a *app) sourceName(i int) string {
 	return strconv.Itoa(i + 1)
 }
 
+// ownNames are the consumers of this process; none when the screen is without any.
+func (a *app) ownNames() []string {
+	if len(a.engines) == 0 {
+		return nil
+	}
+	return a.sourceNames()
+}
+
 func (a *app) sourceNames() []string {
 	names := make([]string, a.consumers())
 	for i := range names {

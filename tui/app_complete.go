@@ -93,7 +93,7 @@ func (a *app) arguments(command string) []string {
 	var list []string
 	switch command {
 	case "live":
-		return append(a.sourceNames(), a.env.known.groups...)
+		return append(a.ownNames(), a.env.known.groups...)
 	case "lag", "group", "dlq", "findings":
 		return a.env.known.groups
 	case "stack":

@@ -121,6 +121,9 @@ func (b *bar) complete(step int) {
 	}
 	b.nth = (b.nth + step + len(b.list)) % len(b.list)
 	b.input.set(b.list[b.nth])
+	if len(b.list) == 1 { // what may follow it is next
+		b.list = nil
+	}
 }
 
 func (b bar) view(int, int) string { return "" }
