@@ -358,7 +358,11 @@ func (v *liveView) drawAllocLine(c *canvas) {
 				c.put(st, "(this)")
 			}
 		}
-		c.put(th.dim, fmt.Sprintf("  by %s of %d", orUnknown(v.pic.scene.Strategy), t.Queues))
+		by := "by " + orUnknown(v.pic.scene.Strategy)
+		if isBroadcast(v.pic.scene) {
+			by = "each all"
+		}
+		c.put(th.dim, fmt.Sprintf("  %s of %d", by, t.Queues))
 	}
 	c.end()
 }

@@ -14,6 +14,7 @@ type figures struct {
 	pullOK, consumeOK, failOK bool
 	lag                       int64
 	lagUnknown, queues        int
+	apart                     bool // broadcasting members keep their offsets themselves
 	slope                     float64
 	slopeOK                   bool
 	oldest                    time.Duration
@@ -33,7 +34,7 @@ func (v *liveView) figures() figures {
 	f.consume, f.consumeOK = h.rate(consumed, rateWindow)
 	f.fail, f.failOK = h.rate(failed, rateWindow)
 	f.slope, f.slopeOK = h.lagSlope()
-	f.queues = len(s.Queues)
+	f.queues, f.apart = len(s.Queues), isBroadcast(s)
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		lag, ok := lagOf(q)
@@ -110,6 +111,10 @@ func (f *figures) trendText(long bool) (text string, st func(*theme) style) {
 	bad := func(t *theme) style { return t.warn }
 	slope := signed(int64(math.Round(f.slope))) + "/s"
 	switch {
+	case f.apart && f.queues > 0 && f.lagUnknown == f.queues && long:
+		return "the members keep the offsets", plain
+	case f.apart && f.queues > 0 && f.lagUnknown == f.queues:
+		return "kept by members", plain
 	case f.queues == 0 || f.lagUnknown > 0: // the lag itself says that queues are unknown
 		return "", plain
 	case f.lag == 0:

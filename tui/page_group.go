@@ -244,12 +244,16 @@ func (v *groupView) headLines() [][]segment {
 	}
 	th, r := v.env.th, &v.data.Row
 	state := groupState(r)
+	gap := "   "
+	if v.w < 100 {
+		gap = "  "
+	}
 	l := line(segment{style{}, " "}, segment{groupStyle(th, state), state}, segment{th.dim, "  "}, segment{th.text, groupKind(r)},
-		segment{th.dim, "   members "}, segment{th.bold, numberText(r.Members)},
-		segment{th.dim, "   lag "}, segment{th.bold, numberText(r.Lag)}, segment{th.dim, "   retry "}, segment{th.text, numberText(r.RetryLag)},
-		segment{th.dim, "   dlq "}, segment{th.text, numberText(r.DeadLetters)})
-	if len(r.Versions) > 0 {
-		l = append(l, segment{th.dim, "   clients " + versionText(strings.Join(r.Versions, " "))})
+		segment{th.dim, gap + "members "}, segment{th.bold, numberText(r.Members)},
+		segment{th.dim, gap + "lag "}, segment{th.bold, numberText(r.Lag)}, segment{th.dim, gap + "retry "}, segment{th.text, numberText(r.RetryLag)},
+		segment{th.dim, gap + "dlq "}, segment{th.text, numberText(r.DeadLetters)})
+	if clients := gap + "clients "; len(r.Versions) > 0 && widthOf(l)+len(clients) < v.w-len("5.3.3") { // the members' rows say it too
+		l = append(l, segment{th.dim, clients + versionText(strings.Join(r.Versions, " "))})
 	}
 	lines := [][]segment{l}
 	for _, m := range r.Modes {

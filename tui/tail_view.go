@@ -345,7 +345,11 @@ func (v tailView) status() pageStatus {
 		if !v.frozen.IsZero() {
 			lead = fmt.Sprintf(" stands: %s new since %s · ", grouped(v.waiting()), v.env.clock(v.frozen, clockSeconds))
 		}
-		text := lead + fmt.Sprintf("buffer %s of %s messages, %s of %s", grouped(int64(len(v.ring.rows))), grouped(keepRows), size(int64(v.ring.bytes)), size(keepBytes))
+		text := lead + "buffer "
+		if v.w >= 100 { // the line above the list says it too
+			text += fmt.Sprintf("%s of %s messages, ", grouped(int64(len(v.ring.rows))), grouped(keepRows))
+		}
+		text += size(int64(v.ring.bytes)) + " of " + size(keepBytes)
 		if v.ring.dropped > 0 {
 			text += " · oldest " + grouped(v.ring.dropped) + " dropped"
 		}

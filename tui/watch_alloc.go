@@ -29,7 +29,10 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 		if topic != "" {
 			topic = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics))
 		}
-		return fmt.Sprintf("%s%s %dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), ago(t.MembersAt, v.pic.now))
+		if strategy != "" {
+			strategy += " "
+		}
+		return fmt.Sprintf("%s%s%dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), ago(t.MembersAt, v.pic.now))
 	}
 	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, plural(t.Queues, "queue"), plural(len(t.Members), "member"), ago(t.MembersAt, v.pic.now))
 }
