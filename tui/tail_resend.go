@@ -108,20 +108,10 @@ type resendDialog struct {
 	result resendDoneMsg
 }
 
-// leaveOut skips the dead letters of which a copy was sent before, as the command does.
-// Where that are all of them, another copy is what is wanted.
-func leaveOut(rows []inspect.ResendRow) []inspect.ResendRow {
-	fresh := func(r inspect.ResendRow) bool { return r.SentBefore.IsZero() }
-	rows = slices.Clone(rows)
-	some := slices.ContainsFunc(rows, fresh)
-	for i := range rows {
-		rows[i].Skip = some && !fresh(rows[i])
-	}
-	return rows
-}
-
+// newResendDialog is about a plan as it came. What was sent back before is left out, as
+// message resend does; where that are all of them, another copy is what is wanted.
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
-	p.Rows = leaveOut(p.Rows)
+	p.LeaveOut(p.AllSentBefore())
 	return resendDialog{env: e, rows: cleanResend(p.Rows), target: SafeText(p.Target), about: SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
 		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
 }

@@ -94,7 +94,7 @@ type ResendRow struct {
 	// SentBeforeWhy is why that is not known, since not all brokers told; none where one was found.
 	SentBeforeWhy Reason
 
-	// Skip leaves it out when the plan is carried out.
+	// Skip leaves it out when the plan is carried out; see ResendPlan.LeaveOut.
 	Skip bool
 
 	// The result.

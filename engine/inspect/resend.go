@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"eyeq/remoting"
@@ -66,36 +67,57 @@ func (in *Inspector) PlanResend(ctx context.Context, group string, messages []pr
 		p.Note = "nobody of the group is online: the copies wait in " + p.Target
 	}
 	p.Rows = make([]ResendRow, len(messages))
-	each(len(messages), groupsAtOnce, func(i int) {
-		m := &messages[i]
-		row := &p.Rows[i]
-		*row = ResendRow{Message: *m, ID: m.UniqueID(), Queue: m.MessageQueue(), Offset: m.QueueOffset(), Original: m.OriginalTopic(), Attempts: m.ReconsumeTimes()}
-		switch {
-		case m.Topic() != p.Source:
-			row.Error = fmt.Sprintf("it lies in %s, not in %s", m.Topic(), p.Source)
-		case row.Original == m.Topic():
-			row.Error = "it does not say which topic it was of (no RETRY_TOPIC)"
-		}
-		if row.ID == "" {
-			row.SentBeforeWhy = Reason{ReasonUnsupported, "it has no unique id to look for copies by"}
-			return
-		}
-		found, _, problems := r.query(ctx, r.everywhere(p.Target), remoting.MessageQuery{Key: row.ID, Unique: true})
-		for j := range found {
-			if at := found[j].Stored(); compareStored(found[j], *m) > 0 && at.After(row.SentBefore) {
-				row.SentBefore = at
-			}
-		}
-		if row.SentBefore.IsZero() && len(problems) > 0 {
-			row.SentBeforeWhy = Reason{problems[0].Why.Kind, problems[0].String()}
-		}
-	})
+	each(len(messages), groupsAtOnce, func(i int) { p.Rows[i] = r.resendRow(ctx, &p, &messages[i]) })
 	return p, ctx.Err()
+}
+
+// resendRow is the plan's row of a dead letter: what keeps it from being sent, and
+// whether the retry topic has a copy that was stored later.
+func (r *round) resendRow(ctx context.Context, p *ResendPlan, m *protocol.MessageExt) ResendRow {
+	row := ResendRow{Message: *m, ID: m.UniqueID(), Queue: m.MessageQueue(), Offset: m.QueueOffset(), Original: m.OriginalTopic(), Attempts: m.ReconsumeTimes()}
+	switch {
+	case m.Topic() != p.Source:
+		row.Error = fmt.Sprintf("it lies in %s, not in %s", m.Topic(), p.Source)
+	case row.Original == m.Topic():
+		row.Error = "it does not say which topic it was of (no RETRY_TOPIC)"
+	}
+	if row.ID == "" {
+		row.SentBeforeWhy = Reason{ReasonUnsupported, "it has no unique id to look for copies by"}
+		return row
+	}
+	found, _, problems := r.query(ctx, r.everywhere(p.Target), remoting.MessageQuery{Key: row.ID, Unique: true})
+	for i := range found {
+		if at := found[i].Stored(); compareStored(found[i], *m) > 0 && at.After(row.SentBefore) {
+			row.SentBefore = at
+		}
+	}
+	if row.SentBefore.IsZero() && len(problems) > 0 {
+		row.SentBeforeWhy = Reason{problems[0].Why.Kind, problems[0].String()}
+	}
+	return row
+}
+
+// AllSentBefore reports whether a copy of each dead letter was sent back before: who asks
+// for just these wants another copy.
+func (p *ResendPlan) AllSentBefore() bool {
+	return !slices.ContainsFunc(p.Rows, func(r ResendRow) bool { return r.SentBefore.IsZero() })
+}
+
+// LeaveOut decides which dead letters are skipped when the plan is carried out: those of
+// which a copy was sent back before, so that a run that was cut short can be repeated;
+// none when they are to be sent again. Where it is not known, a copy is sent. The rows of
+// p are new ones.
+func (p *ResendPlan) LeaveOut(again bool) {
+	p.Rows = slices.Clone(p.Rows)
+	for i := range p.Rows {
+		p.Rows[i].Skip = !again && !p.Rows[i].SentBefore.IsZero()
+	}
 }
 
 // ApplyResend sends the copies of a plan, each to the broker of its dead letter where
 // that has the retry topic, and reads each one back. A row that cannot be sent has the
-// reason and does not spare the others.
+// reason and does not spare the others; one with Skip or an Error is not tried. The rows
+// of the result are new ones, also when an error cuts it short.
 func (in *Inspector) ApplyResend(ctx context.Context, p ResendPlan) (ResendPlan, error) {
 	if p.Why != "" {
 		return p, &NotPossibleError{p.Why}
@@ -107,8 +129,7 @@ func (in *Inspector) ApplyResend(ctx context.Context, p ResendPlan) (ResendPlan,
 	if len(route.PublishQueues) == 0 {
 		return p, &NotPossibleError{fmt.Sprintf("no queue of %s can be written now", p.Target)}
 	}
-	rows := make([]ResendRow, len(p.Rows))
-	copy(rows, p.Rows)
+	rows := slices.Clone(p.Rows)
 	p.Rows = rows
 	for i := range rows {
 		if rows[i].Error != "" || rows[i].Skip {

@@ -2,8 +2,10 @@ package inspect_test
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
@@ -152,4 +154,37 @@ func TestResendUnanswered(t *testing.T) {
 			t.Errorf("row = %+v", r)
 		}
 	})
+}
+
+// A copy that was sent before is not sent twice, unless that is what is asked for.
+func TestWhatWasSentBeforeIsLeftOut(t *testing.T) {
+	sent, fresh := inspect.ResendRow{SentBefore: time.Unix(1, 0)}, inspect.ResendRow{}
+	unsure := inspect.ResendRow{SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonUnreachable}}
+	tests := map[string]struct {
+		rows  []inspect.ResendRow
+		again bool
+		want  []bool
+		all   bool
+	}{
+		"a mixture":        {rows: []inspect.ResendRow{sent, fresh, sent}, want: []bool{true, false, true}},
+		"again":            {rows: []inspect.ResendRow{sent, fresh}, again: true, want: []bool{false, false}},
+		"all sent before":  {rows: []inspect.ResendRow{sent, sent}, want: []bool{true, true}, all: true},
+		"one is not known": {rows: []inspect.ResendRow{unsure, sent}, want: []bool{false, true}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			p := inspect.ResendPlan{Rows: tt.rows}
+			if all := p.AllSentBefore(); all != tt.all {
+				t.Errorf("all were sent before: %v, want %v", all, tt.all)
+			}
+			p.LeaveOut(tt.again)
+			var got []bool
+			for _, r := range p.Rows {
+				got = append(got, r.Skip)
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("skips %v, want %v", got, tt.want)
+			}
+		})
+	}
 }

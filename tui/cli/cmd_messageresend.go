@@ -232,9 +232,7 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 			return r.refusal(plan.Why)
 		}
 		r.out.Note = namedOrNull(plan.Note)
-		for i := range plan.Rows {
-			plan.Rows[i].Skip = !r.flags.again && !plan.Rows[i].SentBefore.IsZero()
-		}
+		plan.LeaveOut(r.flags.again)
 		if !r.flags.dryRun {
 			plan, err = tui.ResendNoted(r.part, plan, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return r.x.ApplyResend(ctx, p) })
 			r.tally.Add(plan.Rows)
