@@ -9,7 +9,7 @@ import (
 // awaitTimeout bounds a wait by asking: longer than what busy brokers and members take.
 // awaitPause is the time between two questions.
 const (
-	awaitTimeout = time.Minute
+	awaitTimeout = 2 * time.Minute
 	awaitPause   = 20 * time.Millisecond
 )
 

@@ -109,7 +109,7 @@ func (o *OwnBrokers) Up(t *testing.T, name string, settings ...string) *Target {
 		t.Fatalf("the cluster has not told its name server: %q", out)
 	}
 	target.Signer, target.TLS = o.signer, o.tls
-	target.admin = target.Client(t, nil)
+	target.admin = target.patientClient(t)
 	return target
 }
 
@@ -185,7 +185,7 @@ func (o *OwnBrokers) Set(t *testing.T, name string, settings ...string) {
 }
 
 // scriptLimit bounds one command of the script: JVMs start slowly on a busy machine.
-const scriptLimit = 3 * time.Minute
+const scriptLimit = 5 * time.Minute
 
 // Run runs a command of the script and gives its standard output.
 func (o *OwnBrokers) Run(t *testing.T, args ...string) string {

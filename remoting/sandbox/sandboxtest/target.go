@@ -113,7 +113,7 @@ func runReal(t *testing.T, in Worlds, body func(t *testing.T, target *Target)) {
 		}
 		t.Run(version, func(t *testing.T) {
 			target := &Target{Name: version, Namesrv: strings.Split(addrs, ";"), Line: line}
-			target.admin = target.Client(t, nil)
+			target.admin = target.patientClient(t)
 			target.sweep(t)
 			body(t, target)
 		})
@@ -136,6 +136,15 @@ func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target),
 func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
 	t.Helper()
 	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS})
+}
+
+// adminTimeout is how long a real broker has for what prepares a test or cleans up after
+// it: the machine may be so busy that a call takes longer than clients wait.
+const adminTimeout = 30 * time.Second
+
+func (tg *Target) patientClient(t testing.TB) *remoting.Client {
+	t.Helper()
+	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS, CallTimeout: adminTimeout})
 }
 
 // Since reports whether the target's brokers are of this version, such as
@@ -270,7 +279,7 @@ func (tg *Target) deleteTopics(t testing.TB, topics ...string) {
 
 // cleanupContext is for cleanup functions, before which the test's own ends.
 func cleanupContext(t testing.TB) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	return context.WithTimeout(context.WithoutCancel(t.Context()), 2*adminTimeout)
 }
 
 // producerGroup is whom Produce sends as.
