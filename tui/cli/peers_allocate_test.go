@@ -44,7 +44,7 @@ func besideStrategy(t *testing.T, word string, strategy core.Strategy) {
 		const queues = 12
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, queues), tg.Group(t)
-		admin := tg.Client(t, nil)
+		admin := clientOf(t, tg.Namesrv...)
 		p.startConsumer(t, namesrv, group, topic, "0", "", "0", strings.TrimPrefix(word, "consistent-"))
 		startLeaving(t, []string{
 			"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--strategy", word, "--headless", "--client-id", "192.168.0.1@eyeq",

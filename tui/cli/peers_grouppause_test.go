@@ -29,7 +29,7 @@ func TestPeersGroupPause(t *testing.T) {
 		const n = 100
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
-		admin := tg.Client(t, nil)
+		admin := clientOf(t, tg.Namesrv...)
 		config := protocol.NewGroupConfig(group)
 		for name, value := range map[string]string{"retryMaxTimes": "5", "consumeBroadcastEnable": "true", "retryQueueNums": "2"} {
 			if err := config.Set(name, value); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ type stoppable struct {
 func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string, more ...string) *stoppable {
 	t.Helper()
 	out, stderr := newBuffer(), newBuffer()
-	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", "300"}, more...)...)
+	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, "concurrent", memberLife}, more...)...)
 	cmd.Stdout, cmd.Stderr = out, stderr
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
@@ -62,7 +63,7 @@ func (p *peers) progress(t *testing.T, namesrv, group, topic string) map[int]int
 // awaitOffline waits until no broker knows a member of the group.
 func awaitOffline(t *testing.T, tg *sandboxtest.Target, group string) {
 	t.Helper()
-	admin := tg.Client(t, nil)
+	admin := clientOf(t, tg.Namesrv...)
 	for _, addr := range tg.Masters(t) {
 		sandboxtest.Await(t, "the group offline", func(ctx context.Context) bool {
 			c, err := admin.Connections(ctx, addr, group)
@@ -74,7 +75,7 @@ func awaitOffline(t *testing.T, tg *sandboxtest.Target, group string) {
 // awaitAllCommitted waits until a group has committed n messages of a topic.
 func awaitAllCommitted(t *testing.T, tg *sandboxtest.Target, group, topic string, n int64) []protocol.MessageQueue {
 	t.Helper()
-	admin := tg.Client(t, nil)
+	admin := clientOf(t, tg.Namesrv...)
 	route, _, err := admin.RefreshRoute(t.Context(), topic)
 	if err != nil {
 		t.Fatal(err)
@@ -167,7 +168,7 @@ func checkAgain(t *testing.T, out *buffer, times int, meant func(queue, offset i
 // startSlow runs a command line that may take a minute.
 func startSlow(t *testing.T, args []string) *program {
 	t.Helper()
-	p := start(t, args)
+	p := start(t, slices.Concat(args, []string{"--timeout", "40s"}))
 	awaitEnd(t, p)
 	return p
 }

@@ -30,7 +30,7 @@ type stock struct {
 func (s *stock) start(t *testing.T, mode string) (out *buffer, stop func()) {
 	t.Helper()
 	out = newBuffer()
-	cmd := exec.Command(s.p.script, "java", s.p.version, "Consume", s.namesrv, s.group, s.topic, mode, "900")
+	cmd := exec.Command(s.p.script, "java", s.p.version, "Consume", s.namesrv, s.group, s.topic, mode, memberLife)
 	cmd.Stdout, cmd.Stderr = out, out
 	ownGroup(cmd)
 	if err := cmd.Start(); err != nil {
@@ -273,7 +273,7 @@ func TestInspectAgreesWithMqadmin(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		const messages = 40
 		namesrv := strings.Join(tg.Namesrv, ";")
-		topic, admin := tg.Topic(t, 4), tg.Client(t, nil)
+		topic, admin := tg.Topic(t, 4), clientOf(t, tg.Namesrv...)
 		of := func() *stock { return &stock{p, namesrv, topic, tg.Group(t)} }
 		concurrent, orderly, broadcast, stopped := of(), of(), of(), of()
 		out, _ := concurrent.start(t, "concurrent")

@@ -138,6 +138,7 @@ func TestPeersMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		runs(t, []string{"send", topic, "@" + gbk, "--tag", "gbk", "--namesrv", namesrv}).want(t, statusDone, "")
+		awaitStored(t, clientOf(t, tg.Namesrv...), topic, 9)
 		if read := runs(t, []string{"tail", topic, "--namesrv", namesrv, "--from", "earliest", "--until", "now", "--charset", "gb2312", "--grep", "退款"}).want(t, statusDone, ""); !strings.HasSuffix(read.out.String(), "  退款\n") {
 			t.Errorf("in GBK: %q", read.out)
 		}
@@ -177,7 +178,7 @@ func TestPeersMessageTrack(t *testing.T) {
 		java := p.startConsumer(t, namesrv, online, topic)
 		p.produce(t, namesrv, topic, 4)
 		awaitCount(t, java, `"seq":`, 4)
-		c := tg.Client(t, nil)
+		c := clientOf(t, tg.Namesrv...)
 		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
 		if _, err := c.Route(t.Context(), topic); err != nil {
 			t.Fatal(err)
@@ -214,7 +215,7 @@ func TestPeersTailLeavesNothing(t *testing.T) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic := tg.Topic(t, 4)
 		p.produce(t, namesrv, topic, 500)
-		c := tg.Client(t, nil)
+		c := clientOf(t, tg.Namesrv...)
 		groups := func() (names []string) {
 			for _, addr := range tg.Masters(t) {
 				configs, err := c.GroupConfigs(t.Context(), addr)

@@ -90,7 +90,7 @@ func pop(t *testing.T, tg *sandboxtest.Target, addr, group, topic string, n int,
 		{Key: "invisibleTime", Value: strconv.FormatInt(invisible.Milliseconds(), 10)}, {Key: "pollTime", Value: "1000"},
 		{Key: "bornTime", Value: strconv.FormatInt(time.Now().UnixMilli(), 10)}, {Key: "initMode", Value: "0"},
 	}
-	answer, err := tg.Client(t, nil).Invoke(t.Context(), addr, &protocol.Command{Code: 200050, ExtFields: fields}) // POP_MESSAGE
+	answer, err := clientOf(t, tg.Namesrv...).Invoke(t.Context(), addr, &protocol.Command{Code: 200050, ExtFields: fields}) // POP_MESSAGE
 	if err != nil || answer.Code != 0 {
 		t.Fatalf("pop: %v %s, %v", answer.Code, answer.Remark, err)
 	}
@@ -112,7 +112,7 @@ func TestPopsThatAreNotAcknowledged(t *testing.T) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		tg.Produce(t, topic, n)
-		admin := tg.Client(t, nil)
+		admin := clientOf(t, tg.Namesrv...)
 		addr := slices.Collect(maps.Values(tg.Masters(t)))[0]
 		if err := admin.UpdateGroupConfig(t.Context(), addr, protocol.NewGroupConfig(group)); err != nil {
 			t.Fatal(err)

@@ -59,7 +59,7 @@ func startOperated(t *testing.T, tg *sandboxtest.Target, p *peers) *operated {
 	t.Helper()
 	const n = screenQueues * screenEach
 	x := &operated{tg: tg, p: p, namesrv: strings.Join(tg.Namesrv, ";"), topic: tg.Topic(t, screenQueues), group: tg.Group(t),
-		admin: tg.Client(t, nil), state: t.TempDir(), n: n, handed: n}
+		admin: clientOf(t, tg.Namesrv...), state: t.TempDir(), n: n, handed: n}
 	config := protocol.NewGroupConfig(x.group)
 	for name, value := range map[string]string{"retryMaxTimes": "5", "consumeBroadcastEnable": "true"} {
 		if err := config.Set(name, value); err != nil {

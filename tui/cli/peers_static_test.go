@@ -24,11 +24,12 @@ func TestPeersStaticTopic(t *testing.T) {
 		t.Cleanup(func() { p.admin(t, "deleteTopic", namesrv, "-c", "DefaultCluster", "-t", static) })
 		for _, topic := range []string{static, plain} {
 			out, stop := (&stock{p, namesrv, topic, group}).start(t, "concurrent")
-			p.produce(t, namesrv, topic, messages)
+			p.send(t, namesrv, topic, messages)
 			awaitCount(t, out, `"seq":`, messages)
 			stop()
-			p.produce(t, namesrv, topic, messages)
+			p.send(t, namesrv, topic, messages)
 		}
+		awaitStored(t, clientOf(t, tg.Namesrv...), plain, 2*messages)
 
 		if d := readOf[topicDetailJSON](t, namesrv, "topic", "show", static); !d.Static || *d.Stored != 2*messages {
 			t.Errorf("static topic %+v", d)

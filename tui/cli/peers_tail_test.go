@@ -55,7 +55,7 @@ func TestPeersTail(t *testing.T) {
 		run := startLeaving(t, []string{"tail", topic, "--namesrv", namesrv, "-o", "raw"})
 		run.err.await(t, "reading 4 queues of "+topic)
 		tg.Grow(t, topic, 6)
-		c := tg.Client(t, nil)
+		c := clientOf(t, tg.Namesrv...)
 		mq := engine.MessageQueue{Topic: topic, BrokerName: fmt.Sprint(all[0]["broker"]), QueueID: 5}
 		if _, err := c.Route(t.Context(), topic); err != nil {
 			t.Fatal(err)

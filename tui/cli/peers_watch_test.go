@@ -124,12 +124,12 @@ func TestPeersLiveViewOfJavaMembers(t *testing.T) {
 		const stuck = "600000" // its listener does not return, so the figures stand still
 		p.startStoppable(t, namesrv, group, topic, stuck, "one")
 		two := p.startStoppable(t, namesrv, group, topic, stuck, "two")
-		admin := tg.Client(t, nil)
+		admin := clientOf(t, tg.Namesrv...)
 		var addr string
 		for _, addr = range tg.Masters(t) {
 		}
 		var ids []string
-		sandboxtest.Await(t, "two members with two queues each", func(ctx context.Context) bool {
+		sandboxtest.AwaitWithin(t, settleLimit, "two members with two queues each", func(ctx context.Context) bool {
 			c, err := admin.Connections(ctx, addr, group)
 			if err != nil || len(c.ConnectionSet) != 2 {
 				return false
