@@ -34,7 +34,7 @@ func TestPeersBroadcastFile(t *testing.T) {
 			t.Helper()
 			run := startLeaving(t, []string{
 				"consume", "--namesrv", namesrv, "-g", group, "-t", topic, "--from", "first", "--broadcast",
-				"--offset-dir", dir, "--client-id", clientID, "--headless", "-o", "json", "--idle-exit", "3s",
+				"--offset-dir", dir, "--client-id", clientID, "--headless", "-o", "json", "--idle-exit", map[bool]string{true: "3s", false: "10s"}[want == 0],
 			})
 			awaitCount(t, run.out, `"kind":"summary"`, 1)
 			if got := len(run.wait(t).want(t, statusDone, "").objects(t)["message"]); got != want {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -21,7 +22,20 @@ func TestPeersStackOfAStuckListener(t *testing.T) {
 			awaitCount(t, m.out, `"stuck":`, want)
 
 			id := readOf[membersJSON](t, namesrv, "group", "members", group).Members[0].ClientID
-			got := readOf[membersJSON](t, namesrv, "group", "members", group, "--client", id, "--stack").Members[0]
+			var got memberJSON
+			sandboxtest.Await(t, "all of them waiting", func(context.Context) bool { // each says that it is stuck before it is
+				got = readOf[membersJSON](t, namesrv, "group", "members", group, "--client", id, "--stack").Members[0]
+				if got.StackJSON == nil {
+					return true // told below
+				}
+				waiting := 0
+				for _, th := range got.Threads {
+					if th.Role == "listening" && th.State == "WAITING" {
+						waiting++
+					}
+				}
+				return waiting == want
+			})
 			if got.StackJSON == nil || got.Stack == nil || !strings.Contains(*got.Stack, "TID: ") || got.StackError != "" {
 				t.Fatalf("%s: no stack: %+v", mode, got.StackJSON)
 			}

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"eyeq/remoting/protocol"
@@ -34,8 +36,10 @@ func TestPeersConsumeSQL(t *testing.T) {
 			if tt.want != 9 {
 				g = tg.Group(t)
 			}
-			args := append([]string{"consume", "--namesrv", namesrv, "-g", g, "--from", "first", "--headless", "-o", "json", "--idle-exit", "2s"}, tt.args...)
-			if got := runs(t, args).want(t, statusDone, "").objects(t); len(got["message"]) != tt.want {
+			run := startLeaving(t, append([]string{"consume", "--namesrv", namesrv, "-g", g, "--from", "first", "--headless", "-o", "json"}, tt.args...))
+			awaitAllCommitted(t, tg, g, topic, 20)
+			run.signals <- syscall.SIGTERM
+			if got := run.wait(t).want(t, 143, "").objects(t); len(got["message"]) != tt.want {
 				t.Errorf("%v: %d messages, want %d", tt.args, len(got["message"]), tt.want)
 			}
 		}
@@ -55,9 +59,15 @@ func TestPeersPropertyFilterOff(t *testing.T) {
 		if s := run.err.String(); !strings.Contains(s, "group g was not joined: broker broker-a (127.0.0.1:") || !strings.Contains(s, "does not support consumer to filter message by SQL92") {
 			t.Errorf("standard error = %q", s)
 		}
-		got := runs(t, []string{"consume", "--namesrv", namesrv, "-g", "g", "-t", "orders:A", "--from", "first", "--headless", "-o", "json", "--idle-exit", "1s"}).
-			want(t, statusDone, "").objects(t)
-		if len(got["message"]) != 2 {
+		c := clientOf(t, namesrv)
+		route, err := c.Route(t.Context(), "orders")
+		if err != nil {
+			t.Fatal(err)
+		}
+		run = startLeaving(t, []string{"consume", "--namesrv", namesrv, "-g", "g", "-t", "orders:A", "--from", "first", "--headless", "-o", "json"})
+		sandboxtest.Await(t, "the commits", func(ctx context.Context) bool { return committedIn(ctx, c, "g", route.Queues) == 4 })
+		run.signals <- syscall.SIGTERM
+		if got := run.wait(t).want(t, 143, "").objects(t); len(got["message"]) != 2 {
 			t.Errorf("%d messages by tag, want 2", len(got["message"]))
 		}
 	})
