@@ -90,7 +90,9 @@ func (a *app) onWatch(msg watchMsg) tea.Cmd {
 	if soon := a.env.now.Add(w.every / 4); w.next.Before(soon) { // slow answers leave the cluster a pause
 		w.next = soon
 	}
-	w.gone = msg.gone
+	if w.gone = msg.gone; w.gone {
+		s.forget()
+	}
 	if w.err = msg.err; msg.err != "" {
 		w.errAt = a.env.now
 	} else {

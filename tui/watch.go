@@ -63,6 +63,12 @@ func (s *source) addLive(l *inspect.Live) {
 	s.log.add(events, 0)
 }
 
+// forget drops what was told of a group that is there no more; what has happened stays
+// among the events.
+func (s *source) forget() {
+	s.scene, s.hist, s.watch.past = nil, &history{}, newWatchPast()
+}
+
 // waitingLines say why there is nothing to be seen yet.
 func (w *watch) waitingLines(e *env) []string {
 	switch {

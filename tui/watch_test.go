@@ -477,7 +477,21 @@ func TestAWatchedGroupThatIsNotThere(t *testing.T) {
 	f.live = func(string) (inspect.Live, error) { return fixtureLive(0), nil }
 	d.later(3 * time.Second).see("● live").miss("not there")
 	f.live = gone
-	d.later(3 * time.Second).see("✗ not there").miss("● live")
+	d.see("orders-paid").see("cluster·concurrent")
+	d.later(3 * time.Second).see("✗ not there").miss("● live").see("there is no group order-settle")
+	for _, old := range []string{"orders-paid", "cluster·concurrent", "18,204,551", "128,412", "seen for"} {
+		d.miss(old)
+	}
+	f.live = func(string) (inspect.Live, error) { return fixtureLive(0), nil }
+	d.later(3 * time.Second).see("cluster·concurrent").keys("tab", "enter").see("broker-a/3")
+	f.live = gone
+	d.later(3 * time.Second).miss("● live").miss("cluster·concurrent")
+	for _, key := range []string{"enter", "j", "J", "v", "d", "R", "p", "t", "y", "Y", "s", "i", "S", " ", " ", "x", "tab", "o"} { // none of them finds a picture
+		d.keys(key)
+		d.frame()
+		d.keys("esc")
+	}
+	d.keys(":").typing("live order-settle").keys("enter").see("there is no group order-settle")
 	f.live = func(string) (inspect.Live, error) { return inspect.Live{}, errors.New("no broker answers") }
 	d.keys(":").typing("live other").keys("enter").see("✗ no answer").miss("● live")
 }
