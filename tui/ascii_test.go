@@ -3,6 +3,8 @@ package tui
 import (
 	"testing"
 	"time"
+
+	"eyeq/engine/inspect"
 )
 
 func TestASCIITrendsAreNoFigures(t *testing.T) {
@@ -17,4 +19,20 @@ func TestAnAnswerToAKeyPasses(t *testing.T) {
 	d := drive(t, 120, 36, o, nil).keys("ctrl+z").see("a stopped member")
 	d.now = d.now.Add(noteFor + time.Second)
 	d.keys("j").miss("a stopped member")
+}
+
+// An arrow is none of the cursors before the rows, on a terminal that has ASCII only.
+func TestASCIIArrowsAreNoCursors(t *testing.T) {
+	for text, want := range map[string]string{
+		"▸ running → stopping": "> running-> stopping", "→ stop it": "> stop it", " → stop it": "-> stop it", "commit→newest": "commit>newest", "订 → 2": "??-> 2",
+	} {
+		if got := toASCII(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+	o := defaultOptions()
+	o.ASCII = true
+	f := fixtureCluster()
+	f.doctor = func(string) (inspect.Report, error) { return fixtureReport(), nil }
+	driveCluster(t, 120, 36, o, f).keys(":").typing("findings order-settle").keys("enter").see("-> look at the stack").miss(" > look").see("|>xcritical")
 }

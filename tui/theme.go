@@ -133,6 +133,9 @@ func toASCII(frame string) string {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(frame[i:])
+		if last := len(b) - 1; r == '→' && last >= 0 && b[last] == ' ' {
+			b[last] = '-' // with the > of the table an arrow: > by itself is the cursor
+		}
 		if c, ok := asciiChrome[r]; ok {
 			b = append(b, c)
 			i += n

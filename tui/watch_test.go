@@ -483,7 +483,7 @@ func TestAWatchedGroupThatIsNotThere(t *testing.T) {
 		d.miss(old)
 	}
 	f.live = func(string) (inspect.Live, error) { return fixtureLive(0), nil }
-	d.later(3 * time.Second).see("cluster·concurrent").keys("tab", "enter").see("broker-a/3")
+	d.later(3*time.Second).see("cluster·concurrent").keys("tab", "enter").see("broker-a/3")
 	f.live = gone
 	d.later(3 * time.Second).miss("● live").miss("cluster·concurrent")
 	for _, key := range []string{"enter", "j", "J", "v", "d", "R", "p", "t", "y", "Y", "s", "i", "S", " ", " ", "x", "tab", "o"} { // none of them finds a picture
