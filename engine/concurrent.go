@@ -87,7 +87,7 @@ func (w *worker) concurrent(ctx context.Context, b *batch) {
 		if b.gen != q.gen.Load() {
 			// Dropped for good or reset while the listener ran (trap T01): neither
 			// acknowledged nor sent back; the next owner gets the messages again.
-			q.discarded("after", b.msgs[i:j])
+			q.discarded(b.msgs[i:j])
 			break
 		}
 		done := core.SplitAck(success, w.cc.AckIndex, j-i)

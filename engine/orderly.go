@@ -131,7 +131,7 @@ func (w *worker) orderly(ctx context.Context, b *batch) {
 			break
 		}
 		if b.gen != q.gen.Load() {
-			q.discarded("after", b.msgs[i:j])
+			q.discarded(b.msgs[i:j])
 			break
 		}
 		if verdict == core.OrderlySuccess && w.cc.AutoCommit {
@@ -264,7 +264,7 @@ func (q *queue) discardRun() {
 		if h.run.verdict != 0 {
 			n += h.run.size
 		}
-		q.discarded("after", h.b.msgs[h.b.harvested.Load():n])
+		q.discarded(h.b.msgs[h.b.harvested.Load():n])
 	}
 }
 

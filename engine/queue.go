@@ -313,7 +313,7 @@ func (q *queue) step(ctx context.Context) {
 
 func (q *queue) stepActive(ctx context.Context, now time.Time) {
 	if q.inFlight && now.Sub(q.pullStart) >= pullTimeout {
-		q.pullTimedOut(ctx)
+		q.pullTimedOut()
 	}
 	if q.mayPull() && !q.inFlight && !q.dialing && !q.nextPull.IsZero() && !now.Before(q.nextPull) {
 		q.pull(ctx, now)
@@ -417,7 +417,7 @@ func (q *queue) report(r *result) {
 func (q *queue) tooLate(r *result) {
 	if r.run != nil {
 		if from := int(r.b.harvested.Load()); from < r.run.done {
-			q.discarded("after", r.b.msgs[from:r.run.done])
+			q.discarded(r.b.msgs[from:r.run.done])
 		}
 		return
 	}
@@ -426,12 +426,12 @@ func (q *queue) tooLate(r *result) {
 		for at := from; at < to && len(r.b.started) > 0; {
 			end := min((at/q.batchMax+1)*q.batchMax, to) // of its call
 			if r.b.started[at/q.batchMax].Load() == markSettled {
-				q.discarded("after", r.b.msgs[from:at])
+				q.discarded(r.b.msgs[from:at])
 				from = end
 			}
 			at = end
 		}
-		q.discarded("after", r.b.msgs[from:to])
+		q.discarded(r.b.msgs[from:to])
 	}
 }
 
@@ -442,13 +442,13 @@ func (q *queue) quietNow() {
 	}
 }
 
-// discarded tells that messages were handed out (or about to be) when the queue
-// was no longer ours.
-func (q *queue) discarded(phase string, msgs []protocol.MessageExt) {
+// discarded tells that a listener has taken messages while the queue was given away:
+// its verdicts do not count.
+func (q *queue) discarded(msgs []protocol.MessageExt) {
 	if len(msgs) == 0 {
 		return
 	}
-	q.emit(ConsumeDiscarded{q.at(), phase, len(msgs), msgs[0].QueueOffset(), msgs[len(msgs)-1].QueueOffset()})
+	q.emit(ConsumeDiscarded{q.at(), "after", len(msgs), msgs[0].QueueOffset(), msgs[len(msgs)-1].QueueOffset()})
 }
 
 // refused tells that a listener did not accept messages.

@@ -72,7 +72,7 @@ func (q *queue) startPull(ctx context.Context, now time.Time) {
 	q.asked = q.nextOffset
 	opaque, err := q.conn.Start(q.encode, q.replies)
 	if err != nil {
-		q.pullFailed(ctx, err)
+		q.pullFailed(err)
 		return
 	}
 	q.inFlight, q.opaque, q.pullStart = true, opaque, now
@@ -117,7 +117,7 @@ func (d dialed) applyTo(ctx context.Context, q *queue) {
 	q.dialing = false
 	if d.err != nil {
 		q.connAddr = d.addr
-		q.pullFailed(ctx, d.err)
+		q.pullFailed(d.err)
 		return
 	}
 	q.arrive(d)
@@ -126,7 +126,8 @@ func (d dialed) applyTo(ctx context.Context, q *queue) {
 	}
 }
 
-func (q *queue) pullFailed(ctx context.Context, err error) {
+// pullFailed has the next pull wait, and the coordinator look for what is wrong.
+func (q *queue) pullFailed(err error) {
 	a := core.ApplyPull(core.PullAnswer{Err: true, Requested: q.nextOffset, Next: q.nextOffset})
 	q.noteError(q.nextOffset, fmt.Errorf("pull %v at %d: %w", q.mq, q.nextOffset, err), a.After)
 	q.conn = nil
@@ -134,7 +135,9 @@ func (q *queue) pullFailed(ctx context.Context, err error) {
 	q.e.inbox.put(brokerTrouble{q.mq, q.connAddr, err, a.Heartbeat, a.RefreshRoute})
 }
 
-func (q *queue) pullTimedOut(ctx context.Context) {
+// pullTimedOut gives up a pull whose answer is overdue; the connection too, when nothing at
+// all came over it meanwhile.
+func (q *queue) pullTimedOut() {
 	conn, silent := q.conn, q.conn.LastRead().Before(q.pullStart)
 	q.cancelPull()
 	err := fmt.Errorf("no answer from %s within %v", q.connAddr, pullTimeout)
@@ -144,7 +147,7 @@ func (q *queue) pullTimedOut(ctx context.Context) {
 		return
 	}
 	conn.CloseAsync(err) // half open: every call on it would wait in vain
-	q.pullFailed(ctx, err)
+	q.pullFailed(err)
 }
 
 // cancelPull gives up the pull in flight; its answer will be ignored.
@@ -171,7 +174,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 		return
 	}
 	if r.Err != nil {
-		q.pullFailed(ctx, r.Err)
+		q.pullFailed(r.Err)
 		return
 	}
 	q.rtt = r.At.Sub(q.pullStart)

@@ -20,10 +20,10 @@ func (d resetDialog) view(w, h int) string {
 	case d.applying:
 		title = "RESET OFFSETS — writing"
 		head = d.formLines(w, wide)
-		tail = d.sumLines(w, wide)
+		tail = d.sumLines(wide)
 	default:
 		head = d.formLines(w, wide)
-		tail = append(d.sumLines(w, wide), d.buttonLines(w, wide)...)
+		tail = append(d.sumLines(wide), d.buttonLines(w, wide)...)
 	}
 	room := h - 2 - len(head) - len(tail) - 1
 	if room < 3 && !d.done { // a small screen: only what the focus needs

@@ -58,7 +58,7 @@ func (d *resetDialog) sum() resetSum {
 }
 
 // sumLines are the lines below the rows: what they come to, and what is to be known.
-func (d *resetDialog) sumLines(w int, wide bool) [][]segment {
+func (d *resetDialog) sumLines(wide bool) [][]segment {
 	e, s := d.env, d.sum()
 	switch {
 	case len(d.rows) == 0:

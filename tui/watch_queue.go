@@ -80,7 +80,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	facts := []fact{
 		{"state", state},
 		{"owner", v.watchOwner(s, q, w)},
-		{"lag", v.watchLag(q, w)},
+		{"lag", v.watchLag(w)},
 		{"broker has", fmt.Sprintf("%s … %s, asked %s at its %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now), role(q.BrokerID))},
 		{"next", v.watchNext(q, w)},
 	}
@@ -175,7 +175,8 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 	return text
 }
 
-func (v *queueView) watchLag(q *engine.QueueSnapshot, w *watchedQueue) string {
+// watchLag says what the lag is and what it is counted from.
+func (v *queueView) watchLag(w *watchedQueue) string {
 	switch {
 	case !w.lag.Known:
 		return unknown + because(SafeText(w.lag.Why.String()))

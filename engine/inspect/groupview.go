@@ -134,11 +134,10 @@ func isRetry(topic string) bool { return strings.HasPrefix(topic, protocol.Retry
 func (v *groupView) topicQueues(ctx context.Context, topic string) ([]QueueLag, []Problem) {
 	var problems []Problem
 	rows := map[protocol.MessageQueue]*QueueLag{}
-	row := func(mq protocol.MessageQueue) *QueueLag {
+	add := func(mq protocol.MessageQueue) {
 		if rows[mq] == nil {
 			rows[mq] = &QueueLag{MessageQueue: mq, Retry: isRetry(topic)}
 		}
-		return rows[mq]
 	}
 	route, err := v.round.route(ctx, topic)
 	if err != nil {
@@ -148,13 +147,13 @@ func (v *groupView) topicQueues(ctx context.Context, topic string) ([]QueueLag, 
 		}
 	} else {
 		for _, mq := range route.Queues {
-			row(mq)
+			add(mq)
 		}
 	}
 	for i := range v.said {
 		for mq := range v.said[i].stats.OffsetTable {
 			if mq.Topic == topic {
-				row(mq)
+				add(mq)
 			}
 		}
 	}

@@ -49,7 +49,7 @@ func (p *ManagePlan) newTopic(s *survey) {
 // topicLosses notes what goes with a topic, and who consumes it.
 func (r *round) topicLosses(ctx context.Context, p *ManagePlan) {
 	name := p.Request.Name
-	detail := r.topic(ctx, name, r.types(ctx, 1))
+	detail := r.topic(ctx, name, r.types(1))
 	if detail.Row.Stored != Exact(0) {
 		p.note("%s stored messages go with it", howMany(detail.Row.Stored))
 	}

@@ -153,7 +153,7 @@ func processes(m *Member, answers []said) []string {
 		for _, c := range answers[i].connections.ConnectionSet {
 			if c.ClientID == m.ClientID {
 				here = addOnce(here, c.ClientAddr)
-				host, _, _ := cutPort(c.ClientAddr)
+				host := hostOf(c.ClientAddr)
 				if hosts[host] == "" {
 					hosts[host] = c.ClientAddr
 				}
@@ -164,7 +164,7 @@ func processes(m *Member, answers []said) []string {
 		}
 	}
 	for host, addr := range hosts {
-		if !slices.ContainsFunc(most, func(a string) bool { h, _, _ := cutPort(a); return h == host }) {
+		if !slices.ContainsFunc(most, func(a string) bool { return hostOf(a) == host }) {
 			most = append(most, addr)
 		}
 	}
@@ -172,12 +172,12 @@ func processes(m *Member, answers []said) []string {
 	return most
 }
 
-func cutPort(addr string) (host, port string, ok bool) {
-	at := strings.LastIndexByte(addr, ':')
-	if at < 0 {
-		return addr, "", false
+// hostOf is an address without its port.
+func hostOf(addr string) string {
+	if at := strings.LastIndexByte(addr, ':'); at >= 0 {
+		return addr[:at]
 	}
-	return addr[:at], addr[at+1:], true
+	return addr
 }
 
 func addOnce(list []string, s string) []string {

@@ -44,7 +44,7 @@ func (in *Inspector) TopicRows(ctx context.Context, topics []string) []TopicRow 
 		return rows
 	}
 	r := in.round(s)
-	types := r.types(ctx, len(topics))
+	types := r.types(len(topics))
 	each(len(topics), groupsAtOnce, func(i int) {
 		rows[i] = r.topic(ctx, topics[i], types).Row
 	})
@@ -59,7 +59,7 @@ const fewTopics = 16
 type topicTypes func(ctx context.Context, b *broker, topic string) (protocol.TopicConfig, error)
 
 // types gives the best way to ask for the configurations of n topics.
-func (r *round) types(ctx context.Context, n int) topicTypes {
+func (r *round) types(n int) topicTypes {
 	in := r.in
 	if n <= fewTopics {
 		return func(ctx context.Context, b *broker, topic string) (protocol.TopicConfig, error) {
@@ -99,7 +99,7 @@ func (in *Inspector) Topic(ctx context.Context, topic string) (TopicDetail, erro
 		}
 		return TopicDetail{}, err
 	}
-	d := r.topic(ctx, topic, r.types(ctx, 1))
+	d := r.topic(ctx, topic, r.types(1))
 	d.Groups, d.GroupsWhy = r.groupsOf(ctx, topic, route)
 	for _, group := range d.Groups {
 		if p := s.pause(group); p.Any() {

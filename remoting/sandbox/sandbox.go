@@ -161,15 +161,13 @@ func (s *Sandbox) Dial(ctx context.Context, _, addr string) (net.Conn, error) {
 	return s.network.dial(ctx, addr)
 }
 
-// do runs f on the loop's goroutine and waits for it; false after the end.
-func (s *Sandbox) do(f func(*loop)) bool {
+// do runs f on the loop's goroutine and waits for it. After the end it does nothing.
+func (s *Sandbox) do(f func(*loop)) {
 	done := make(chan struct{})
 	select {
 	case s.calls <- func(l *loop) { defer close(done); f(l) }:
 		<-done
-		return true
 	case <-s.ended:
-		return false
 	}
 }
 

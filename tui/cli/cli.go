@@ -69,7 +69,7 @@ func run(parent context.Context, e *env, args []string) int {
 	if c := context.Cause(ctx); isType[*panicError](c) {
 		cause = c
 	}
-	return e.report(root, err, cause)
+	return e.report(err, cause)
 }
 
 // execute runs the command; a panic in it comes back as the error.
@@ -87,7 +87,7 @@ func (e *env) execute(ctx context.Context, root *cobra.Command) (err error) {
 }
 
 // report says on standard error what went wrong and gives the exit status.
-func (e *env) report(root *cobra.Command, err, cause error) int {
+func (e *env) report(err, cause error) int {
 	status := exitStatus(err, cause)
 	for _, one := range []error{cause, err} {
 		if p, ok := errors.AsType[*panicError](one); ok {

@@ -267,7 +267,7 @@ func brokerShow(ctx context.Context, e *env, x *inspection, name, format string)
 		for _, name := range sortedKeys(part.texts) {
 			rows = append(rows, []string{name, part.texts[name]})
 		}
-		out = append(append(out, appendTable(nil, "ll", rows)...), '\n')
+		out = append(appendTable(out, "ll", rows), '\n')
 	}
 	return out[:len(out)-1], nil
 }

@@ -109,7 +109,7 @@ func clonePlanText(e *env, p *inspect.ClonePlan, what string) []byte {
 			effectText(r), e.timeText(r.FirstStored), r.Why,
 		})
 	}
-	return append(out, appendTable(nil, "lrrrrrlll", rows)...)
+	return appendTable(out, "lrrrrrlll", rows)
 }
 
 func cloneResultText(res *inspect.CloneResult) []byte {

@@ -260,7 +260,7 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 			numberText(q.Inflight), ageText(q.NextStored, now), expires, e.timeText(q.LastConsumed), ownerText(q, l.Model),
 		})
 	}
-	return append(out, appendTable(nil, "llrrrrrrrrll", rows)...)
+	return appendTable(out, "llrrrrrrrrll", rows)
 }
 
 // lagSummary is a group's lag in words.

@@ -240,7 +240,7 @@ func (f *membersFlags) table(e *env, m *inspect.Members) []byte {
 	for i := range m.Members {
 		rows = append(rows, memberRow(&m.Members[i]))
 	}
-	out = append(out, appendTable(nil, "llllrrrrrrl", rows)...)
+	out = appendTable(out, "llllrrrrrrl", rows)
 	for i := range m.Members {
 		if m.Members[i].Info != nil {
 			out = append(out, f.details(e, &m.Members[i])...)
@@ -327,7 +327,7 @@ func (f *membersFlags) details(e *env, m *inspect.Member) []byte {
 			number(q.Span), number(q.CachedMiB), lockedText(m.Info, q.Locked), agoText(q.LastPull, now), agoText(q.LastConsume, now),
 		})
 	}
-	out = append(out, appendTable(nil, "llrrrrrrrlrr", rows)...)
+	out = appendTable(out, "llrrrrrrrlrr", rows)
 	if f.properties {
 		for _, name := range sortedKeys(m.Info.Properties) {
 			out = append(out, headLine("  %s = %s", name, m.Info.Properties[name])...)

@@ -120,7 +120,7 @@ func pausePlanText(p *inspect.PausePlan, what string) []byte {
 		}
 		rows = append(rows, []string{r.Broker, r.Addr, now, then, r.Error})
 	}
-	out = append(out, appendTable(nil, "lllll", rows)...)
+	out = appendTable(out, "lllll", rows)
 	if len(p.Members) == 0 {
 		return append(out, "no member is connected\n"...)
 	}

@@ -151,7 +151,7 @@ func manageText(p *inspect.ManagePlan, plan bool) []byte {
 		rows = append(rows, []string{r.Broker, r.Addr, cmp.Or(r.Before, "nothing"), cmp.Or(r.After, "nothing"), state})
 	}
 	out := headLine("%s %s", p.Request.Action, p.Request.Name)
-	out = append(out, appendTable(nil, "lllll", rows)...)
+	out = appendTable(out, "lllll", rows)
 	for _, topic := range p.Topics {
 		out = append(out, headLine("topic %s is deleted too", topic)...)
 	}

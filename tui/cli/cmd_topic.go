@@ -244,7 +244,7 @@ func topicDetailTable(e *env, d *inspect.TopicDetail) []byte {
 			q.BrokerName, strconv.Itoa(int(q.QueueID)), numberText(q.Min), numberText(q.Max), numberText(stored), e.timeText(q.FirstStored), e.timeText(q.LastStored),
 		})
 	}
-	return append(out, appendTable(nil, "lrrrrll", rows)...)
+	return appendTable(out, "lrrrrll", rows)
 }
 
 // permWords says what a permission keeps from happening.

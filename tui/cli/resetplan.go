@@ -46,7 +46,7 @@ func resetPlanText(e *env, p *inspect.ResetPlan, to string) []byte {
 			effectText(r), first, r.Why,
 		})
 	}
-	out = append(out, appendTable(nil, "llrrrrrlll", rows)...)
+	out = appendTable(out, "llrrrrrlll", rows)
 	out = append(out, headLine("%s", resetSum(p))...)
 	return append(out, membersText(p.Members)...)
 }
