@@ -114,8 +114,6 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		changed, cmd = a.onSnapshots(msg)
 	case eventsMsg:
 		cmd = a.onEvents(msg)
-	case watchMsg:
-		cmd = a.onWatch(msg)
 	case headMsg:
 		a.queue = a.queue.update(msg)
 		cmd = a.cmds.pollLater(msg.poll)

@@ -181,6 +181,10 @@ func (a *app) reading() bool {
 func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case answerMsg:
+		if msg.kind == askLive {
+			a.onWatch(msg)
+			return true, nil
+		}
 		a.env.known.learn(msg)
 		for v, p := range a.pages {
 			if p != nil {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/engine/inspect"
 	"fmt"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func (a *app) openWatch(group string) tea.Cmd {
 	i := a.watchedIndex(group)
 	if i < 0 {
 		i = a.watchSlot()
-		w := &watch{group: group, past: newWatchPast(), every: watchEvery}
+		w := newWatch(group)
 		a.sources[i] = &source{name: group, hist: &history{}, watch: w}
 		a.live[i], a.events[i] = newLiveView(a.env), newEventsView(a.env)
 		a.live[i].waiting = w.waitingLines(a.env)
@@ -70,40 +71,32 @@ func (a *app) watchedNow() *watch {
 // none is on its way.
 func (a *app) pollWatched() tea.Cmd {
 	w := a.watchedNow()
-	if w == nil || w.asking || a.env.now.Before(w.next) || !slices.Contains([]viewID{viewWatch, viewQueue, viewEvents}, a.shown) {
+	if w == nil || !w.due(a.env.now) || !slices.Contains([]viewID{viewWatch, viewQueue, viewEvents}, a.shown) {
 		return nil
 	}
-	w.ticket, w.asking, w.began, w.visited = a.env.newTicket(), true, a.env.now, a.env.now
-	return a.cmds.watch(a.env.o.Inspect, w.group, w.ticket)
+	w.visited = a.env.now
+	return a.cmds.ask(a.env.o.Inspect, w.begin(a.env))
 }
 
 // onWatch takes a picture in.
-func (a *app) onWatch(msg watchMsg) tea.Cmd {
+func (a *app) onWatch(msg answerMsg) {
 	i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.asking && s.watch.ticket == msg.ticket })
 	if i < 0 {
-		return nil // it has lost its place since
+		return // it has lost its place since
 	}
 	s := a.sources[i]
 	w := s.watch
-	w.asking = false
-	w.next = w.began.Add(w.every)
-	if soon := a.env.now.Add(w.every / 4); w.next.Before(soon) { // slow answers leave the cluster a pause
-		w.next = soon
-	}
-	if w.gone = msg.gone; w.gone {
+	if w.answer(msg, a.env.now) {
+		live := msg.raw.(inspect.Live)
+		s.addLive(&live)
+	} else if msg.gone {
 		s.forget()
-	}
-	if w.err = msg.err; msg.err != "" {
-		w.errAt = a.env.now
-	} else {
-		s.addLive(&msg.live)
 	}
 	a.live[i].waiting = w.waitingLines(a.env)
 	if a.shown == viewEvents && i == a.cur && !a.frozen() {
 		s.log.unseen = 0
 	}
 	a.show(i)
-	return nil
 }
 
 // watchHealth is the worst thing that is wrong with what is known of a watched group.
@@ -164,7 +157,6 @@ func (a *app) watchLatest() segment {
 func (a *app) setWatchEvery(d time.Duration) tea.Cmd {
 	w := a.watchedNow()
 	w.every = min(max(d, minWatchEvery), maxWatchEvery)
-	w.next = a.env.now.Add(w.every)
 	a.note = note{"asked every " + span(w.every), notice, a.env.now}
 	return nil
 }
@@ -181,7 +173,7 @@ func (a *app) unwatch() {
 
 // watchedIndex is the source of a watched group; -1 when there is none.
 func (a *app) watchedIndex(group string) int {
-	return slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.group == group })
+	return slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.group() == group })
 }
 
 // consumers is how many sources are consumers of this process; they come first.
@@ -196,7 +188,7 @@ func (a *app) consumers() int {
 // hurryWatched asks for the group on the screen at once.
 func (a *app) hurryWatched() {
 	if w := a.watchedNow(); w != nil {
-		w.next = time.Time{}
+		w.hurried = true
 	}
 }
 

@@ -135,7 +135,7 @@ func BenchmarkWatchedPicture(b *testing.B) {
 		w.asking = true
 		l.At = l.At.Add(2 * time.Second)
 		next := l
-		d.a.Update(watchMsg{ticket: w.ticket, live: next})
+		d.a.Update(answerMsg{kind: askLive, ticket: w.ticket, raw: next})
 		_ = d.a.View()
 	}
 }

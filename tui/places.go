@@ -53,7 +53,7 @@ func (a *app) visited() {
 		x.mq = a.queue.mq
 	}
 	if w := a.watchedNow(); w != nil {
-		x.group = w.group
+		x.group = w.group()
 	}
 	switch a.shown {
 	case viewGroup, viewLag, viewWatch, viewDoctor:

@@ -27,6 +27,7 @@ const (
 	askBrokers
 	askDoctor
 	askStack
+	askLive
 )
 
 // What is read again how often while its page is shown, and how long an answer is
@@ -52,7 +53,8 @@ type ask struct {
 	stop   <-chan struct{} // closed when nobody wants the answer any more
 }
 
-// answerMsg answers an ask: raw as it came, safe to print in safe.
+// answerMsg answers an ask: raw as it came, safe to print in safe, which askLive leaves
+// out: a watched group's pictures have a door of their own.
 type answerMsg struct {
 	kind      askKind
 	ticket    int
@@ -62,37 +64,44 @@ type answerMsg struct {
 	gone      bool // there is no such thing (any more)
 }
 
-// question is one that a page asks again and again: what became of it, and when it is
-// due. One is on its way at most.
+// question is one that is asked again and again while its answer is shown: what became of
+// it, and when it is due. One is on its way at most.
 type question struct {
 	kind    askKind
 	names   []string // true names that it is about
 	what    string   // "groups", for people
 	every   time.Duration
+	steady  bool // every counts from one question to the next, whatever came of it
 	ticket  int
 	asking  bool
-	began   time.Time // of the try under way
+	began   time.Time // of the try under way, or of the last one
+	ended   time.Time // when the last one was answered, however
 	stop    chan struct{}
 	hurried bool      // it is due at once
 	asked   bool      // was ever answered
 	gone    bool      // there is nothing to be asked about: pages show nothing of before
 	at      time.Time // when the last good answer came
 	// Since the last good answer:
-	err    string
-	tries  int
-	since  time.Time // of the first try that failed
-	failed time.Time // of the last one
+	err   string
+	tries int
+	since time.Time // of the first try that failed
 }
 
 // next is when the question is due; never while one is on its way.
 func (q *question) next() time.Time {
 	switch {
+	case q.steady && (q.asked || q.tries > 0):
+		next := q.began.Add(q.every)
+		if soon := q.ended.Add(q.every / 4); next.Before(soon) { // slow answers leave the cluster a pause
+			return soon
+		}
+		return next
 	case q.tries > 0:
 		wait := min(q.every, retryFirst)
 		for i := 1; i < q.tries && wait < retryLimit; i++ {
 			wait *= 2
 		}
-		return q.failed.Add(min(wait, retryLimit))
+		return q.ended.Add(min(wait, retryLimit))
 	case q.asked:
 		return q.at.Add(q.every)
 	}
@@ -128,13 +137,13 @@ func (q *question) answer(msg answerMsg, now time.Time) bool {
 	if !q.asking || msg.kind != q.kind || msg.ticket != q.ticket {
 		return false
 	}
-	q.asking = false
+	q.asking, q.ended = false, now
 	if msg.err != "" {
 		if q.tries == 0 {
 			q.since = q.began
 		}
 		q.tries++
-		q.err, q.failed = msg.err, now
+		q.err = msg.err
 		if msg.gone { // what was told before is true no longer
 			q.gone, q.asked = true, false
 		}
@@ -235,6 +244,8 @@ func (c commands) ask(cl Cluster, k ask) tea.Cmd {
 			msg.raw, msg.safe, err = both(withGroups(cl.Stack(ctx, name, k.names[1])))
 		case askBrokers:
 			msg.raw, msg.safe, err = both(cl.Brokers(ctx))
+		case askLive:
+			msg.raw, err = cl.Live(ctx, name)
 		}
 		msg.err = errorText(err)
 		_, msg.gone = errors.AsType[*inspect.NotFoundError](err)

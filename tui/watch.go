@@ -1,11 +1,7 @@
 package tui
 
 import (
-	"context"
-	"errors"
 	"time"
-
-	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
 )
@@ -16,43 +12,24 @@ const (
 	watchEvery    = 2 * time.Second
 	minWatchEvery = time.Second
 	maxWatchEvery = time.Minute
-	// watchLimit bounds one picture; each question in it has a deadline of its own.
-	watchLimit = 30 * time.Second
 	// keepWatched is how many groups keep their history while another one is shown.
 	keepWatched = 8
 )
 
-// watch is what a source asks of a group whose members are other processes.
+// watch is what a source asks of a group whose members are other processes, in steady
+// rounds.
 type watch struct {
-	group   string // true name
+	question
 	past    *watchPast
-	every   time.Duration
-	ticket  int // of the question on its way
-	asking  bool
-	began   time.Time // of it
-	next    time.Time
-	err     string // of the last question; "" when it was answered
-	gone    bool   // the answer was that there is no such group
-	errAt   time.Time
 	visited time.Time // when the group was last gone to
 }
 
-// watchMsg is a picture of a watched group.
-type watchMsg struct {
-	ticket int
-	live   inspect.Live
-	err    string
-	gone   bool // there is no such group
+func newWatch(group string) *watch {
+	return &watch{question: question{kind: askLive, names: []string{group}, what: "live " + group, every: watchEvery, steady: true}, past: newWatchPast()}
 }
 
-// watch asks for a picture of a group.
-func (c commands) watch(cl Cluster, group string, ticket int) tea.Cmd {
-	return c.within(watchLimit, func(ctx context.Context) tea.Msg {
-		live, err := cl.Live(ctx, group)
-		_, gone := errors.AsType[*inspect.NotFoundError](err)
-		return watchMsg{ticket, live, errorText(err), gone}
-	})
-}
+// group is the true name of the group.
+func (w *watch) group() string { return w.names[0] }
 
 // addLive takes a picture and what has happened since the last one.
 func (s *source) addLive(l *inspect.Live) {
@@ -73,23 +50,22 @@ func (s *source) forget() {
 func (w *watch) waitingLines(e *env) []string {
 	switch {
 	case w.err != "":
-		return []string{"", failure.sign() + " " + SafeText(w.group) + ": " + w.err,
+		return []string{"", failure.sign() + " " + SafeText(w.group()) + ": " + w.err,
 			"  it is asked again by itself · " + e.keys.first("refresh") + " now · " + e.keys.first("log") + " log"}
 	case w.past.live == nil:
-		return []string{"", "asking brokers and members of " + SafeText(w.group) + " …"}
+		return []string{"", "asking brokers and members of " + SafeText(w.group()) + " …"}
 	case len(w.past.live.Queues) == 0:
 		return []string{"", "no queues: " + SafeText(orUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
 	}
 	return nil
 }
 
-// state is the right end of the tabs while the last answer is no picture, or none has come;
-// nil otherwise.
+// state is the right end of the tabs while there is no picture; nil otherwise.
 func (w *watch) state(th *theme) []segment {
-	if w.past.live != nil && !w.gone {
+	if w.asked {
 		return nil
 	}
-	return untold(th, w.gone, w.err != "")
+	return untold(th, w.gone, w.tries > 0)
 }
 
 // staleAfter is when figures count as old: two rounds missed.

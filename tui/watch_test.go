@@ -320,7 +320,7 @@ func TestAnAnswerForAnotherGroupIsDropped(t *testing.T) {
 	d := watching(t, 120, 36, defaultOptions(), fixtureLive(0))
 	other := fixtureLive(0)
 	other.Group = "other"
-	d.send(watchMsg{ticket: 9999, live: other})
+	d.send(answerMsg{kind: askLive, ticket: 9999, raw: other})
 	d.see("order-settle").miss("other")
 }
 
