@@ -72,17 +72,36 @@ type (
 	}
 )
 
+// detailsFrom is the width from which the details of a dialog say something when they
+// are cut.
+const detailsFrom = 16
+
 // drawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
-// do not fit, the lines round the focus are kept.
+// do not fit, the lines round the focus are kept. The title says what is done to whom: all
+// of it is shown, on more lines if need be, and the details where they have room beside it.
 func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus int) string {
-	room := max(h-2, 1)
+	const corners, beside = 6, 4 // what the upper edge takes, and what two texts in it
+	if n := w - corners - beside - table.Width(title); n >= min(table.Width(details), detailsFrom) {
+		details = table.CutMiddle(details, n)
+	} else {
+		details = ""
+	}
+	heads := wrapText(title, max(w-corners-beside-table.Width(details), 1))
+	more := heads[1:]
+	if most := max(h-3, 0); len(more) > most {
+		more = more[:most]
+	}
+	room := max(h-2-len(more), 1)
 	first := 0
 	if len(lines) > room {
 		first = min(max(focus-room/2, 0), len(lines)-room)
 		lines = lines[first : first+room]
 	}
-	c := newCanvas(w, len(lines)+2)
-	c.top(heavyBox, e.th.accent, e.th.title, title, details)
+	c := newCanvas(w, len(lines)+len(more)+2)
+	c.top(heavyBox, e.th.accent, e.th.title, heads[0], details)
+	for _, text := range more {
+		c.boxed(heavyBox, e.th.accent, segment{e.th.title, " " + text})
+	}
 	for _, l := range lines {
 		c.boxed(heavyBox, e.th.accent, l...)
 	}

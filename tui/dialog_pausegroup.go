@@ -161,10 +161,7 @@ func (d pauseGroupDialog) view(w, h int) string {
 		what = " — writing"
 	}
 	details := strings.TrimSpace(SafeText(e.o.Cluster) + " · " + e.modeWord())
-	title := strings.ToUpper(d.verb()) + " THE GROUP "
-	// A long name is cut, not what was done to it.
-	const frame = 12
-	title += table.CutMiddle(SafeText(d.group), max(w-frame-table.Width(title+what+details), 12)) + what
+	title := strings.ToUpper(d.verb()) + " THE GROUP " + SafeText(d.group) + what
 	lines := d.planLines(w)
 	if d.done {
 		lines = d.resultLines(w)

@@ -356,13 +356,29 @@ func TestTopicsSayWhatIsMissing(t *testing.T) {
 	}
 }
 
-// The title of the dialog says whether something was written, however long the name is.
-func TestALongGroupNameLeavesThePauseDialogItsTitle(t *testing.T) {
-	name := "com.example.payments.settlement.order-consumer-with-a-very-long-name-east"
-	e := driveCluster(t, 80, 24, defaultOptions(), fullCluster()).a.env
-	d, _ := newPauseGroupDialog(e, name, false)
-	if top, _, _ := strings.Cut(d.view(80, 20), "\n"); !strings.Contains(top, "— nothing written yet") || !strings.Contains(top, "PAUSE THE GROUP com.") || !strings.Contains(top, "east —") {
-		t.Errorf("the title is %q", top)
+// The title of a dialog says of whom it is and whether something was written, all of it,
+// however long the names of the group and of the cluster are.
+func TestDialogsHaveTheirWholeTitle(t *testing.T) {
+	for _, name := range []string{"order-settle", "payments-settlement-east", "com.example.payments.settlement.order-consumer-with-a-very-long-name-east", strings.Repeat("订单", 60)} {
+		for _, cluster := range []string{"prod-sh", "127.0.0.1:9876", "192.0.2.11:9876;192.0.2.12:9876;192.0.2.13:9876"} {
+			o := defaultOptions()
+			o.Cluster = cluster
+			e := driveCluster(t, 80, 24, o, fullCluster()).a.env
+			d, _ := newPauseGroupDialog(e, name, false)
+			view := d.view(80, 20)
+			read := strings.Join(strings.FieldsFunc(view, func(r rune) bool { return strings.ContainsRune("┏┓┃━ \n", r) }), "")
+			if want := "PAUSETHEGROUP" + name + "—nothingwrittenyet"; !strings.Contains(read, want) {
+				t.Errorf("no %q on %s in\n%s", want, cluster, view)
+			}
+			for _, l := range strings.Split(view, "\n") {
+				if table.Width(l) != 80 {
+					t.Errorf("a line of %d cells: %q", table.Width(l), l)
+				}
+			}
+			if got := strings.Count(view, "\n") + 1; got > 20 {
+				t.Errorf("%d lines, more than the 20 there are", got)
+			}
+		}
 	}
 }
 
