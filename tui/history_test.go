@@ -172,21 +172,23 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// commit adds what brokers say of one queue of 1,000 messages so long after the start.
+func (h *lagHistory) commit(at time.Duration, committed int64) {
+	h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed),
+		Queues: []inspect.QueueLag{{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
+}
+
 // A page that has looked on for less than the 5 s between two commits of a member
 // does not say that nobody consumes.
 func TestLagPageWaitsForCommits(t *testing.T) {
 	var h lagHistory
-	give := func(at time.Duration, committed int64) {
-		h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(100), Queues: []inspect.QueueLag{
-			{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
-	}
-	give(0, 500)
-	give(2*time.Second, 500)
-	give(4*time.Second, 500)
+	h.commit(0, 500)
+	h.commit(2*time.Second, 500)
+	h.commit(4*time.Second, 500)
 	if got, ok := h.consumed(); ok {
 		t.Errorf("consumed = %v after 4 s, want not known", got)
 	}
-	give(6*time.Second, 620)
+	h.commit(6*time.Second, 620)
 	if got, ok := h.consumed(); !ok || got != 20 {
 		t.Errorf("consumed = %v, %v after 6 s, want 20", got, ok)
 	}
@@ -195,18 +197,14 @@ func TestLagPageWaitsForCommits(t *testing.T) {
 // A reset moves commits back: nothing was consumed the other way round.
 func TestLagPageTakesNoResetForARate(t *testing.T) {
 	var h lagHistory
-	give := func(at time.Duration, committed int64) {
-		h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed), Queues: []inspect.QueueLag{
-			{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
-	}
-	give(0, 960)
-	give(6*time.Second, 960)
-	give(8*time.Second, 0)
-	give(10*time.Second, 0)
+	h.commit(0, 960)
+	h.commit(6*time.Second, 960)
+	h.commit(8*time.Second, 0)
+	h.commit(10*time.Second, 0)
 	if got, ok := h.consumed(); ok {
 		t.Errorf("consumed = %v 2 s after a reset, want not known", got)
 	}
-	give(14*time.Second, 60)
+	h.commit(14*time.Second, 60)
 	if got, ok := h.consumed(); !ok || got != 10 {
 		t.Errorf("consumed = %v, %v 6 s after a reset, want 10", got, ok)
 	}

@@ -67,11 +67,7 @@ var changes = map[string]func(t *testing.T, tg *sandboxtest.Target, d *desk) cha
 }
 
 func resetChange(t *testing.T, tg *sandboxtest.Target, d *desk, online bool) change {
-	topic, group := tg.Topic(t, 1), tg.Group(t)
-	mqs := d.queues(topic)
-	tg.Produce(t, topic, 20*len(mqs))
-	d.makeGroup(tg, group)
-	d.commit(group, 20, mqs...)
+	group, mqs := d.consumed(tg, 1, 20, 20)
 	if online {
 		newStub(t, tg, group, "c1", 20, mqs, heeding)
 	}

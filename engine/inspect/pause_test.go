@@ -121,11 +121,8 @@ func TestPause(t *testing.T) {
 func TestPauseTopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 2), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 60*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 0, mqs...)
+		group, mqs := d.consumed(tg, 2, 60, 0)
+		topic := mqs[0].Topic
 		newStub(t, tg, group, "c1", 0, mqs, heeding)
 		r := inspect.PauseRequest{Group: group, Topic: topic}
 		if tg.Line == "4" {
@@ -270,11 +267,7 @@ func TestPauseThatCannotBeWatched(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 				d := newDesk(t, tg)
-				topic, group := tg.Topic(t, 1), tg.Group(t)
-				mqs := d.queues(topic)
-				tg.Produce(t, topic, 60*len(mqs))
-				d.makeGroup(tg, group)
-				d.commit(group, 0, mqs...)
+				group, mqs := d.consumed(tg, 1, 60, 0)
 				newStub(t, tg, group, "c1", 0, mqs)
 				p, err := d.PlanPause(t.Context(), inspect.PauseRequest{Group: group})
 				if err != nil {

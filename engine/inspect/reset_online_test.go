@@ -18,11 +18,7 @@ import (
 func TestResetOnline(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 2), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 50*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 50, mqs...)
+		group, mqs := d.consumed(tg, 2, 50, 50)
 		newStub(t, tg, group, "c1", 50, mqs, heeding)
 
 		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
@@ -47,11 +43,7 @@ func TestResetOnline(t *testing.T) {
 func TestResetWhilePaused(t *testing.T) {
 	sandboxtest.RunIn(t, sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 2), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 50*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 50, mqs...)
+		group, mqs := d.consumed(tg, 2, 50, 50)
 		s := newStub(t, tg, group, "c1", 50, mqs, heeding)
 		d.pause(inspect.PauseRequest{Group: group})
 
@@ -87,11 +79,7 @@ func TestResetWhilePaused(t *testing.T) {
 func TestResetNotHeeded(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 1), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 50*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 50, mqs...)
+		group, mqs := d.consumed(tg, 1, 50, 50)
 		newStub(t, tg, group, "deaf", 50, mqs)
 
 		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
@@ -123,11 +111,7 @@ func TestResetNotHeeded(t *testing.T) {
 func TestResetOnlineOneQueue(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 2), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 20*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 20, mqs...)
+		group, mqs := d.consumed(tg, 2, 20, 20)
 		newStub(t, tg, group, "c1", 20, mqs, heeding)
 		requests := map[string]inspect.ResetRequest{
 			"one queue": {Group: group, Queues: mqs[:1], Target: core.ResetTarget{Kind: core.ResetEarliest}},
@@ -242,11 +226,7 @@ func TestResetOnlineTime(t *testing.T) {
 func planForStill(t *testing.T, tg *sandboxtest.Target, queues int32) (*desk, inspect.ResetPlan, []protocol.MessageQueue) {
 	t.Helper()
 	d := newDesk(t, tg)
-	topic, group := tg.Topic(t, queues), tg.Group(t)
-	mqs := d.queues(topic)
-	tg.Produce(t, topic, 20*len(mqs))
-	d.makeGroup(tg, group)
-	d.commit(group, 20, mqs...)
+	group, mqs := d.consumed(tg, queues, 20, 20)
 	newStub(t, tg, group, "c1", 20, mqs, func(s *stub) { s.still = true })
 	return d, d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}}), mqs
 }

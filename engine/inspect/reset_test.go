@@ -65,6 +65,18 @@ func (d *desk) commit(group string, offset int64, mqs ...protocol.MessageQueue) 
 	}
 }
 
+// consumed makes a topic of so many queues a broker, so many messages in each, and a group
+// that has committed an offset in all of them.
+func (d *desk) consumed(tg *sandboxtest.Target, queues int32, messages int, committed int64) (group string, mqs []protocol.MessageQueue) {
+	d.t.Helper()
+	topic, group := tg.Topic(d.t, queues), tg.Group(d.t)
+	mqs = d.queues(topic)
+	tg.Produce(d.t, topic, messages*len(mqs))
+	d.makeGroup(tg, group)
+	d.commit(group, committed, mqs...)
+	return group, mqs
+}
+
 // wantCommitted checks what is committed.
 func (d *desk) wantCommitted(group string, want map[protocol.MessageQueue]int64) {
 	d.t.Helper()
@@ -192,11 +204,7 @@ func TestResetTopicAndRetry(t *testing.T) {
 func TestResetDrift(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		topic, group := tg.Topic(t, 2), tg.Group(t)
-		mqs := d.queues(topic)
-		tg.Produce(t, topic, 10*len(mqs))
-		d.makeGroup(tg, group)
-		d.commit(group, 4, mqs...)
+		group, mqs := d.consumed(tg, 2, 10, 4)
 		p := d.plan(inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}})
 		d.commit(group, 5, mqs[0])
 		_, err := d.ApplyReset(t.Context(), p)
