@@ -157,6 +157,8 @@ func (v *tailView) drawList(c *canvas, h int) {
 	}
 	details := "follow"
 	switch n := v.waiting(); {
+	case v.err != "":
+		details = "stopped, " + v.env.keys.first("refresh") + " again"
 	case !v.frozen.IsZero() && n > 0:
 		details = fmt.Sprintf("%s new, %s follow", grouped(n), v.env.keys.first("follow"))
 	case !v.frozen.IsZero():

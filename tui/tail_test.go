@@ -603,3 +603,13 @@ func TestWhatWasSentBackIsLeftOut(t *testing.T) {
 	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, sent}}})
 	d.see("a copy was sent already, at 11-30 22:00").miss("left out")
 }
+
+// A tail that has stopped does not say that it follows, at any size.
+func TestAStoppedTailDoesNotFollow(t *testing.T) {
+	for _, size := range sizes[1:] {
+		d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, tailFixture(t))
+		d.see("follow ─╮")
+		d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders-paid is gone from broker-a", behind: -1})
+		d.see("stopped, ctrl-r again ─╮").miss("follow ─╮")
+	}
+}

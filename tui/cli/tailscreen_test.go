@@ -126,6 +126,29 @@ func TestScreenTailWaitsForDeadLetters(t *testing.T) {
 	})
 }
 
+// A topic that is deleted beneath a tail ends it with that, not with a broker's answer.
+func TestScreenTailOfADeletedTopic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
+		client := sandboxtest.Client(t, sb, nil)
+		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t"})
+		until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 })
+		if err := client.DeleteTopic(t.Context(), "t"); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, err := tail.Next(t.Context())
+			if err == nil {
+				continue
+			}
+			if want := "topic t is gone from broker-a: it was deleted while it was read"; err.Error() != want || exitStatus(err, nil) != statusNotFound {
+				t.Errorf("%v (status %d), want %q (%d)", err, exitStatus(err, nil), want, statusNotFound)
+			}
+			break
+		}
+	})
+}
+
 func TestScreenTailFilterChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
