@@ -39,7 +39,7 @@ func testCalls(t *testing.T, tg *sandboxtest.Target, serialize protocol.Serializ
 	v := &conversation{target: tg, notified: make(chan protocol.Command, 16), topic: tg.Topic(t, 2), group: tg.Group(t)}
 	var err error
 	v.Client, err = remoting.NewClient(remoting.Options{
-		Namesrv: tg.Namesrv, Dial: tg.Dial, Serialize: serialize,
+		CallTimeout: sandboxtest.Patience, Namesrv: tg.Namesrv, Dial: tg.Dial, Serialize: serialize,
 		Handler: handlerFunc(func(_ *remoting.Conn, req protocol.Command) {
 			select {
 			case v.notified <- req:
@@ -238,14 +238,14 @@ func (v *conversation) offsets(t *testing.T, total int64) {
 // eventually waits for what a broker does without telling.
 func eventually(t *testing.T, what string, done func() bool) {
 	t.Helper()
-	limit := time.After(15 * time.Second)
+	limit := time.After(time.Minute)
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for !done() {
 		select {
 		case <-tick.C:
 		case <-limit:
-			t.Fatalf("%s: not after 15 s", what)
+			t.Fatalf("%s: not after a minute", what)
 		}
 	}
 }

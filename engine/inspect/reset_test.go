@@ -28,9 +28,12 @@ type desk struct {
 
 func newDesk(t *testing.T, tg *sandboxtest.Target) *desk {
 	t.Helper()
-	c := tg.Client(t, nil)
-	saved := filepath.Join(t.TempDir(), "offsets")
-	return &desk{inspect.New(inspect.Options{Client: c, SaveDir: saved, Cluster: tg.Name}), t, c, saved}
+	tg.Patience = sandboxtest.Patience
+	o := inspect.Options{Client: tg.Client(t, nil), SaveDir: filepath.Join(t.TempDir(), "offsets"), Cluster: tg.Name}
+	if tg.Sandbox == nil && tg.Dial == nil {
+		o.Timeout = sandboxtest.Patience
+	}
+	return &desk{inspect.New(o), t, o.Client, o.SaveDir}
 }
 
 // queues are a topic's queues on all brokers.

@@ -30,6 +30,7 @@ type fixture struct {
 
 func newFixture(t *testing.T, tg *sandboxtest.Target, queues int32) *fixture {
 	t.Helper()
+	tg.Patience = sandboxtest.Patience
 	f := &fixture{Target: tg, t: t, c: tg.Client(t, nil), topic: tg.Topic(t, queues), group: tg.Group(t)}
 	route, err := f.c.Route(t.Context(), f.topic)
 	if err != nil {

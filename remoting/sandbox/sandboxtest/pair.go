@@ -109,7 +109,7 @@ func (o *OwnBrokers) Up(t *testing.T, name string, settings ...string) *Target {
 		t.Fatalf("the cluster has not told its name server: %q", out)
 	}
 	target.Signer, target.TLS = o.signer, o.tls
-	target.admin = target.patientClient(t)
+	target.admin = target.Client(t, nil)
 	return target
 }
 

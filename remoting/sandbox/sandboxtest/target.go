@@ -38,11 +38,17 @@ type Target struct {
 	// Signer and TLS are for the clients of brokers with access control or TLS.
 	Signer *protocol.Signer
 	TLS    *tls.Config
-	// VIPChannel is for the clients made from here on.
+	// VIPChannel is for the clients made from here on, as is Patience, for which those
+	// with a handler wait for an answer of a real broker; zero is as long as members do.
 	VIPChannel bool
+	Patience   time.Duration
 
 	admin *remoting.Client
 }
+
+// Patience is for how long tests wait for one answer of a real broker, which stands
+// still now and then on a busy machine.
+const Patience = 30 * time.Second
 
 // Worlds are kinds of targets; & gives what two have in common.
 type Worlds uint8
@@ -113,7 +119,7 @@ func runReal(t *testing.T, in Worlds, body func(t *testing.T, target *Target)) {
 		}
 		t.Run(version, func(t *testing.T) {
 			target := &Target{Name: version, Namesrv: strings.Split(addrs, ";"), Line: line}
-			target.admin = target.patientClient(t)
+			target.admin = target.Client(t, nil)
 			target.sweep(t)
 			body(t, target)
 		})
@@ -135,16 +141,15 @@ func runSandbox(t *testing.T, name, line string, body func(*testing.T, *Target),
 // gets the brokers' requests and may be nil.
 func (tg *Target) Client(t testing.TB, h remoting.Handler) *remoting.Client {
 	t.Helper()
-	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS})
-}
-
-// adminTimeout is how long a real broker has for what prepares a test or cleans up after
-// it: the machine may be so busy that a call takes longer than clients wait.
-const adminTimeout = 30 * time.Second
-
-func (tg *Target) patientClient(t testing.TB) *remoting.Client {
-	t.Helper()
-	return newClient(t, remoting.Options{Namesrv: tg.Namesrv, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS, CallTimeout: adminTimeout})
+	o := remoting.Options{Namesrv: tg.Namesrv, Dial: tg.Dial, Handler: h, VIPChannel: tg.VIPChannel, Signer: tg.Signer, TLS: tg.TLS}
+	switch {
+	case tg.Sandbox != nil || tg.Dial != nil:
+	case h == nil: // a test that asks
+		o.CallTimeout = Patience
+	default:
+		o.CallTimeout = tg.Patience
+	}
+	return newClient(t, o)
 }
 
 // Since reports whether the target's brokers are of this version, such as
@@ -154,7 +159,7 @@ func (tg *Target) Since(version string) bool {
 	switch {
 	case tg.Sandbox != nil && tg.Line == "4":
 		name = "4.9.7"
-	case tg.Sandbox != nil:
+	case tg.Sandbox != nil || tg.Dial != nil:
 		name = "5.3.3"
 	}
 	return slices.Compare(numbers(name), numbers(version)) >= 0
@@ -279,7 +284,7 @@ func (tg *Target) deleteTopics(t testing.TB, topics ...string) {
 
 // cleanupContext is for cleanup functions, before which the test's own ends.
 func cleanupContext(t testing.TB) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(t.Context()), 2*adminTimeout)
+	return context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 }
 
 // producerGroup is whom Produce sends as.
