@@ -124,7 +124,9 @@ func TestCloneOnline(t *testing.T) {
 			t.Error("the plan does not say that members of the target are connected")
 		}
 		res, err := d.ApplyClone(t.Context(), p)
-		if err != nil || res.Rows[0].State != inspect.CloneUnknown || !strings.Contains(res.Rows[0].Error, "overwritten by a member: 20") {
+		// The member, which commits once a second, may do so before the copy is read back.
+		seen := []string{"overwritten by a member: 20", "20 is committed, 3 was written"}
+		if err != nil || res.Rows[0].State != inspect.CloneUnknown || !anyOf(res.Rows[0].Error, seen) {
 			t.Errorf("%v, rows %s", err, rowText(res.Rows))
 		}
 		if _, ok := errors.AsType[*inspect.NotPossibleError](p.Refused()); ok {

@@ -37,6 +37,9 @@ type stub struct {
 	consumed map[protocol.MessageQueue]time.Time
 	refused  int // pulls
 	stacks   int // it was asked for
+	infos    int // as are its running infos
+	at       int // the count at which reached is called
+	reached  func()
 }
 
 const stubTick = time.Second
@@ -160,6 +163,7 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 		}
 		_ = c.Respond(&req, &protocol.Command{Body: protocol.EncodeConsumerStatus(table)}) // a test that ends
 	case protocol.GetConsumerRunningInfo:
+		s.countInfo()
 		if s.infoless { // as rocketmq-client-go 2.1.2 does
 			_ = c.Respond(&req, &protocol.Command{Remark: "json marshal error: json: unsupported value: NaN"})
 			return
@@ -193,6 +197,28 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 		for mq, to := range table {
 			s.position[mq], s.consumed[mq] = to, time.Now()
 		}
+	}
+}
+
+// askedForInfo tells how often it was asked for its running info.
+func (s *stub) askedForInfo() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.infos
+}
+
+// whenAsked has f called when it was asked that often.
+func (s *stub) whenAsked(times int, f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.at, s.reached = times, f
+}
+
+func (s *stub) countInfo() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.infos++; s.reached != nil && s.infos == s.at {
+		s.reached()
 	}
 }
 

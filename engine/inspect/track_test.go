@@ -105,6 +105,9 @@ func (d *desk) deadLetters(tg *sandboxtest.Target, n int) letters {
 	tg.AwaitRoute(d.t, dlq.Topic, 1)
 	tg.AwaitOffset(d.t, dlq, int64(n))
 	*d = *newDesk(d.t, tg) // it knows the topics that have come
+	for i := range n {     // the index, from which tracks are told, is behind the queue
+		d.awaitFound(inspect.FindRequest{Topic: dlq.Topic, UniqueKey: uniqueID(i)}, 1)
+	}
 	return letters{group, mq, d.awaitFound(inspect.FindRequest{Topic: dlq.Topic}, n).Messages}
 }
 
