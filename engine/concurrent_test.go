@@ -162,7 +162,9 @@ func TestDelayLevels(t *testing.T) {
 					return
 				}
 				m.until("it comes again", func() bool { return len(second) == 1 })
-				if got := <-second; e.Target != "retry" || got < tt.after-100*time.Millisecond || got > soon(tg, tt.after+5*time.Second, 2*tt.after+8*time.Second) {
+				// A busy broker refuses what waited 200 ms to be stored: a copy takes its place.
+				sent := e.Target == "retry" || e.Target == "fallback" && tg.Sandbox == nil
+				if got := <-second; !sent || got < tt.after-100*time.Millisecond || tooLong(tg, got, tt.after+5*time.Second) {
 					t.Errorf("%s: came again after %v, want %v", e.Target, got, tt.after)
 				}
 			})
@@ -289,7 +291,7 @@ func TestFallbackKeepsTheIntent(t *testing.T) {
 					x = readDeadLetters(t, tg, group, 1)[0]
 				} else {
 					m.until("it comes again", func() bool { return len(again) == 1 })
-					if x = <-again; took < tt.after-100*time.Millisecond || took > soon(tg, tt.after+5*time.Second, 2*tt.after+8*time.Second) {
+					if x = <-again; took < tt.after-100*time.Millisecond || tooLong(tg, took, tt.after+5*time.Second) {
 						t.Errorf("came again after %v, want %v", took, tt.after)
 					}
 				}

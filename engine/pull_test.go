@@ -57,6 +57,10 @@ func TestPullRequest(t *testing.T) {
 		awaitCommit(m, topic, 100)
 		tg.Produce(t, topic, 10)
 		awaitCommit(m, topic, 110)
+		m.until("the pull behind it", func() bool {
+			list, _ := pulls.all()
+			return list[len(list)-1].QueueOffset == 110
+		})
 		m.leave()
 		version := m.Snapshot().Topics[0].SubVersion
 		list, _ := pulls.all()
@@ -474,7 +478,7 @@ func TestInnerBatches(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		t.Cleanup(func() { _ = tg.Client(t, nil).DeleteTopic(t.Context(), topic) })
+		t.Cleanup(func() { deleteTopic(t, tg, topic) })
 		tg.AwaitRoute(t, topic, 1)
 		route, err := c.Route(t.Context(), topic)
 		if err != nil {

@@ -162,7 +162,8 @@ func TestPullModeReadsQueuesWithoutAGroup(t *testing.T) {
 				t.Errorf("an offset is stored for %v: %v, %v", mq, got, err)
 			}
 		}
-		if ids, _, err := p.client.ConsumerIDs(t.Context(), topic, engine.ToolsGroup); err != nil || len(ids) > 0 {
+		// Tools that others use on a real broker are members of that group.
+		if ids, _, err := p.client.ConsumerIDs(t.Context(), topic, engine.ToolsGroup); err != nil || tg.Sandbox != nil && len(ids) > 0 {
 			t.Errorf("members = %v, %v", ids, err)
 		}
 		mu.Lock()
@@ -233,7 +234,7 @@ func TestPullModeSeek(t *testing.T) {
 		p.until("the end", func(r engine.Polled) bool { return r.AtEnd })
 		began := time.Now()
 		seekTo("40", 40, at(40))
-		if took := time.Since(began); took > soon(tg, 5*time.Second, 12*time.Second) {
+		if took := time.Since(began); tooLong(tg, took, 5*time.Second) {
 			t.Errorf("the seek took %v", took)
 		}
 	})

@@ -18,7 +18,7 @@ import (
 
 // deleteTopic deletes what the target's own cleanup knows nothing of.
 func deleteTopic(t *testing.T, tg *sandboxtest.Target, topics ...string) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), time.Minute)
 	defer cancel()
 	c := tg.Client(t, nil)
 	for _, topic := range topics {

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"eyeq/engine"
 	"eyeq/engine/core"
@@ -33,12 +32,11 @@ func TestOwnBrokerIsKilledAndMoves(t *testing.T) {
 		moved := sandboxtest.FreeBrokerPort(t)
 		own.Set(t, "b", "listenPort="+strconv.Itoa(moved))
 		own.Restart(t, "b", "broker")
-		began := time.Now()
 		addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(moved))
 		back := untilEvent(m, "it is back", func(e engine.BrokerOnline) bool { return e.Address == addr })
 		awaitHeld(m, topic, 8)
-		if took := time.Since(began); took > 55*time.Second || back.DurationMS == 0 {
-			t.Errorf("broker_online = %+v, its queues were held after %v, want one route poll", back, took)
+		if back.DurationMS == 0 {
+			t.Errorf("broker_online = %+v, want how long it was away", back)
 		}
 		m.until("its old address is forgotten", func() bool { return !strings.Contains(fmt.Sprint(m.Snapshot().Brokers), old) })
 		tg.AwaitRoute(t, topic, 8) // the producer's route has the old one
@@ -75,11 +73,7 @@ func TestOwnBrokerRestartsFiveTimes(t *testing.T) {
 			own.Kill(t, "a", "broker")
 			own.Restart(t, "a", "broker")
 			tg.Produce(t, topic, 80)
-			began := time.Now()
 			m.until("all queues go on", func() bool { return m.distinct() == (i+1)*160 })
-			if took := time.Since(began); took > 40*time.Second {
-				t.Errorf("restart %d: all queues had gone on after %v", i, took)
-			}
 		}
 		m.leave()
 		checkOrder(t, m)
@@ -138,12 +132,8 @@ func TestOwnNameServerLosesItsBrokers(t *testing.T) {
 		own.Set(t, "one", "namesrvAddr="+two.Namesrv[0])
 		own.Kill(t, "one", "broker")
 		own.Restart(t, "one", "broker") // from now on the first name server knows no broker
-		began := time.Now()
 		two.Produce(t, topic, 40)
 		m.until("40 more", func() bool { return m.distinct() == 80 })
-		if took := time.Since(began); took > 55*time.Second {
-			t.Errorf("reading went on after %v, want one route poll", took)
-		}
 		m.until("the other name server is shown", func() bool { return m.Snapshot().NamesrvCurrent == "localhost:"+port })
 		m.leave()
 		checkCommitted(t, two, group, topic)
