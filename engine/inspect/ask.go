@@ -82,7 +82,7 @@ func (in *Inspector) note(d *door, err error) {
 }
 
 // noteKeys keeps what a broker's answer says about our keys: whatever it answers else,
-// it has taken them.
+// it has taken them, unless it has looked at nothing, for want of time or by a fault.
 func (in *Inspector) noteKeys(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -95,8 +95,11 @@ func (in *Inspector) noteKeys(err error) {
 			return
 		}
 		in.taken = true
-	case err == nil || isType[*remoting.CodeError](err):
+	case err == nil:
 		in.taken = true
+	default:
+		e, ok := errors.AsType[*remoting.CodeError](err)
+		in.taken = in.taken || ok && e.Code != protocol.SystemBusy && e.Code != protocol.SystemError
 	}
 }
 
