@@ -86,7 +86,7 @@ func (in *Inspector) standing(ctx context.Context, group string) (*standing, err
 	}
 	st.members = in.merge(group, st.said)
 	if !s.knows(group) && len(st.members.Members) == 0 && !st.uncertain() && len(st.topics()) == 0 {
-		return nil, &NotFoundError{"group", group}
+		return nil, missing("group", group)
 	}
 	return st, nil
 }

@@ -64,7 +64,7 @@ func (in *Inspector) PlanClone(ctx context.Context, r CloneRequest) (ClonePlan, 
 	}
 	route, _, err := in.client.RefreshRoute(ctx, r.Topic)
 	if isType[*remoting.NoRouteError](err) {
-		return p, &NotFoundError{"topic", r.Topic}
+		return p, missing("topic", r.Topic)
 	}
 	if err != nil {
 		return p, fmt.Errorf("queues of %s: %w", r.Topic, err)

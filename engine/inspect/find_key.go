@@ -149,7 +149,7 @@ func (f *finder) known(ctx context.Context) error {
 	}
 	_, err := f.round.route(ctx, f.request.Topic)
 	if isType[*remoting.NoRouteError](err) {
-		return &NotFoundError{Kind: "topic", Name: f.request.Topic}
+		return missing("topic", f.request.Topic)
 	}
 	return nil // brokers may have it though no name server can be asked
 }

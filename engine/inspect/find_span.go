@@ -13,7 +13,7 @@ import (
 func (f *finder) bySpan(ctx context.Context) error {
 	route, err := f.round.route(ctx, f.request.Topic)
 	if isType[*remoting.NoRouteError](err) {
-		return &NotFoundError{Kind: "topic", Name: f.request.Topic}
+		return missing("topic", f.request.Topic)
 	}
 	if err != nil {
 		return err

@@ -140,7 +140,9 @@ func (v *groupView) topicQueues(ctx context.Context, topic string) ([]QueueLag, 
 		}
 	}
 	route, err := v.round.route(ctx, topic)
-	if err != nil {
+	if err != nil && IsLight(topic) {
+		return nil, []Problem{{"queues of " + topic, "the name servers", unlisted}}
+	} else if err != nil {
 		// Deleted, while offsets are left; or nobody has written to it yet.
 		if why := ReasonOf(err); why.Kind != ReasonNotFound {
 			problems = append(problems, Problem{"route of " + topic, "the name servers", why})
@@ -211,6 +213,9 @@ func (v *groupView) fill(ctx context.Context, a *said, topic string, queues []*Q
 		w, listed := a.stats.OffsetTable[q.MessageQueue]
 		q.bound(bounds, err, w, listed)
 		q.Committed = v.committed(ctx, a, q.MessageQueue, w, listed)
+		if IsLight(v.group) && !listed {
+			q.Committed = v.lightCommit(ctx, a.broker.addr, q.MessageQueue, len(queues))
+		}
 		if listed && a.broker.five() {
 			q.Pulled = Exact(w.PullOffset)
 			if q.Committed.Known {
@@ -224,6 +229,9 @@ func (v *groupView) fill(ctx context.Context, a *said, topic string, queues []*Q
 			q.LastConsumed = millis(w.LastTimestamp)
 		}
 		q.count(v.members.Model)
+		if q.Committed.Why == oneOffset {
+			q.Lag = Unknown(oneOffset)
+		}
 	}
 	if err != nil && ReasonOf(err).Kind != ReasonNotFound {
 		return problem("bounds of "+topic, a.broker.name, err), false

@@ -130,6 +130,9 @@ func (e *UnsureError) Error() string {
 
 // missing says that there is no such thing, or that this is not known.
 func missing(kind, name string, problems ...Problem) error {
+	if IsLight(name) {
+		problems = append(problems, Problem{"light queues and their groups", "brokers and name servers", unlisted})
+	}
 	if len(problems) > 0 {
 		return &UnsureError{fmt.Sprintf("whether there is a %s %s", kind, name), problems}
 	}

@@ -108,6 +108,9 @@ func (v *groupView) untold() Reason {
 	if len(v.unread) > 0 {
 		return Reason{ReasonFailed, "the queues of " + v.unread[0] + " are not known"}
 	}
+	if IsLight(v.group) && len(v.members.Members) == 0 {
+		return Reason{ReasonUnsupported, "what a light group has read is told while it has members"}
+	}
 	return Reason{}
 }
 

@@ -15,6 +15,10 @@ func (in *Inspector) planTopic(ctx context.Context, s *survey, p *ManagePlan) er
 		p.refuse("%s is one of RocketMQ's own topics: brokers make and need it", name)
 		return nil
 	}
+	if IsLight(name) {
+		p.refuse("%s is a light queue: its first message makes it, and brokers tell of any such name as if it were there", name)
+		return nil
+	}
 	r := in.round(s)
 	there, err := r.topicAtBrokers(ctx, name, p.Rows)
 	if err != nil {

@@ -95,7 +95,7 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 		}
 		return protocol.MessageExt{}, err
 	}
-	if len(p.messages) > 0 && p.messages[0].QueueOffset() == offset {
+	if len(p.messages) > 0 && offsetIn(mq.Topic, &p.messages[0]) == offset {
 		return p.messages[0], nil
 	}
 	missing := &MessageNotFoundError{What: fmt.Sprintf("%v offset %d", mq, offset)}
@@ -103,7 +103,7 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	case p.unread != nil:
 		return protocol.MessageExt{}, fmt.Errorf("the record at %s cannot be read: %w", missing.What, p.unread)
 	case len(p.messages) > 0:
-		missing.Why = fmt.Sprintf("the next one has offset %d", p.messages[0].QueueOffset())
+		missing.Why = fmt.Sprintf("the next one has offset %d", offsetIn(mq.Topic, &p.messages[0]))
 	case p.max <= p.min:
 		missing.Why = "the queue is empty"
 	case offset >= 0 && offset < p.min:

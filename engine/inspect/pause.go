@@ -23,7 +23,7 @@ func (in *Inspector) PlanPause(ctx context.Context, r PauseRequest) (PausePlan, 
 	}
 	if r.Topic != "" {
 		if _, _, err := in.client.RefreshRoute(ctx, r.Topic); isType[*remoting.NoRouteError](err) {
-			return p, &NotFoundError{"topic", r.Topic}
+			return p, missing("topic", r.Topic)
 		}
 	}
 	p.Brokers = make([]PauseRow, len(s.brokers))

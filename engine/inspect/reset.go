@@ -75,7 +75,7 @@ func (in *Inspector) resetQueues(ctx context.Context, st *standing, p *ResetPlan
 		route, _, err := in.client.RefreshRoute(ctx, topic)
 		if isType[*remoting.NoRouteError](err) {
 			if slices.Contains(r.Topics, topic) {
-				return nil, &NotFoundError{"topic", topic}
+				return nil, missing("topic", topic)
 			}
 			p.Problems = append(p.Problems, Problem{"queues of " + topic, "the name servers", Reason{ReasonNotFound, "the topic does not exist any more"}})
 			continue

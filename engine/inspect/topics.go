@@ -95,7 +95,7 @@ func (in *Inspector) Topic(ctx context.Context, topic string) (TopicDetail, erro
 	route, err := r.route(ctx, topic)
 	if route == nil {
 		if isType[*remoting.NoRouteError](err) {
-			err = &NotFoundError{"topic", topic}
+			err = missing("topic", topic)
 		}
 		return TopicDetail{}, err
 	}

@@ -27,7 +27,7 @@ func (in *Inspector) Tracks(ctx context.Context, m *protocol.MessageExt) ([]Trac
 	route, err := r.route(ctx, m.Topic())
 	if route == nil {
 		if isType[*remoting.NoRouteError](err) {
-			err = &NotFoundError{Kind: "topic", Name: m.Topic()}
+			err = missing("topic", m.Topic())
 		}
 		return nil, err
 	}

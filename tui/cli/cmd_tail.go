@@ -146,6 +146,9 @@ func noTopic(topic string) *notFoundError {
 	if group, ok := strings.CutPrefix(topic, protocol.RetryTopicPrefix); ok {
 		return &notFoundError{fmt.Sprintf("there are no retries of group %s: its brokers make %s when a first member joins", group, topic)}
 	}
+	if inspect.IsLight(topic) {
+		return &notFoundError{fmt.Sprintf("no name server knows a route to %s: light queues have none, 'message get' reads one by --queue and --offset", topic)}
+	}
 	return &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
 }
 
