@@ -131,7 +131,7 @@ func pauseEffect(m *Member, r *PauseRequest) MemberEffect {
 	case r.Resume:
 		e.Effect = "gets messages again with its next pull, within a second or two"
 	case m.Language == "JAVA":
-		e.Effect = "stays connected with its queues, finishes what it has cached, and is refused each pull: its log has an error a second and queue"
+		e.Effect = "stays connected with its queues, finishes what it has cached, and is refused each pull: which its log shows as an error each second for each queue"
 	default:
 		e.Effect = "stays connected with its queues, finishes what it has cached, and is refused each pull"
 	}

@@ -167,14 +167,21 @@ func (p *ResetPlan) conclude(st *standing, places []*resetPlace) {
 	if p.Method == MethodNone {
 		p.Why = cmp.Or(reason, "it cannot be done") + ": " + wayOut
 	}
-	paused := p.Method == MethodServer && p.refused(st.survey.pause(st.group))
-	if paused {
-		p.Why = "the brokers move the offsets, and tell each member at its first pull after the group is resumed"
+	pausedEffect := ""
+	if p.refused(st.survey.pause(st.group)) {
+		switch p.Method {
+		case MethodServer:
+			p.Why = "the brokers move the offsets, and tell each member at its first pull after the group is resumed"
+			pausedEffect = "moves at its first pull after the group is resumed"
+		case MethodPush:
+			p.Why = "the brokers tell the members, who drop their queues, and go on from there after the group is resumed"
+			pausedEffect = "drops its queues now, and goes on from there after the group is resumed"
+		}
 	}
 	for i := range st.members.Members {
 		e := memberEffect(&st.members.Members[i], st.members.Type, p.Method)
-		if paused && e.Obeys {
-			e.Effect = "moves at its first pull after the group is resumed"
+		if pausedEffect != "" && e.Obeys {
+			e.Effect = pausedEffect
 		}
 		p.Members = append(p.Members, e)
 	}

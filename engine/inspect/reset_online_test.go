@@ -38,6 +38,25 @@ func TestResetOnline(t *testing.T) {
 	})
 }
 
+// Where the members are told at once, as on 4.x, they drop their queues though the group is
+// paused, and get nothing before it is resumed.
+func TestResetWhilePausedTellsMembersAtOnce(t *testing.T) {
+	sandboxtest.RunIn(t, sandboxtest.Line4, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		group, mqs := d.consumed(tg, 2, 50, 50)
+		newStub(t, tg, group, "c1", 50, mqs, heeding)
+		r := inspect.ResetRequest{Group: group, Target: core.ResetTarget{Kind: core.ResetEarliest}}
+		const words = "after the group is resumed"
+		if p := d.plan(r); strings.Contains(p.Why, words) || strings.Contains(p.Members[0].Effect, words) {
+			t.Errorf("plan of a group that is not paused: %s; member %+v", p.Why, p.Members[0])
+		}
+		d.pause(inspect.PauseRequest{Group: group})
+		if p := d.plan(r); !strings.Contains(p.Why, words) || p.Members[0].Effect != "drops its queues now, and goes on from there "+words {
+			t.Errorf("plan: %s; member %+v", p.Why, p.Members[0])
+		}
+	})
+}
+
 // In a paused group no member is let in to hear of it: the plan says when it will be, and
 // nobody is watched for what cannot come. The place stays until then.
 func TestResetWhilePaused(t *testing.T) {
