@@ -257,7 +257,7 @@ func (v *topicView) headLines() [][]segment {
 	if v.rated {
 		incoming = rate(v.rate, true)
 	}
-	l := line(segment{th.dim, " type "}, segment{th.bold, orUnknown(r.TypeText())}, segment{th.dim, "   stored "}, segment{th.bold, numberText(r.Stored)},
+	l := line(segment{th.dim, " type "}, segment{th.bold, topicType(r)}, segment{th.dim, "   stored "}, segment{th.bold, numberText(r.Stored)},
 		segment{th.dim, "   comes in "}, segment{th.text, incoming}, segment{th.dim, "   last "}, segment{th.text, sinceText(r.LastStored, v.env.now)},
 		segment{th.dim, "   perm "}, segment{th.text, orUnknown(r.Perm)})
 	if n := len(v.data.Attributes); n > 0 {
@@ -315,7 +315,7 @@ func (v *topicView) describe() request {
 		return nil
 	}
 	r := &v.data.Row
-	lines := []string{"topic    " + SafeText(v.name), "type     " + orUnknown(r.TypeText()), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
+	lines := []string{"topic    " + SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
 		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + orNone(strings.Join(v.data.Groups, ", "))}
 	for _, group := range v.raw.Groups {
 		if text := v.pausedText(group); text != "" {

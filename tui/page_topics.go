@@ -161,7 +161,7 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 		return
 	}
 	r := e.row
-	cells[colTopicType] = table.Cell{Text: orUnknown(r.TypeText()), Style: th.dim}
+	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.dim}
 	cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
 	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
 	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.text}
@@ -195,4 +195,13 @@ func (v *topicsView) notes() []string {
 		lines = append(lines, warning.sign()+" "+p.String())
 	}
 	return lines
+}
+
+// topicType is a topic's type. Where a broker has told what it knows of the topic and no
+// type is in it, as on 4.x, there is none.
+func topicType(r *inspect.TopicRow) string {
+	if t := r.TypeText(); t != "" || r.Perm == "" {
+		return orUnknown(t)
+	}
+	return none
 }

@@ -430,3 +430,22 @@ func TestPagesOfWhatWasDeletedShowNothingOfIt(t *testing.T) {
 		}
 	}
 }
+
+// Topics of a 4.x broker have no type; of one that could not be read it is not known.
+func TestATopicWithoutAType(t *testing.T) {
+	f := fullCluster()
+	topic := f.topic
+	f.topic = func(name string) (inspect.TopicDetail, error) {
+		d, err := topic(name)
+		d.Row.Type, d.Row.Static = "", false
+		return d, err
+	}
+	for _, size := range sizes[1:] {
+		driveCluster(t, size[0], size[1], defaultOptions(), f).keys("5", "enter").see("type –").miss("type ?")
+	}
+	for _, r := range []inspect.TopicRow{{}, {Perm: "RW-"}} {
+		if got, want := topicType(&r), map[bool]string{true: unknown, false: none}[r.Perm == ""]; got != want {
+			t.Errorf("perm %q: %s, want %s", r.Perm, got, want)
+		}
+	}
+}
