@@ -41,7 +41,7 @@ func (r *eventRow) describeMessage(e engine.Event) bool {
 			e.Status, e.ReturnType, span(msFloat(e.RTMS)), e.AckIndex)
 	case engine.OrderlyUncommitted:
 		return r.say("COMMIT", "stalled", failure, true, "%s from offset %s on are taken and not committed, and the limit by %s (%s) lets no more come: the listener must commit sooner, or the limit be higher",
-			plural(int(e.Count), "message"), offset(e.First), e.Cause, grouped(e.Limit))
+			plural(e.Count, "message"), offset(e.First), e.Cause, grouped(e.Limit))
 	case engine.MessageExpired:
 		back := "kept"
 		if e.SentBack {

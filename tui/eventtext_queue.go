@@ -96,7 +96,7 @@ func (r *eventRow) describeOffset(e engine.Event) bool {
 		}
 		return r.say("PULL", "error", failure, true, "offset %s: %s · again in %s", offset(e.Offset), r.reason, span(ms(e.DelayMS)))
 	case engine.PullRecovered:
-		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(int(e.Errors), "error"), span(ms(e.DurationMS)))
+		return r.say("PULL", "recovered", notice, true, "after %s in %s", plural(e.Errors, "error"), span(ms(e.DurationMS)))
 	case engine.PullMoved:
 		return r.say("PULL", "moved", notice, true, "from %s to %s at %s: %s", role(e.From), role(e.To), e.Address, e.Cause)
 	case engine.PullRegressed:
@@ -105,12 +105,12 @@ func (r *eventRow) describeOffset(e engine.Event) bool {
 	case engine.PullSuspended:
 		return r.say("PULL", "suspended", info, false, "paused: looked at again every %s", span(ms(e.DelayMS)))
 	case engine.StartAtFirst:
-		return r.say("OFFSET", "first", warning, true, "new group starts at 0, because the queue still holds its first message: %s first", plural(int(e.Messages), "older message"))
+		return r.say("OFFSET", "first", warning, true, "new group starts at 0, because the queue still holds its first message: %s first", plural(e.Messages, "older message"))
 	case engine.OffsetForgotten:
 		return r.say("OFFSET", "forgotten", info, false, "%s", e.Cause)
 	case engine.MessagesExpired:
 		return r.say("OFFSET", "expired", warning, true, "messages expired up to offset %s: %s asked for, %s passed over", offset(e.To),
-			offset(e.From), plural(int(e.To-e.From), "offset"))
+			offset(e.From), plural(e.To-e.From, "offset"))
 	case engine.TagsCorrected:
 		return r.say("OFFSET", "filtered", info, false, "committed offset %s → %s over messages that the filter left out", offset(e.From), offset(e.Offset))
 	case engine.OffsetIllegal:
@@ -141,5 +141,5 @@ func illegalEffect(effect string, n int64) string {
 	if what == "" {
 		return ""
 	}
-	return fmt.Sprintf(": %s %s", plural(int(n), "message"), what)
+	return fmt.Sprintf(": %s %s", plural(n, "message"), what)
 }

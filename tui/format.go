@@ -17,11 +17,12 @@ const (
 
 // The forms of counts, sizes and lengths of time are those of package inspect, so
 // that the screen and the commands write the same.
-func grouped(n int64) string           { return inspect.Grouped(n) }
-func plural(n int, noun string) string { return inspect.Plural(n, noun) }
-func size(bytes int64) string          { return inspect.Bytes(bytes) }
-func span(d time.Duration) string      { return inspect.Span(d) }
-func age(d time.Duration) string       { return inspect.Age(d) }
+func grouped(n int64) string      { return inspect.Grouped(n) }
+func size(bytes int64) string     { return inspect.Bytes(bytes) }
+func span(d time.Duration) string { return inspect.Span(d) }
+func age(d time.Duration) string  { return inspect.Age(d) }
+
+func plural[N int | int64](n N, noun string) string { return inspect.Plural(n, noun) }
 
 // offset writes an offset that may be unknown.
 func offset(n int64) string {

@@ -114,7 +114,7 @@ func (a *app) facts() []segment {
 	}
 	add(th.text, "own %d of %s:%s", f.own, plural(len(s.Queues), "queue"), text)
 	if n := s.held(); n > 0 {
-		add(th.warn, "%s held for the operator", plural(int(n), "message"))
+		add(th.warn, "%s held for the operator", plural(n, "message"))
 	}
 	add(th.text, "cache %s/%s  %s MiB", grouped(f.cached), grouped(f.cacheLimit), mib(f.cachedBytes))
 	add(th.text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)

@@ -229,7 +229,7 @@ func (v *tailView) emptyReason() []string {
 	case v.filter != "" && len(v.ring.rows) > 0:
 		return []string{"", "No message matches  /" + SafeText(v.filter), plural(len(v.ring.rows), "kept message") + " hidden by the filter; a text looks into bodies, key:K and tag:T do not", "esc clear filter"}
 	case v.filter != "" && v.total.Seen > 0:
-		return []string{"", fmt.Sprintf("none of %s matches  /%s", plural(int(v.total.Seen), "message"), SafeText(v.filter)), "esc clear filter"}
+		return []string{"", fmt.Sprintf("none of %s matches  /%s", plural(v.total.Seen, "message"), SafeText(v.filter)), "esc clear filter"}
 	case v.total.Behind == 0 && v.group != "" && v.request.From.Earliest:
 		return []string{"", "group " + SafeText(v.group) + " has no dead letters", "one that comes is shown"}
 	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):

@@ -100,7 +100,7 @@ func (f *watchFacts) title(s *scene, expression string) string {
 	case s.Model == 0:
 		model = "model " + unknown
 	}
-	text := model + "·" + kind + "·" + plural(int(f.members.Value), "member")
+	text := model + "·" + kind + "·" + plural(f.members.Value, "member")
 	if !f.members.Known {
 		text = model + "·" + kind + "·members " + unknown
 	}

@@ -190,23 +190,12 @@ func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
 	case f.unsure > 0:
 		return plural(f.unsure, "queue") + " " + unknown + ", " + plural(len(f.silent), "member") + " silent", warning
 	case f.unacked != nil:
-		return plural(int(f.members.Value), "member") + " pop: the broker gives messages to whoever asks", info
+		return plural(f.members.Value, "member") + " pop: the broker gives messages to whoever asks", info
 	case s.Strategy == "":
 		return "no known strategy explains who holds what", warning
 	}
 	if f.members.Value == 1 {
 		return "1 member has what it should", info
 	}
-	return plural(int(f.members.Value), "member") + " agree on allocation", info
-}
-
-// countText is a number as it is known.
-func countText(n inspect.Number) string {
-	switch {
-	case !n.Known:
-		return unknown
-	case n.AtLeast:
-		return "≥ " + grouped(n.Value)
-	}
-	return grouped(n.Value)
+	return plural(f.members.Value, "member") + " agree on allocation", info
 }

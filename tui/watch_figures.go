@@ -132,14 +132,14 @@ func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	c.put(failStyle, "  fail "+v.failShare(f))
 	c.put(th.dim, "  "+v.asideText(w))
 	if w.unacked != nil {
-		c.put(th.text, " · unacked "+countText(*w.unacked))
+		c.put(th.text, " · unacked "+numberText(*w.unacked))
 	}
 	c.end()
 }
 
 // asideText is the backlog that is not in the lag.
 func (v *liveView) asideText(w *watchFacts) string {
-	return "retry " + countText(w.retry) + " · dlq " + countText(w.dead)
+	return "retry " + numberText(w.retry) + " · dlq " + numberText(w.dead)
 }
 
 func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
@@ -165,7 +165,7 @@ func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
 		c.put(th.bad, "   "+plural(w.still, "commit")+" standing still")
 	}
 	if w.unacked != nil {
-		c.put(th.text, "   popped, not acknowledged: "+countText(*w.unacked)+" as members say")
+		c.put(th.text, "   popped, not acknowledged: "+numberText(*w.unacked)+" as members say")
 	}
 	c.put(th.text, "   "+v.movedText())
 	c.end()

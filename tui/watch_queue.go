@@ -90,7 +90,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if w.pop {
 		facts = append(facts, fact{"in flight", unknown + " a queue: no broker tells what is popped and not acknowledged"})
 		if s.watch.unacked != nil {
-			facts = append(facts, fact{"unacked", countText(*s.watch.unacked) + " in the group, as its members say"})
+			facts = append(facts, fact{"unacked", numberText(*s.watch.unacked) + " in the group, as its members say"})
 		}
 	}
 	if !q.Own {
@@ -181,16 +181,16 @@ func (v *queueView) watchLag(w *watchedQueue) string {
 	case !w.lag.Known:
 		return unknown + because(SafeText(w.lag.Why.String()))
 	case !w.committed.Known && w.committed.Why.Kind == inspect.ReasonNoCommit:
-		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", countText(w.lag))
+		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", numberText(w.lag))
 	case !w.committed.Known:
-		return countText(w.lag) + ", committed " + unknown + because(SafeText(w.committed.Why.String()))
+		return numberText(w.lag) + ", committed " + unknown + because(SafeText(w.committed.Why.String()))
 	}
 	if w.pop {
-		return countText(w.lag) + ": what nobody has popped yet"
+		return numberText(w.lag) + ": what nobody has popped yet"
 	}
-	text := fmt.Sprintf("%s = max %s − committed %s", countText(w.lag), countText(w.max), countText(w.committed))
+	text := fmt.Sprintf("%s = max %s − committed %s", numberText(w.lag), numberText(w.max), numberText(w.committed))
 	if w.expired > 0 {
-		text = fmt.Sprintf("%s, and %s expired before they were consumed", countText(w.lag), plural(int(w.expired), "message"))
+		text = fmt.Sprintf("%s, and %s expired before they were consumed", numberText(w.lag), plural(w.expired, "message"))
 	}
 	return text
 }

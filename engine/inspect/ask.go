@@ -137,7 +137,7 @@ type queuedError struct {
 }
 
 func (e *queuedError) Error() string {
-	what := Plural(int64(cap(e.slots)), "question") + " of this program"
+	what := Plural(cap(e.slots), "question") + " of this program"
 	if e.slots == e.door.relayed {
 		what += " to members"
 	}

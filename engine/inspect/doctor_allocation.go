@@ -328,7 +328,7 @@ func judgeIdle(v *visit) {
 			without = append(without, m.ClientID)
 		}
 	}
-	lines := []string{fmt.Sprintf("%s has %s, the most of the group's topics; the group has %s", topic, Plural(int64(most), "queue"), Plural(len(v.last.Members.Members), "member"))}
+	lines := []string{fmt.Sprintf("%s has %s, the most of the group's topics; the group has %s", topic, Plural(most, "queue"), Plural(len(v.last.Members.Members), "member"))}
 	if len(without) > 0 {
 		lines = append(lines, "without a queue: "+joined(without))
 	}

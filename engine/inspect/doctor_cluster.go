@@ -32,7 +32,7 @@ func judgeBrokers(v *visit) {
 		if b.ID != 0 {
 			name = fmt.Sprintf("%s (slave %d)", b.Broker, b.ID)
 		}
-		has := Plural(int64(queues), "queue") + " of the group are there, where "
+		has := Plural(queues, "queue") + " of the group are there, where "
 		switch {
 		case unknown == 0:
 			has += Plural(lag, "message") + " wait"

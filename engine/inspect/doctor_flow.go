@@ -81,16 +81,6 @@ func judgeThrottling(v *visit) {
 	}
 }
 
-func numberText(n Number) string {
-	switch {
-	case !n.Known:
-		return "unknown"
-	case n.AtLeast:
-		return "at least " + Grouped(n.Value)
-	}
-	return Grouped(n.Value)
-}
-
 // The bounds of judgeRates. Members' figures are averages of about a minute.
 const (
 	busyShare    = 0.8  // of the threads that are in a listener

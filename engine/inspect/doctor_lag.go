@@ -109,7 +109,7 @@ func judgeTags(v *visit) {
 	summary, s := "the lag counts messages that the group's filter leaves out", v.f.Matching
 	lines := []string{"members subscribe by a filter; brokers count all messages of the topic, and skipped ones are committed as pulls pass them"}
 	if s.Looked > 0 {
-		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", Plural(int64(s.Looked), "message"), verb(s.Match, "1 matches", Grouped(int64(s.Match))+" match")))
+		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", Plural(s.Looked, "message"), verb(s.Match, "1 matches", Grouped(int64(s.Match))+" match")))
 		if s.Match*2 < s.Looked {
 			summary = "the group's tags leave most of the lag out"
 		}

@@ -137,11 +137,3 @@ func (p *ManagePlan) refuse(format string, args ...any) {
 func (p *ManagePlan) note(format string, args ...any) {
 	p.Notes = append(p.Notes, fmt.Sprintf(format, args...))
 }
-
-// howMany is a count in a sentence.
-func howMany(n Number) string {
-	if !n.Known {
-		return "an unknown number of"
-	}
-	return numberText(n)
-}

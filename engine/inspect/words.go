@@ -89,3 +89,22 @@ func Age(d time.Duration) string {
 	}
 	return fmt.Sprintf("%dd%dh", s/86400, s/3600%24)
 }
+
+// numberText writes a Number within a sentence.
+func numberText(n Number) string {
+	switch {
+	case !n.Known:
+		return "unknown"
+	case n.AtLeast:
+		return "at least " + Grouped(n.Value)
+	}
+	return Grouped(n.Value)
+}
+
+// howMany is numberText before a noun.
+func howMany(n Number) string {
+	if !n.Known {
+		return "an unknown number of"
+	}
+	return numberText(n)
+}

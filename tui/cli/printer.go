@@ -139,7 +139,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 	case engine.RouteChanged:
 		if n.missing[ev.Topic] {
 			delete(n.missing, ev.Topic)
-			return fmt.Sprintf("topic %s is there now, with %s", tui.SafeText(ev.Topic), inspect.Plural(int64(ev.ReadQueues), "queue"))
+			return fmt.Sprintf("topic %s is there now, with %s", tui.SafeText(ev.Topic), inspect.Plural(ev.ReadQueues, "queue"))
 		}
 		return ""
 	case engine.BrokerOnline:
