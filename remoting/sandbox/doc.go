@@ -15,7 +15,8 @@
 // It imitates a 5.3 broker, or with Options.Line "4" a 4.9 one; each handle_*.go
 // says where they differ. The conformance tests run over the sandbox and real
 // brokers alike. Not imitated are transactions, timers, POP, SQL filters,
-// static topics, access control and heartbeat v2.
+// static topics, rights (signatures are checked where Options.Users names users) and
+// heartbeat v2.
 //
 // Memory is bounded: the oldest messages go when Options.MaxBytes is passed, as
 // on a broker whose disk is full. Nothing is polled; an idle sandbox costs
