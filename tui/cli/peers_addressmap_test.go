@@ -83,7 +83,7 @@ func TestRealBrokerByAddressMap(t *testing.T) {
 		if p := bare(statusDone, "topic list"); !strings.Contains(p.out.String(), "≥4") || !strings.Contains(p.err.String(), "no answer from broker-b: unreachable: ") {
 			t.Errorf("topics: %s%s", p.out, p.err)
 		}
-		if p := bare(statusUnreachable, "tail orders --from earliest --until now --timeout 5s"); strings.Count(p.out.String(), "at-a") != 4 {
+		if p := bare(statusUnreachable, "tail orders --from earliest --until now --timeout 10s"); strings.Count(p.out.String(), "at-a") != 4 {
 			t.Errorf("what can be read is not: %s", p.out)
 		}
 		if p := bare(statusUnreachable, "broker show broker-b"); !strings.Contains(p.err.String(), "address_map") {

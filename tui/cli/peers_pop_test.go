@@ -108,7 +108,7 @@ func TestPopsThatAreNotAcknowledged(t *testing.T) {
 		if tg.Line != "5" {
 			return // it has no POP
 		}
-		const n, popped, invisible = 40, 20, 10 * time.Second
+		const n, popped, invisible = 40, 20, 20 * time.Second // long enough for a look at what is out
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		tg.Produce(t, topic, n)
@@ -146,7 +146,7 @@ func TestPopsThatAreNotAcknowledged(t *testing.T) {
 		if before["total_lag"] != jsonNumber(strconv.FormatInt(waiting, 10)) || handed != popped {
 			t.Errorf("lag %v, by the broker %d with %d given out", before["total_lag"], waiting, handed)
 		}
-		sandboxtest.AwaitWithin(t, time.Minute, "the messages back in the retry topic", func(context.Context) bool {
+		sandboxtest.AwaitWithin(t, settleLimit, "the messages back in the retry topic", func(context.Context) bool {
 			return lag()["retry_lag"] == jsonNumber(strconv.Itoa(popped))
 		})
 		after := lag()
