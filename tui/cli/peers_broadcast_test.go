@@ -16,12 +16,27 @@ func TestPeersBroadcastFile(t *testing.T) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		dir := t.TempDir()
 		p.java = []string{"-Drocketmq.client.localOffsetStoreDir=" + dir}
+		reader := map[delivery]string{}
+		note := func(who string, want int, messages []map[string]any, seqOf func(map[string]any) any) {
+			t.Helper()
+			if len(messages) != want {
+				t.Errorf("%s read %d messages, want %d", who, len(messages), want)
+			}
+			for _, ds := range deliveriesOf(t, messages, seqOf) {
+				for _, d := range ds {
+					if before := reader[d]; before != "" {
+						t.Errorf("%s read %v, which %s had read", who, d, before)
+					}
+					reader[d] = who
+				}
+			}
+		}
 		java := func(want int) {
 			t.Helper()
-			out := p.run(t, "java", p.version, "Consume", namesrv, group, topic, "broadcast", "30", "0", "shared")
-			if got := strings.Count(out, `"reconsume":`); got != want {
-				t.Errorf("the Java member read %d messages, want %d: %s", got, want, out)
-			}
+			out, stop := p.startEnding(t, namesrv, group, topic, "broadcast", "0", "shared")
+			awaitCount(t, out, `"reconsume":`, want)
+			stop()
+			note("the Java member", want, jsonLines(t, out.String()), func(m map[string]any) any { return m["seq"] })
 		}
 		p.produce(t, namesrv, topic, 40)
 		java(40)
@@ -37,9 +52,7 @@ func TestPeersBroadcastFile(t *testing.T) {
 				"--offset-dir", dir, "--client-id", clientID, "--headless", "-o", "json", "--idle-exit", map[bool]string{true: "3s", false: "10s"}[want == 0],
 			})
 			awaitCount(t, run.out, `"kind":"summary"`, 1)
-			if got := len(run.wait(t).want(t, statusDone, "").objects(t)["message"]); got != want {
-				t.Errorf("our member read %d messages, want %d", got, want)
-			}
+			note("our member", want, run.wait(t).want(t, statusDone, "").objects(t)["message"], propertySeq)
 		}
 		ours(0)
 		p.produce(t, namesrv, topic, 12)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
@@ -25,27 +24,10 @@ type stock struct {
 	group   string
 }
 
-// start starts a Java member, which lives for as long as the test takes, or until it
-// is stopped: it then leaves in order.
+// start is startEnding of a member of the group.
 func (s *stock) start(t *testing.T, mode string) (out *buffer, stop func()) {
 	t.Helper()
-	out = newBuffer()
-	cmd := exec.Command(s.p.script, "java", s.p.version, "Consume", s.namesrv, s.group, s.topic, mode, memberLife)
-	cmd.Stdout, cmd.Stderr = out, out
-	ownGroup(cmd)
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stop = func() {
-		stopGroup(cmd)
-		cmd.Wait()
-	}
-	t.Cleanup(func() {
-		killGroup(cmd) // the group: a compiler may still run
-		cmd.Wait()
-	})
-	awaitCount(t, out, `"started":true`, 1)
-	return out, stop
+	return s.p.startEnding(t, s.namesrv, s.group, s.topic, mode)
 }
 
 // readOf runs a command about the cluster and reads the object that it prints.
@@ -297,7 +279,7 @@ func TestInspectAgreesWithMqadmin(t *testing.T) {
 			// A member takes the queue of the retry topic when the name server tells of it, and
 			// commits there, though it is empty, with its next commit. Before that brokers list
 			// no such queue: what is asked of them in between would see both.
-			sandboxtest.AwaitWithin(t, time.Minute, "the commits of the member's five queues", func(context.Context) bool {
+			sandboxtest.AwaitWithin(t, settleLimit, "the commits of the member's five queues", func(context.Context) bool {
 				l := readOf[lagJSON](t, namesrv, "group", "lag", s.group)
 				return len(l.Queues) == 5 && !slices.ContainsFunc(l.Queues, func(q queueLagJSON) bool { return q.CommittedOffset == nil })
 			})

@@ -27,7 +27,7 @@ import (
 type peers struct {
 	script  string // .ci/cluster
 	version string
-	java    []string // more options of the JVMs that run starts
+	java    []string // more options of the JVMs that run and startEnding start
 }
 
 // toolLimit bounds what a stock program that ends by itself may take, JVM start
@@ -97,9 +97,7 @@ func (p *peers) runWithin(t *testing.T, limit time.Duration, args ...string) str
 	defer cancel()
 	cmd := exec.CommandContext(ctx, p.script, args...)
 	cmd.Dir = t.TempDir() // mqadmin leaves files where it runs
-	if p.java != nil {
-		cmd.Env = append(os.Environ(), "RMQ_JAVA_OPTS="+strings.Join(append([]string{os.Getenv("RMQ_JAVA_OPTS")}, p.java...), " "))
-	}
+	cmd.Env = p.environ()
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -107,6 +105,33 @@ func (p *peers) runWithin(t *testing.T, limit time.Duration, args ...string) str
 		t.Fatalf("%s: %v, stdout %q, stderr %q", strings.Join(args, " "), err, out, stderr.String())
 	}
 	return string(out)
+}
+
+func (p *peers) environ() []string {
+	return append(os.Environ(), "RMQ_JAVA_OPTS="+strings.Join(append([]string{os.Getenv("RMQ_JAVA_OPTS")}, p.java...), " "))
+}
+
+// startEnding starts a Java member, which lives for as long as the test takes, or until
+// it is stopped: it then leaves in order.
+func (p *peers) startEnding(t *testing.T, namesrv, group, topic, mode string, more ...string) (out *buffer, stop func()) {
+	t.Helper()
+	out = newBuffer()
+	cmd := exec.Command(p.script, append([]string{"java", p.version, "Consume", namesrv, group, topic, mode, memberLife}, more...)...)
+	cmd.Stdout, cmd.Stderr, cmd.Env = out, out, p.environ()
+	ownGroup(cmd)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = func() {
+		stopGroup(cmd)
+		cmd.Wait()
+	}
+	t.Cleanup(func() {
+		killGroup(cmd) // the group: a compiler may still run
+		cmd.Wait()
+	})
+	awaitCount(t, out, `"started":true`, 1)
+	return out, stop
 }
 
 // produce sends n messages with the stock producer: bodies of 100 bytes that
