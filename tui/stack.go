@@ -16,8 +16,8 @@ type stack struct {
 	zoomed bool
 }
 
-// act applies a key; false when it means nothing to them.
-func (s *stack) act(a action) bool {
+// act applies a key, if it means anything to them.
+func (s *stack) act(a action) {
 	step := 0
 	switch a {
 	case "next-pane":
@@ -26,13 +26,10 @@ func (s *stack) act(a action) bool {
 		step = len(s.list) - 1
 	case "zoom":
 		s.zoomed = !s.zoomed
-		return true
 	default:
-		_, taken := s.list[s.focus].act(a)
-		return taken
+		s.list[s.focus].act(a)
 	}
 	s.focus = (s.focus + step) % len(s.list)
-	return true
 }
 
 // current is the row that keys are about.
