@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui"
 )
 
 // messageGetFlags say which message.
@@ -96,7 +97,8 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 	e.warn(r.Problems)
 	m := original(r.Messages, f.topic)
 	if n := len(r.Messages) - 1; n > 0 {
-		e.say("%d more messages have this id: 'eyeq message find -t %s --unique-key %s' lists them", n, f.topic, args[0])
+		e.say("this id has %s more; to list them all: eyeq message find -t %s --unique-key %s%s", inspect.Plural(n, "message"),
+			tui.ShellWord(f.topic), tui.ShellWord(args[0]), x.target.flags)
 	}
 	if f.topic != "" && m.Topic() != f.topic {
 		e.say("it lies in %s, not in %s", m.Topic(), f.topic)
