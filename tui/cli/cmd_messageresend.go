@@ -46,7 +46,9 @@ ID is a unique id or an offset id. --all takes what the topic holds now. --dry-r
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
 		group, ok := strings.CutPrefix(f.topic, protocol.DLQTopicPrefix)
 		switch {
-		case f.topic == "" || !ok || group == "":
+		case f.topic == "":
+			return usagef("which dead letters? -t '%%DLQ%%GROUP'")
+		case !ok || group == "":
 			return usagef("-t %s: must be the dead-letter topic of a group, '%%DLQ%%GROUP'", f.topic)
 		case f.all == (len(args) > 0):
 			return usagef("which dead letters? %s", cmd.UseLine())

@@ -67,6 +67,12 @@ func TestMessageGetAndFind(t *testing.T) {
 	if p := runs(t, ask("find", "-t", "orders", "-n", "1")).want(t, statusDone, "there are more of orders"); strings.Count(p.out.String(), "\n") != 1 {
 		t.Errorf("one of the topic: %s", p.out)
 	}
+	sb.Put(sandbox.Message{Topic: "orders", QueueID: 0, Body: []byte("again"), Properties: []protocol.Property{named("UNIQ_KEY", id)}})
+	p := runs(t, ask("get", id, "-t", "orders")).want(t, statusDone, "this id has 1 message more; to list")
+	_, command, _ := strings.Cut(strings.TrimSpace(p.err.String()), "to list them all: eyeq ")
+	if p := runs(t, strings.Fields(command)).want(t, statusDone, ""); strings.Count(p.out.String(), "\n") != 2 {
+		t.Errorf("%q lists\n%s", command, p.out)
+	}
 }
 
 func TestMessageNotFoundAndWrongUse(t *testing.T) {
@@ -102,6 +108,7 @@ func TestMessageNotFoundAndWrongUse(t *testing.T) {
 		{"find -t orders --from 2001-01-01 --until 2001-01-02", statusDone, "there is no message of orders between 2001-01-01 and 2001-01-02"},
 		{"track " + unknown + " -t orders", statusNotFound, "there is no message"},
 		{"track " + unknown + " --trace", statusNotFound, "tracing is not on"},
+		{"resend --all", statusUsage, "which dead letters? -t '%DLQ%GROUP'"},
 		{"resend x -t orders", statusUsage, "must be the dead-letter topic of a group"},
 		{"resend -t %DLQ%g", statusUsage, "which dead letters?"},
 		{"resend x --all -t %DLQ%g", statusUsage, "which dead letters?"},
