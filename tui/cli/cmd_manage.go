@@ -263,7 +263,7 @@ left as it is, with status 4.`,
 		Args:    oneName("group"),
 	}
 	fl := cmd.Flags()
-	fl.Int32Var(&retries, "retry-max", 16, "how often a message is tried again before it goes to the dead letters")
+	fl.Int32Var(&retries, "retry-max", 16, "how often a message is tried again before it goes to the dead letters, where its member names no number; Java members do, 16 unless set")
 	fl.Int32Var(&retryQueues, "retry-queues", 1, "queues of the retry topic on each broker")
 	fl.BoolVar(&broadcast, "broadcast", true, "whether members may broadcast")
 	fl.BoolVar(&orderly, "orderly", false, "members consume in order (5.x)")
