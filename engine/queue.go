@@ -226,14 +226,9 @@ func postedSubscription(o *Options, sub *SubscriptionData) string {
 
 // subscribe sets what is pulled.
 func (q *queue) subscribe(sub protocol.SubscriptionData) {
-	q.sub, q.tags = sub, nil
-	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
-		q.tags = map[string]bool{}
-		for _, t := range sub.TagsSet {
-			q.tags[t] = true
-		}
-	}
-	q.unfiltered = sub.ExpressionType == protocol.ExpressionTAG && q.tags == nil && !sub.ClassFilterMode
+	q.sub = sub
+	q.takeBy(sub)
+	q.unfiltered = unfiltered(&sub)
 	o := &q.e.o
 	q.enc = q.e.d.Client.PullRequestEncoder(protocol.PullMessageRequestHeader{
 		ConsumerGroup: o.Group, Topic: q.mq.Topic, QueueID: q.mq.QueueID, MaxMsgNums: int32(o.PullBatchSize),
@@ -241,6 +236,24 @@ func (q *queue) subscribe(sub protocol.SubscriptionData) {
 		MaxMsgBytes: pullBatchBytes(o.PullBatchSize), BrokerName: q.mq.BrokerName,
 		Subscription: postedSubscription(o, &sub),
 	})
+}
+
+// takeBy sets which of the pulled messages are taken. What a broker has left out may
+// still be by the expression before.
+func (q *queue) takeBy(sub protocol.SubscriptionData) {
+	q.tags = nil
+	if len(sub.TagsSet) > 0 && !sub.ClassFilterMode {
+		q.tags = map[string]bool{}
+		for _, t := range sub.TagsSet {
+			q.tags[t] = true
+		}
+	}
+	q.unfiltered = q.unfiltered && unfiltered(&sub)
+}
+
+// unfiltered reports whether a subscription lets everything pass.
+func unfiltered(sub *protocol.SubscriptionData) bool {
+	return sub.ExpressionType == protocol.ExpressionTAG && len(sub.TagsSet) == 0 && !sub.ClassFilterMode
 }
 
 // pullBatchBytes is maxMsgBytes: Java's 256 KiB for the default batch, and in
@@ -263,6 +276,7 @@ func (q *queue) run(ctx context.Context) {
 		q.arm(timer)
 		select {
 		case r := <-q.replies:
+			q.obey(ctx) // what the broker has answered by may be waiting here
 			q.onReply(ctx, r)
 		case r := <-q.results:
 			q.onResult(r)

@@ -466,6 +466,43 @@ func TestReplaceExpressionWhileRunning(t *testing.T) {
 	})
 }
 
+// A broker answers by a new expression as soon as it has the heartbeat; what it lets
+// through is taken, though its answer to the heartbeat is still on its way, and what it
+// let through by the old one is not.
+func TestReplacedExpressionTakesAtOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		m := join(t, tg, group, topic, nil, func(o *engine.Options) { o.Subscriptions[0].Expression = "A" })
+		mq := queueOf(m, topic, 0)
+		tag := func(s string) protocol.Property { return protocol.Property{Name: protocol.PropertyTags, Value: s} }
+		awaitHeld(m, topic, 1)
+		tg.Produce(t, topic, 1, tag("A"))
+		m.until("the A", func() bool { return m.distinct() == 1 })
+		heard := make(chan struct{}, 1)
+		onFault(tg, func(code protocol.RequestCode, _ string) sandbox.Fault {
+			if code != protocol.HeartBeat {
+				return sandbox.Fault{}
+			}
+			select {
+			case heard <- struct{}{}:
+			default:
+			}
+			return sandbox.Fault{Delay: time.Second}
+		})
+		if err := m.SubscribeTopic(t.Context(), engine.Subscription{Topic: topic, Expression: "B"}); err != nil {
+			t.Fatal(err)
+		}
+		<-heard
+		tg.Produce(t, topic, 1, tag("A"))
+		tg.Produce(t, topic, 1, tag("B"))
+		m.until("the B", func() bool { return m.seen[at{mq, 2}] > 0 })
+		m.leave()
+		if m.seen[at{mq, 1}] > 0 {
+			t.Error("a message of the old expression came")
+		}
+	})
+}
+
 // Two clients of one id are seen and told by both, and it is told when one is
 // gone (trap T41, R014).
 func TestSharedClientIDIsTold(t *testing.T) {

@@ -88,6 +88,12 @@ func (s setSubscription) applyTo(_ context.Context, q *queue) {
 	q.touch()
 }
 
+// takeBy is what a queue takes messages by from now on, of whatever pull: its broker
+// hears of the expression later, and answers a pull that is under way by it when it has.
+type takeBy struct{ sub protocol.SubscriptionData }
+
+func (s takeBy) applyTo(_ context.Context, q *queue) { q.takeBy(s.sub) }
+
 // SubscribeTopic subscribes to one more topic, or replaces the expression of one
 // that is subscribed, while the engine runs. The brokers are told at once, and a
 // rebalance follows. It waits for the coordinator, or for ctx; a bad topic or
@@ -135,6 +141,11 @@ func (s subscribeCommand) apply(ctx context.Context, c *coordinator) {
 		c.setLimits(s.sub.Topic)
 	}
 	c.renew(t, time.Now())
+	for _, q := range c.queues {
+		if q.mq.Topic == t.sub.Topic {
+			q.inbox.put(takeBy{t.sub})
+		}
+	}
 	c.heartbeat(ctx, nil)
 	c.wake("subscribe", 0)
 	s.reply <- nil
