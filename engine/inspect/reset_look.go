@@ -151,12 +151,12 @@ func (a *resetApply) look(ctx context.Context, watched map[*ResetRow]*obedience,
 		for i := range m.Members {
 			if info := m.Members[i].Info; info != nil {
 				if q, ok := info.MQTable[row.MessageQueue]; ok && !q.Dropped {
-					s.memory, s.consumed = q.CommitOffset, millis(q.LastConsumeTimestamp)
+					s.memory, s.consumed, s.taken = q.CommitOffset, millis(q.LastConsumeTimestamp), millis(q.LastLockTimestamp)
 				}
 			}
 		}
 		if s.consumed.IsZero() {
-			s.consumed = o.last.consumed // what was said last
+			s.consumed, s.taken = o.last.consumed, o.last.taken // what was said last
 		}
 		row.Owner = cmp.Or(strings.Join(owners.of(row.MessageQueue), ", "), row.Owner)
 		o.see(s)

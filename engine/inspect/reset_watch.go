@@ -11,6 +11,7 @@ type sight struct {
 	committed int64     // -1: not seen
 	memory    int64     // what its owner says it would commit; -1: not said
 	consumed  time.Time // when its owner last handed out messages of it, or took it; zero: not said
+	taken     time.Time // when its owner took it, or renewed its lock since; zero: not said
 	lost      string    // why its broker does not say what is committed; "": it does
 }
 
@@ -26,7 +27,11 @@ type obedience struct {
 	paused   bool // the broker refuses pulls, so that no member hears of it, and keeps commits away until one is let in
 
 	there time.Time // when the target was first seen committed
+	wrote bool      // a member has committed the target; whether it goes on from there is for it to say
 	moved bool      // a member goes on from the target: nothing is in doubt any more
+	again bool      // its owner has handed out messages since it took the queue after the reset
+	works bool      // it has handed out some since the reset; whether it took the queue anew is not said
+	idle  time.Time // when its owner took it after the reset, with nothing handed out; zero: not seen
 	away  time.Time // since when something else than the target is committed
 	last  sight
 	lost  string // why the last look saw nothing; "": it saw
@@ -47,6 +52,7 @@ func (o *obedience) see(s sight) {
 		return
 	}
 	o.last = s
+	o.hears(s)
 	at := func(offset int64) bool { // at the target, or on the way from it
 		if o.to < o.from && !o.fresh {
 			return offset >= o.to && offset < o.from
@@ -68,7 +74,44 @@ func (o *obedience) see(s sight) {
 		o.moved = o.moved || returned || o.end || s.committed != o.to || s.consumed.After(o.began)
 		return
 	}
-	o.moved = o.moved || returned || o.method == MethodPush || s.committed != o.to || o.to == o.from || s.memory >= 0 && at(s.memory)
+	o.wrote = o.wrote || returned || o.method == MethodPush
+	o.moved = o.moved || s.committed != o.to || o.to == o.from || o.again || s.memory >= 0 && at(s.memory)
+}
+
+// hears keeps what the owner says of its work. A member commits the target, gives the
+// queue up and takes it again in the same moment, and asks where to begin: its broker
+// may answer before it has stored that commit, and the member goes on where it was
+// (RemoteBrokerOffsetStore: commits are oneway). Then it has taken the queue and handed
+// out nothing. A Java member's queue begins with the same time in each place
+// (ProcessQueue), which locks that are renewed move later.
+func (o *obedience) hears(s sight) {
+	switch renewed := s.taken.Sub(s.consumed); {
+	case !s.consumed.After(o.began):
+	case !s.taken.After(o.began):
+		o.works = true
+	case renewed < 0:
+		o.again = true
+	case renewed <= time.Millisecond:
+		o.idle = s.consumed
+	default:
+		o.again = o.again || !s.consumed.Equal(o.idle)
+	}
+}
+
+// went reports whether a member goes on from the target, as far as can be told of one
+// that says nothing of its work.
+func (o *obedience) went() bool {
+	told := o.last.memory >= 0 || !o.last.consumed.IsZero()
+	return o.moved || o.wrote && !told
+}
+
+// handed reports whether the owner has handed out messages since the reset.
+func (o *obedience) handed() bool { return o.again || o.works && o.idle.IsZero() }
+
+// missed reports whether the owner has taken the queue after the reset, and not from
+// the target: it has handed out nothing, and commits what it did before, or more.
+func (o *obedience) missed() bool {
+	return !o.again && !o.moved && !o.idle.IsZero() && o.to < o.from && o.last.committed >= o.from
 }
 
 // awayLong is for how long something else than the target is committed before that is
@@ -77,7 +120,7 @@ const awayLong = 12 * time.Second
 
 // settled reports whether there is nothing left to wait for.
 func (o *obedience) settled() bool {
-	return o.moved || o.paused && !o.there.IsZero() && o.away.IsZero() || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
+	return o.went() || o.paused && !o.there.IsZero() && o.away.IsZero() || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
 }
 
 // judge says what came of it. owner is who holds the queue, as far as that is known.
@@ -92,6 +135,8 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return false, "its offset could not be read back: " + o.lost
 	case o.there.IsZero() && o.last.committed < 0:
 		return false, "its offset could not be read back"
+	case o.missed():
+		return false, fmt.Sprintf("not applied by %s: it took the queue anew before %d was stored, and goes on from %d: repeat the reset", owner, o.to, o.last.committed)
 	case o.there.IsZero() && o.method == MethodPush && o.tookAgain() && o.last.committed == o.from:
 		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
 	case o.there.IsZero() && o.method == MethodPush && o.tookAgain():
@@ -108,13 +153,13 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return false, fmt.Sprintf("not known whether %s went there: nothing was committed before, and it has consumed nothing since", owner)
 	case o.away.IsZero() && o.moved && o.to == o.from && !o.fresh && (!o.still || o.end):
 		return true, "stays where it was"
-	case o.away.IsZero() && o.moved:
+	case o.away.IsZero() && (o.moved || o.wrote):
 		return true, "goes on from there"
 	case o.away.IsZero() && o.paused:
 		return true, "moves at its first pull after the group is resumed"
 	case o.away.IsZero():
 		return true, "has not pulled yet: moves at its next pull"
-	case o.to < o.from && o.last.committed >= o.from && (o.moved || o.consumedAgain()):
+	case o.to < o.from && o.last.committed >= o.from && (o.went() || o.consumedAgain()):
 		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
 	}
 	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.Format("15:04:05"), o.last.committed)
@@ -125,7 +170,7 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 // so that it may go back and catch up without a commit in between. One that heeds
 // nothing keeps its queue, and has handed out nothing as long as nothing new has come.
 func (o *obedience) tookAgain() bool {
-	return o.obeys && o.to < o.from && o.last.committed >= o.from && o.last.consumed.After(o.began)
+	return o.obeys && o.to < o.from && o.last.committed >= o.from && o.handed()
 }
 
 // consumedAgain decides about a commit past all that was to be consumed again, when no
@@ -134,7 +179,7 @@ func (o *obedience) consumedAgain() bool {
 	if !o.last.consumed.IsZero() && !o.last.consumed.After(o.began) {
 		return false // it has handed out nothing since
 	}
-	if o.last.consumed.After(o.began) && o.last.committed == o.from {
+	if o.handed() && o.last.committed == o.from {
 		return true // nothing new has come, so that was what it handed out
 	}
 	took := o.away.Sub(o.began)

@@ -16,6 +16,10 @@ func TestObedience(t *testing.T) {
 		s.memory, s.consumed = memory, began.Add(time.Duration(consumed)*time.Second)
 		return s
 	}
+	took := func(s sight, taken time.Duration) sight {
+		s.taken = began.Add(taken)
+		return s
+	}
 	tests := map[string]struct {
 		o        obedience
 		looks    []sight
@@ -41,6 +45,29 @@ func TestObedience(t *testing.T) {
 		"server, back, quick member of an idle queue": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), says(look(5, 100), 100, 4)}, false, true, "consumed them again, up to 100"},
+		"server, a member that took it anew where it was, before its commit of the target was stored": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(2, 100), look(3, 0), took(says(look(8, 100), 100, 4), 4*time.Second), took(says(look(21, 100), 100, 4), 4*time.Second)},
+			true, false, "not applied by c1: it took the queue anew before 0 was stored, and goes on from 100: repeat"},
+		"server, that, and its lock was renewed": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(8, 100), 100, 4), 4*time.Second+time.Millisecond), took(says(look(21, 100), 100, 4), 20*time.Second)},
+			true, false, "not applied by c1: it took the queue anew"},
+		"server, back, a quick member has handed out messages since it took the queue": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(2, 100), look(3, 0), took(says(look(8, 100), 100, 4), 4*time.Second-2*time.Millisecond)}, false, true, "consumed them again, up to 100"},
+		"server, that, and its lock was renewed before it was seen": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(8, 100), 100, 4), 7*time.Second)}, false, true, "consumed them again, up to 100"},
+		"server, back, the member has handed out messages since it took the queue, and not committed": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(6, 0), 100, 4), 3*time.Second)}, true, true, "goes on from there"},
+		"server, what was being consumed at the reset is finished": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(2, 0), 100, 1), -time.Minute)}, false, true, "has not pulled yet"},
+		"server, the member has written the target and not taken the queue yet": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(2, 100), 100, -3), -time.Minute), took(says(look(3, 0), 100, -3), -time.Minute)}, false, true, "goes on from there"},
 		"server, an old commit that comes late is taken back by the member": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), look(5, 103), look(12, 0)}, true, true, "goes on from there"},
@@ -74,6 +101,9 @@ func TestObedience(t *testing.T) {
 		"push, that, and new messages came": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 100), says(look(20, 105), 105, 18)}, false, false, "not known whether c1 was at 0"},
+		"push, taken anew where it was": {
+			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 100), took(says(look(30, 100), 100, 12), 12*time.Second)}, false, false, "not applied by c1: it took the queue anew"},
 		"push, nothing handed out since": {
 			obedience{method: MethodPush, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 100), says(look(30, 100), 100, -3)}, false, false, "not applied by c1"},
