@@ -51,10 +51,11 @@ func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, rea
 		rows := slices.Clone(p.Rows)
 		tally := AuditedResend{}
 		err := notedInParts(audit, AuditResend(resendChange(&p, reason)), func(part AuditPart) (after any, failed, err error) {
+			var result inspect.ResendPlan
 			for some := range slices.Chunk(rows, ResendPart) {
 				one := p
 				one.Rows = some
-				var result inspect.ResendPlan
+				one.Buries = result.Buries
 				result, err = ResendNoted(part, one, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return cl.ApplyResend(ctx, p) })
 				copy(some, result.Rows)
 				tally.Add(some)

@@ -78,6 +78,9 @@ type ResendPlan struct {
 	Rows   []ResendRow
 	Why    string // why it is not possible, and the way out; "" when it is
 	Note   string // what there is to know before, such as that nobody is online
+	// Buries are the brokers that made a dead letter of a copy: nothing more is sent to them.
+	// Of a result, for the plan of what is left.
+	Buries []string
 }
 
 // ResendRow is one message of a ResendPlan, and later of its result.

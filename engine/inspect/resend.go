@@ -138,21 +138,35 @@ func (in *Inspector) ApplyResend(ctx context.Context, p ResendPlan) (ResendPlan,
 		if ctx.Err() != nil {
 			return p, ctx.Err() // the rows tell how far it came
 		}
-		in.resend(ctx, route, &p, &rows[i])
+		mq := resendQueue(route, &rows[i].Message)
+		if slices.Contains(p.Buries, mq.BrokerName) { // it would make one more dead letter of each
+			rows[i].Error = "not tried: " + mq.BrokerName + " put the one before into the dead letters again"
+			continue
+		}
+		in.resend(ctx, mq, &p, &rows[i])
+		if rows[i].Error == buried {
+			p.Buries = append(slices.Clip(p.Buries), mq.BrokerName)
+		}
 	}
 	return p, nil
 }
 
-// resend sends one copy and reads it back.
-func (in *Inspector) resend(ctx context.Context, route *remoting.TopicRoute, p *ResendPlan, row *ResendRow) {
-	m := &row.Message
-	mq := route.PublishQueues[0]
+// buried is what became of a copy where the group may not retry at all (4.x).
+const buried = "the broker put it into the dead letters again: the group's retryMaxTimes lets it try no more"
+
+// resendQueue is where a copy goes: to the dead letter's broker, if that has the retry topic.
+func resendQueue(route *remoting.TopicRoute, m *protocol.MessageExt) protocol.MessageQueue {
 	for _, q := range route.PublishQueues {
 		if q.BrokerName == m.BrokerName() {
-			mq = q
-			break
+			return q
 		}
 	}
+	return route.PublishQueues[0]
+}
+
+// resend sends one copy to a queue and reads it back.
+func (in *Inspector) resend(ctx context.Context, mq protocol.MessageQueue, p *ResendPlan, row *ResendRow) {
+	m := &row.Message
 	addr, err := in.client.MasterOf(ctx, mq)
 	if err != nil {
 		row.Error = err.Error()
@@ -200,7 +214,7 @@ func (in *Inspector) checkCopy(ctx context.Context, addr string, mq protocol.Mes
 	case !v.found:
 		return "sent, but it is not there"
 	case v.m.Topic() == p.Source:
-		return "the broker put it into the dead letters again: the group's retryMaxTimes lets it try no more"
+		return buried
 	case v.m.Topic() != p.Target || !bytes.Equal(v.m.StoredBody(), row.Message.StoredBody()):
 		return fmt.Sprintf("sent, but what was read back is something else, in %s", v.m.Topic())
 	}

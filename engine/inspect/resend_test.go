@@ -76,6 +76,56 @@ func TestResend(t *testing.T) {
 	})
 }
 
+// A broker of 4.x makes one more dead letter of a copy for a group that may not retry at
+// all: of the first one, and no more are sent to it then. One of 5.x takes them.
+func TestResendToAGroupWithoutRetries(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		dead := d.deadLetters(tg, 3)
+		config := protocol.NewGroupConfig(dead.group)
+		if err := config.Set("retryMaxTimes", "0"); err != nil {
+			t.Fatal(err)
+		}
+		for _, addr := range tg.Masters(t) {
+			if err := d.client.UpdateGroupConfig(t.Context(), addr, config); err != nil {
+				t.Fatal(err)
+			}
+			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
+		d = newDesk(t, tg)
+		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
+		if err != nil {
+			t.Fatal(err)
+		}
+		done, err := d.ApplyResend(t.Context(), plan)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range done.Rows {
+			switch {
+			case tg.Line == "5" && !row.Verified:
+				t.Errorf("row %d = %+v", i, row)
+			case tg.Line == "4" && (row.Tried != (i == 0) || row.Verified || !strings.Contains(row.Error, "into the dead letters again")):
+				t.Errorf("row %d: tried %v, verified %v, %q", i, row.Tried, row.Verified, row.Error)
+			}
+		}
+		plan.Buries = done.Buries
+		if rest, err := d.ApplyResend(t.Context(), plan); err != nil || rest.Rows[0].Tried != (tg.Line == "5") {
+			t.Errorf("what is left is sent to it all the same: %+v, %v", rest.Rows[0], err)
+		}
+		letters := protocol.MessageQueue{Topic: protocol.DLQTopic(dead.group), BrokerName: dead.original.BrokerName}
+		want := map[string]int64{"4": 4, "5": 3}[tg.Line]
+		tg.AwaitOffset(t, letters, want)
+		if n, err := d.client.MaxOffset(t.Context(), letters); err != nil || n != want {
+			t.Errorf("%d dead letters, %v; want %d", n, err, want)
+		}
+	})
+}
+
 func TestResendRefuses(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

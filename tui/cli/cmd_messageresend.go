@@ -99,6 +99,7 @@ type resender struct {
 	flags  *messageResendFlags
 	out    resendJSON
 	failed int
+	buries []string      // brokers that make dead letters of copies
 	part   tui.AuditPart // notes a page in the audit file
 	tally  tui.AuditedResend
 }
@@ -235,9 +236,11 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 		}
 		r.out.Note = namedOrNull(plan.Note)
 		plan.LeaveOut(r.flags.again)
+		plan.Buries = r.buries
 		if !r.flags.dryRun {
 			plan, err = tui.ResendNoted(r.part, plan, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return r.x.ApplyResend(ctx, p) })
 			r.tally.Add(plan.Rows)
+			r.buries = plan.Buries
 		}
 		for i := range plan.Rows {
 			if plan.Rows[i].Error != "" {
