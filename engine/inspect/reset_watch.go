@@ -100,10 +100,10 @@ func (o *obedience) hears(s sight) {
 
 // went reports whether a member goes on from the target, as far as can be told of one
 // that says nothing of its work.
-func (o *obedience) went() bool {
-	told := o.last.memory >= 0 || !o.last.consumed.IsZero()
-	return o.moved || o.wrote && !told
-}
+func (o *obedience) went() bool { return o.moved || o.wrote && !o.told() }
+
+// told reports whether the owner has said anything of its work.
+func (o *obedience) told() bool { return o.last.memory >= 0 || !o.last.consumed.IsZero() }
 
 // handed reports whether the owner has handed out messages since the reset.
 func (o *obedience) handed() bool { return o.again || o.works && o.idle.IsZero() }
@@ -161,6 +161,8 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 		return true, "has not pulled yet: moves at its next pull"
 	case o.to < o.from && o.last.committed >= o.from && (o.went() || o.consumedAgain()):
 		return true, fmt.Sprintf("has consumed them again, up to %d", o.last.committed)
+	case o.to < o.from && o.last.committed >= o.from && o.obeys && !o.told() && o.possible():
+		return false, fmt.Sprintf("not known whether %s was at %d: it does not say what it has consumed, and %d is committed", owner, o.to, o.last.committed)
 	}
 	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.Format("15:04:05"), o.last.committed)
 }
@@ -174,14 +176,15 @@ func (o *obedience) tookAgain() bool {
 }
 
 // consumedAgain decides about a commit past all that was to be consumed again, when no
-// step on the way was seen. What the owner says decides where it says anything.
+// step on the way was seen. Only the owner can say it: where the broker's answer to its
+// pull was lost, the reset is gone, and the owner goes on committing its old place.
 func (o *obedience) consumedAgain() bool {
-	if !o.last.consumed.IsZero() && !o.last.consumed.After(o.began) {
-		return false // it has handed out nothing since
-	}
-	if o.handed() && o.last.committed == o.from {
-		return true // nothing new has come, so that was what it handed out
-	}
+	// When nothing new has come, what it handed out were those; else it may have.
+	return o.handed() && (o.last.committed == o.from || o.obeys && o.possible())
+}
+
+// possible reports whether a member can have consumed all of it again in the time.
+func (o *obedience) possible() bool {
 	took := o.away.Sub(o.began)
-	return o.obeys && float64(o.from-o.to) <= replayed*max(took.Seconds(), 1)
+	return float64(o.from-o.to) <= replayed*max(took.Seconds(), 1)
 }

@@ -80,6 +80,12 @@ func TestObedience(t *testing.T) {
 		"server, overwritten: nobody consumes a million messages in a second": {
 			obedience{method: MethodServer, from: 2_000_000, to: 0, obeys: true},
 			[]sight{look(0, 0), look(1, 2_000_010)}, false, false, "overwritten by c1"},
+		"server, the broker's answer to the pull was lost, and the member says nothing": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(12, 100), look(24, 100)}, true, false, "not known whether c1 was at 0: it does not say what it has consumed, and 100 is committed"},
+		"server, it was lost, and the member has handed out nothing since": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), took(says(look(12, 100), 100, -3), -time.Minute), took(says(look(24, 100), 100, -3), -time.Minute)}, true, false, "overwritten by c1"},
 		"server, forward": {
 			obedience{method: MethodServer, from: 10, to: 100, obeys: true},
 			[]sight{look(0, 100), says(look(2, 100), 100, 1)}, true, true, "goes on from there"},
