@@ -191,7 +191,7 @@ func stuckSummary(list []stillQueue, one, many string) string {
 func (v *visit) stuckNext(list []stillQueue) string {
 	s := &list[0]
 	if cached(s.now) > 0 {
-		return fmt.Sprintf("The listener does not return: look at its threads (%s) and at the message (%s). A restart of the member delivers it again.",
+		return fmt.Sprintf("The listener has not returned since: look at its threads (%s) and at the message (%s). A restart of the member delivers it again.",
 			v.threads(s.member), v.eyeq("message get -t %s --queue %s:%d --offset %d", s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now)))
 	}
 	return fmt.Sprintf("%s has nothing cached of it: it does not pull, or the broker does not answer. Look at the member's log for the queue, then restart it.", s.member.ClientID)

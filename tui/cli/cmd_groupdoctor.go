@@ -150,7 +150,7 @@ func (e *env) appendReport(dst []byte, r *inspect.Report) []byte {
 	return dst
 }
 
-// severities counts findings: "2 critical, 1 warning, 1 info".
+// severities counts findings: "2 critical, 2 warnings, 1 info".
 func severities(findings []inspect.Finding) string {
 	var parts []string
 	for _, s := range []inspect.Severity{inspect.SeverityCritical, inspect.SeverityWarning, inspect.SeverityInfo} {
@@ -160,7 +160,10 @@ func severities(findings []inspect.Finding) string {
 				n++
 			}
 		}
-		if n > 0 {
+		switch {
+		case n > 1 && s == inspect.SeverityWarning:
+			parts = append(parts, inspect.Plural(n, string(s)))
+		case n > 0:
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
