@@ -1,13 +1,14 @@
 package tui
 
 import (
-	"eyeq/engine/inspect"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine/inspect"
 )
 
 // openWatch shows any group live: through this process's own member if there is one,

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"eyeq/engine"
-
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 )

@@ -57,7 +57,7 @@ func (in *Inspector) PlanClone(ctx context.Context, r CloneRequest) (ClonePlan, 
 	}
 	target, err := in.standing(ctx, r.Target)
 	if isType[*NotFoundError](err) {
-		return p, &NotPossibleError{fmt.Sprintf("there is no group %s to copy to: create it first (eyeq group create), a 5.x broker takes no offsets for a group that it does not know", r.Target)}
+		return p, &NotPossibleError{fmt.Sprintf("there is no group %s to copy to: create it first with eyeq group create, since brokers of 5.x take no offsets for a group that they do not know", r.Target)}
 	}
 	if err != nil {
 		return p, err
