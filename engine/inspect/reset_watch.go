@@ -105,6 +105,12 @@ func (o *obedience) went() bool { return o.moved || o.wrote && !o.told() }
 // told reports whether the owner has said anything of its work.
 func (o *obedience) told() bool { return o.last.memory >= 0 || !o.last.consumed.IsZero() }
 
+// caughtUp reports whether the owner has taken the queue after the reset and consumed all
+// that it was to consume again, and no more came.
+func (o *obedience) caughtUp() bool {
+	return o.again && o.obeys && o.to < o.from && o.last.committed == o.from
+}
+
 // handed reports whether the owner has handed out messages since the reset.
 func (o *obedience) handed() bool { return o.again || o.works && o.idle.IsZero() }
 
@@ -120,7 +126,7 @@ const awayLong = 12 * time.Second
 
 // settled reports whether there is nothing left to wait for.
 func (o *obedience) settled() bool {
-	return o.went() || o.paused && !o.there.IsZero() && o.away.IsZero() || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
+	return o.went() || o.caughtUp() || o.paused && !o.there.IsZero() && o.away.IsZero() || !o.away.IsZero() && o.last.at.Sub(o.away) >= awayLong
 }
 
 // judge says what came of it. owner is who holds the queue, as far as that is known.
