@@ -19,14 +19,7 @@ func TestResend(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		dead := d.deadLetters(tg, 2)
-		for _, addr := range tg.Masters(t) { // as a member's heartbeat does
-			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
-			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
-		d = newDesk(t, tg)
+		d.makeRetryTopic(tg, dead.group)
 		retry := protocol.MessageQueue{Topic: protocol.RetryTopic(dead.group), BrokerName: dead.original.BrokerName}
 		before, err := d.client.MaxOffset(t.Context(), retry)
 		if err != nil {
@@ -90,13 +83,8 @@ func TestResendToAGroupWithoutRetries(t *testing.T) {
 			if err := d.client.UpdateGroupConfig(t.Context(), addr, config); err != nil {
 				t.Fatal(err)
 			}
-			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
-			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
-				t.Fatal(err)
-			}
 		}
-		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
-		d = newDesk(t, tg)
+		d.makeRetryTopic(tg, dead.group)
 		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
 		if err != nil {
 			t.Fatal(err)
@@ -177,14 +165,7 @@ func TestResendUnanswered(t *testing.T) {
 	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
 		dead := d.deadLetters(tg, 2)
-		for _, addr := range tg.Masters(t) {
-			h := &protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(dead.group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
-			if err := d.client.CreateTopic(t.Context(), addr, h); err != nil {
-				t.Fatal(err)
-			}
-		}
-		tg.AwaitRoute(t, protocol.RetryTopic(dead.group), 1)
-		d = newDesk(t, tg)
+		d.makeRetryTopic(tg, dead.group)
 		plan, err := d.PlanResend(t.Context(), dead.group, dead.messages)
 		if err != nil {
 			t.Fatal(err)

@@ -187,13 +187,7 @@ func TestResetTopicAndRetry(t *testing.T) {
 		d.makeGroup(tg, group)
 		tg.Produce(t, topic, len(d.queues(topic)))
 		d.commit(group, 0, d.queues(topic)...)
-		for name, addr := range tg.Masters(t) {
-			h := protocol.CreateTopicRequestHeader{Topic: protocol.RetryTopic(group), DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
-			if err := d.client.CreateTopic(t.Context(), addr, &h); err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-		}
-		tg.AwaitRoute(t, protocol.RetryTopic(group), len(tg.Masters(t)))
+		d.makeRetryTopic(tg, group)
 		r := inspect.ResetRequest{Group: group, Topics: []string{topic}, Target: core.ResetTarget{Kind: core.ResetLatest}}
 		without := len(d.plan(r).Rows)
 		r.Retry = true

@@ -111,6 +111,21 @@ func (d *desk) deadLetters(tg *sandboxtest.Target, n int) letters {
 	return letters{group, mq, d.awaitFound(inspect.FindRequest{Topic: dlq.Topic}, n).Messages}
 }
 
+// makeRetryTopic makes a group's retry topic at all brokers, as a member's heartbeat does.
+func (d *desk) makeRetryTopic(tg *sandboxtest.Target, group string) {
+	d.t.Helper()
+	topic := protocol.RetryTopic(group)
+	masters := tg.Masters(d.t)
+	for name, addr := range masters {
+		h := &protocol.CreateTopicRequestHeader{Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+		if err := d.client.CreateTopic(d.t.Context(), addr, h); err != nil {
+			d.t.Fatalf("%s: %v", name, err)
+		}
+	}
+	tg.AwaitRoute(d.t, topic, len(masters))
+	*d = *newDesk(d.t, tg) // it knows the topics that have come
+}
+
 func uniqueID(i int) string { return "7F0000010DFC1EB2C6F60000000000" + string(rune('A'+i)) + "0" }
 
 // join makes a client a member of a group, as far as brokers know, until the end of
