@@ -86,6 +86,7 @@ const elsewhere = "127.1.2.3"
 // The brokers announce addresses at which they are not: with the map every command
 // works, and says where it went; without it each says what it could not reach.
 func TestCommandsByAddressMap(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2), sandboxtest.With(func(o *sandbox.Options) { o.AnnounceHost = elsewhere }))
 	put(t, sb, "orders", 6)
 	client := (&sandboxtest.Target{Namesrv: []string{namesrv}}).Client(t, nil)

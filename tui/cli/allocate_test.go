@@ -158,6 +158,7 @@ func TestAllocateWrongUse(t *testing.T) {
 
 // With a cluster it divides what is there; a member that would join is enough.
 func TestAllocateOfACluster(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 6), sandboxtest.Brokers("broker-a"))
 	runs(t, strings.Fields("allocate -g g -t orders --namesrv "+namesrv)).want(t, statusNotFound, "group g has no members online at a broker of topic orders")
 	runs(t, strings.Fields("allocate -g g -t nothing --namesrv "+namesrv)).want(t, statusNotFound, "topic nothing does not exist")

@@ -95,6 +95,7 @@ func moduleFiles(t *testing.T) []goFile {
 }
 
 func TestImportArrows(t *testing.T) {
+	t.Parallel()
 	for _, f := range moduleFiles(t) {
 		allowed, known := arrows[f.dir]
 		if !known {
@@ -127,6 +128,7 @@ func follows(arrows []string, name string) bool {
 }
 
 func TestPackageDocs(t *testing.T) {
+	t.Parallel()
 	documented := map[string]bool{}
 	for _, f := range moduleFiles(t) {
 		if _, ok := documented[f.dir]; !ok {
@@ -153,6 +155,7 @@ func TestPackageDocs(t *testing.T) {
 var numberedTODO = regexp.MustCompile(`TODO\(?\s*#?\d+`)
 
 func TestForbidden(t *testing.T) {
+	t.Parallel()
 	for _, f := range moduleFiles(t) {
 		isMain := f.file.Name.Name == "main"
 		ast.Inspect(f.file, func(n ast.Node) bool {

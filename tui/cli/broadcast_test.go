@@ -15,6 +15,7 @@ import (
 // said; without one to trust the start stops, names the files and what to do, and
 // nothing is read from wherever a member without offsets would begin.
 func TestBroadcastDamagedOffsetFile(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 6)
 	consumeOnce := func(dir string, more ...string) *program {
@@ -104,6 +105,7 @@ func TestBroadcastDamagedOffsetFile(t *testing.T) {
 // fails, once a queue, and consuming goes on (R147). A file that is only marked
 // read-only is replaced, since its folder may be written.
 func TestBroadcastOffsetFileNotWritable(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 4)
 	dir := t.TempDir()

@@ -182,6 +182,7 @@ func TestExitStatus(t *testing.T) {
 // TestTimeoutNamesTheReason holds that the end of --timeout says what was tried in
 // vain, for a cluster that refuses and for one that is silent.
 func TestTimeoutNamesTheReason(t *testing.T) {
+	t.Parallel()
 	sb, silentBroker := serveSandbox(t, sandboxtest.Topic("t", 1))
 	sb.SetFault(func(r sandbox.Request) sandbox.Fault {
 		return sandbox.Fault{Drop: protocol.RequestCode(r.Command.Code) != protocol.GetRouteInfoByTopic}
@@ -196,6 +197,7 @@ func TestTimeoutNamesTheReason(t *testing.T) {
 	for name, tt := range tests {
 		for command, args := range commands {
 			t.Run(name+" "+command, func(t *testing.T) {
+				t.Parallel()
 				p := runs(t, append(args, "--namesrv", tt.namesrv, "--timeout", "500ms")).want(t, statusUnreachable, tt.want)
 				if strings.Contains(p.err.String(), "context deadline") {
 					t.Errorf("stderr = %q", p.err)
@@ -207,6 +209,7 @@ func TestTimeoutNamesTheReason(t *testing.T) {
 		"tail": {"tail", "t", "--until", "now"}, "send": {"send", "t", "x"},
 	} {
 		t.Run("silent broker "+command, func(t *testing.T) {
+			t.Parallel()
 			p := runs(t, append(args, "--namesrv", silentBroker, "--timeout", "300ms")).want(t, statusUnreachable, "t broker-a/0: ")
 			if text := p.err.String(); strings.Contains(text, "context deadline") || !strings.Contains(text, "no answer in time") {
 				t.Errorf("stderr = %q", text)

@@ -16,6 +16,7 @@ import (
 // and which test holds it. The test below holds the table to the code: what a
 // row names must be there.
 func TestConformanceTable(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/conformance.md")
 	if err != nil {
 		t.Fatal(err)

@@ -49,6 +49,7 @@ func upTo(n int) []int {
 }
 
 func TestConsumePrintsEachMessageAndTheSummaryLast(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
 	put(t, sb, "orders", 100)
 	p := runs(t, consume(namesrv, "g", "--idle-exit", "500ms", "--client-id", "me")).want(t, statusDone, "me joins group g")
@@ -81,6 +82,7 @@ func TestConsumePrintsEachMessageAndTheSummaryLast(t *testing.T) {
 }
 
 func TestConsumeMaxIsExact(t *testing.T) {
+	t.Parallel()
 	for name, more := range map[string][]string{"one thread": nil, "many threads": {"--threads", "8"}} {
 		t.Run(name, func(t *testing.T) {
 			sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
@@ -116,6 +118,7 @@ func TestConsumeMaxIsExact(t *testing.T) {
 }
 
 func TestConsumeFailSendsBack(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	p := runs(t, consume(namesrv, "g", "--listener", "fail", "--idle-exit", "800ms", "--events")).want(t, statusDone, "")
@@ -142,6 +145,7 @@ func TestConsumeFailSendsBack(t *testing.T) {
 
 // Events of calls stand beside what was consumed, when they are asked for.
 func TestConsumeCallEvents(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	got := runs(t, consume(namesrv, "g", "--idle-exit", "500ms", "--events", "--call-events", "--batch", "1")).want(t, statusDone, "").objects(t)
@@ -164,6 +168,7 @@ func TestConsumeCallEvents(t *testing.T) {
 }
 
 func TestConsumeFormats(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 2, protocol.Property{Name: "TAGS", Value: "p\x1b[31m"}, protocol.Property{Name: "KEYS", Value: "k1 k2"})
 	text := runs(t, consume(namesrv, "g1", "--idle-exit", "300ms", "-o", "text", "--tz", "Asia/Shanghai")).want(t, statusDone, "")
@@ -184,6 +189,7 @@ func TestConsumeFormats(t *testing.T) {
 }
 
 func TestConsumeTagsAndOrderly(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 5, protocol.Property{Name: "TAGS", Value: "a"})
 	put(t, sb, "orders", 5, protocol.Property{Name: "TAGS", Value: "b"})
@@ -195,6 +201,7 @@ func TestConsumeTagsAndOrderly(t *testing.T) {
 }
 
 func TestConsumeBroadcastKeepsOffsetsInAFile(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 6)
 	dir := t.TempDir()
@@ -221,6 +228,7 @@ func TestConsumeWaitsForATopic(t *testing.T) {
 }
 
 func TestConsumeUnreachableGivesUpAtTheStart(t *testing.T) {
+	t.Parallel()
 	p := runs(t, consume(deadAddress(t), "g", "--timeout", "600ms")).want(t, statusUnreachable, "no name server answers")
 	if p.out.String() != "" {
 		t.Errorf("stdout = %q, want nothing", p.out)
@@ -282,6 +290,7 @@ func TestConsumeEndsAtOnceAtTheSecondSignal(t *testing.T) {
 }
 
 func TestConsumeEndsInTimeAlthoughItsReaderIsStuck(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 4)
 	w := &stuckWriter{make(chan struct{})}
@@ -310,6 +319,7 @@ func (w *closingPipe) Write(p []byte) (n int, err error) {
 }
 
 func TestConsumeLeavesWhenThePipeIsClosed(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 40)
 	runs(t, consume(namesrv, "g"), withStdout(&closingPipe{left: 1})).want(t, statusFailed, "standard output was closed; left the group in order")

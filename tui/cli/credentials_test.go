@@ -74,6 +74,7 @@ func accessSandbox(t *testing.T, line string) string {
 }
 
 func TestSecretKeySources(t *testing.T) {
+	t.Parallel()
 	ns := accessSandbox(t, "5")
 	file := func(mode os.FileMode, text string) string {
 		path := filepath.Join(t.TempDir(), "key")
@@ -153,6 +154,7 @@ func TestSecretKeyCommandEndsWithTheProgram(t *testing.T) {
 // TestNoSecretAnywhere greps all that a run leaves: its output, its log, its files,
 // what the commands it runs are given.
 func TestNoSecretAnywhere(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"4", "5"} {
 		for _, key := range []string{theSecret, "wr0ng-" + theSecret} {
 			t.Run(line+" "+key[:2], func(t *testing.T) { leaveTraces(t, accessSandbox(t, line), key) })

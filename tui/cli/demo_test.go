@@ -36,6 +36,7 @@ func demoInBubble(t *testing.T, check func(t *testing.T, p *program), args ...st
 }
 
 func TestDemoShowsEverythingWithinSixSeconds(t *testing.T) {
+	t.Parallel()
 	demoInBubble(t, func(t *testing.T, p *program) {
 		p.want(t, statusDone, "")
 		causes, names := map[string]int{}, map[string]int{}
@@ -65,6 +66,7 @@ func TestDemoShowsEverythingWithinSixSeconds(t *testing.T) {
 }
 
 func TestDemoRunsThroughItsPeriods(t *testing.T) {
+	t.Parallel()
 	demoInBubble(t, func(t *testing.T, p *program) {
 		p.want(t, statusDone, "")
 		joined, left := map[string]int{}, map[string]int{}
@@ -96,6 +98,7 @@ func list(v any) (texts []string) {
 }
 
 func TestDemoEndsWithAPicture(t *testing.T) {
+	t.Parallel()
 	demoInBubble(t, func(t *testing.T, p *program) {
 		p.want(t, statusDone, "")
 		lines := p.lines()

@@ -13,6 +13,7 @@ import (
 // TestDocumentLinks: every link within the documents leads to a file that is
 // there, and to a heading of it where it names one.
 func TestDocumentLinks(t *testing.T) {
+	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
 	texts := documents(t)
 	found := 0

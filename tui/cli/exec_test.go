@@ -63,6 +63,7 @@ func committed(sb *sandbox.Sandbox) int64 {
 // A command that takes longer than --idle-exit is no idleness, and what waits behind it
 // is consumed before the run ends.
 func TestSlowCommandIsNotIdle(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	p := runs(t, consume(namesrv, "g", "--exec", "sleep 0.6", "--batch", "1", "--threads", "1", "--idle-exit", "300ms")).want(t, statusDone, "")
@@ -74,6 +75,7 @@ func TestSlowCommandIsNotIdle(t *testing.T) {
 // The command gets the messages of a batch as JSON lines and what they are in its
 // environment; exit status 0 acknowledges. Standard output has the messages only.
 func TestExecGetsBatches(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 10)
 	dir := t.TempDir()
@@ -109,6 +111,7 @@ func TestExecGetsBatches(t *testing.T) {
 
 // Any other exit status refuses the batch, and the event has the command's last words.
 func TestExecFailureSendsBack(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	p := runs(t, consume(namesrv, "g", "--exec", `read line; case $line in *'"body":"2"'*) printf 'first\nno \033[31mstock\r\n' >&2; exit 3;; esac`,
@@ -143,6 +146,7 @@ func TestExecFailureSendsBack(t *testing.T) {
 
 // A command that takes too long is killed with all that it has started.
 func TestExecTimeoutKillsTheProcessGroup(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 1)
 	pids := filepath.Join(t.TempDir(), "pids")
@@ -172,6 +176,7 @@ func TestExecLeavesNothingBehind(t *testing.T) {
 // A leave waits for a running command; one that takes too long is killed, and its
 // batch is neither acknowledged nor sent back.
 func TestExecAndTheLeave(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		last      string
 		committed int64
@@ -221,6 +226,7 @@ func TestExecEndsAtTheSecondSignal(t *testing.T) {
 
 // Output without end is bounded, and input that nobody reads does no harm.
 func TestExecBoundsAndUnreadInput(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	sb.Put(sandbox.Message{Topic: "orders", QueueID: 0, Body: make([]byte, 1<<20)})
 	p := runs(t, consume(namesrv, "g", "--exec", `head -c 3000000 /dev/zero | tr '\0' x; yes | head -c 1000000`, "--max", "1", "-o", "none")).want(t, statusDone, "left out")
@@ -250,6 +256,7 @@ func TestListenersThatDoNotGoTogether(t *testing.T) {
 }
 
 func TestListenerOfTheConfiguration(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 2)
 	dir := t.TempDir()
@@ -287,6 +294,7 @@ func TestListenerNamesAreCompleted(t *testing.T) {
 // The log has what an engineer looks for afterwards, by fixed keys, and not what
 // comes a message at a time.
 func TestLogFileTellsTheLifeOfAMember(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	file := filepath.Join(t.TempDir(), "eyeq.log")

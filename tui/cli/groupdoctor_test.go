@@ -59,6 +59,7 @@ func examine(t *testing.T, namesrv, group string, more ...string) (doctorReport,
 }
 
 func TestGroupDoctorOfAnOfflineGroup(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 10)
 	runs(t, []string{"consume", "-g", "audit", "-t", "orders", "--from", "first", "--max", "10", "-o", "none", "--namesrv", namesrv}).want(t, statusDone, "")
@@ -85,6 +86,7 @@ func TestGroupDoctorOfAnOfflineGroup(t *testing.T) {
 // TestGroupDoctorNamesTheCluster: what it advises works in any shell, whoever named the
 // cluster here.
 func TestGroupDoctorNamesTheCluster(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 4)
 	runs(t, []string{"consume", "-g", "audit", "-t", "orders", "--from", "first", "--max", "1", "-o", "none", "--namesrv", namesrv}).want(t, statusDone, "")

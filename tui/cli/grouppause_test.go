@@ -56,6 +56,7 @@ func TestGroupPause(t *testing.T) {
 
 // A broker that cannot be reached is told in the plan, and a pause in part is not called done.
 func TestGroupPauseInPart(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Brokers("broker-a", "broker-b"), sandboxtest.Topic("orders", 1))
 	run := func(args ...string) *program { return runs(t, append(args, "--namesrv", namesrv, "--timeout", "3s")) }
 	run("consume", "-g", "g", "-t", "orders", "--headless", "--idle-exit", "300ms").want(t, statusDone, "")

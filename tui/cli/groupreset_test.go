@@ -117,6 +117,7 @@ func object(t *testing.T, p *program) map[string]any {
 
 // A reset is planned, refused without a yes, made, noted, and taken back.
 func TestGroupReset(t *testing.T) {
+	t.Parallel()
 	for _, line := range []string{"5", "4"} {
 		t.Run("line "+line, func(t *testing.T) {
 			c := newChanged(t, line)

@@ -241,6 +241,7 @@ func (w *hostileWorld) everyLine(t *testing.T, each func(t *testing.T, args []st
 }
 
 func TestHostileNames(t *testing.T) {
+	t.Parallel()
 	for name, plain := range map[string]bool{"all": false, "but those that are checked": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,6 +254,7 @@ func TestHostileNames(t *testing.T) {
 // What is no name and no number is spoiled: the words of enumerations, versions,
 // expressions, remarks, properties. Then everything is, so that nothing can be read.
 func TestHostileTexts(t *testing.T) {
+	t.Parallel()
 	for name, all := range map[string]bool{"words": false, "everything": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -135,6 +135,7 @@ func TestUnknownIsNull(t *testing.T) {
 // What is not there, or not allowed, is said on standard error with a status of its own,
 // and standard output stays empty, also as JSON (R194).
 func TestInspectStatuses(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := groupOn(t)
 	dead := deadAddress(t)
 	tests := map[string]struct {
@@ -202,6 +203,7 @@ func TestInspectStatuses(t *testing.T) {
 // What may be with a broker that refuses one question is not "not found", and the line
 // says which question it was.
 func TestRefusedIsNotNotFound(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := groupOn(t, sandboxtest.Brokers("broker-a", "broker-b"))
 	const moved = "C000020100002A9F0000000000000001" // an offset id of no broker that is there
 	for args, refused := range map[string]protocol.RequestCode{
@@ -233,6 +235,7 @@ func TestRefusedIsNotNotFound(t *testing.T) {
 
 // A change has two lines in the audit file, and --dry-run none.
 func TestManageIsNoted(t *testing.T) {
+	t.Parallel()
 	_, namesrv := groupOn(t)
 	state := t.TempDir()
 	for _, args := range []string{"topic delete orders --dry-run", "topic delete orders --yes --reason cleanup"} {
@@ -257,6 +260,7 @@ func TestManageIsNoted(t *testing.T) {
 
 // --watch asks again until it is ended, one JSON object a line, with the trend.
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	_, namesrv := groupOn(t)
 	p := start(t, []string{"group", "lag", "audit", "--namesrv", namesrv, "-o", "json", "--watch=200ms"})
 	awaitCount(t, p.out, `"trend"`, 3)

@@ -14,6 +14,7 @@ import (
 // A wrong key is told by status 1 and in the last line also where a busy broker did not
 // look at the question that was to try it: any other that it refuses decides.
 func TestDenialDecidesBehindABusyAnswer(t *testing.T) {
+	t.Parallel()
 	commands := map[string][]string{
 		"group list":           {"group", "list"},
 		"group list names":     {"group", "list", "--names"},

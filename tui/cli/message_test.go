@@ -76,6 +76,7 @@ func TestMessageGetAndFind(t *testing.T) {
 }
 
 func TestMessageNotFoundAndWrongUse(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	const unknown = "7F0000010DFC1EB2C6F6000000000001"
@@ -145,6 +146,7 @@ func safeOutput(t *testing.T, what, out string) {
 // Whatever a message holds, text never harms a terminal, and JSON and raw are exact
 // (R202, R204, R206).
 func TestMessageHostile(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	for i, text := range hostile {
 		key := strings.ReplaceAll(text, " ", "_")
@@ -177,6 +179,7 @@ func TestMessageHostile(t *testing.T) {
 
 // Huge messages are cut where people read and whole where programs do (R175, R211).
 func TestMessageHuge(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	body := []byte(`{"a":"` + strings.Repeat("\x1b[31m字", 400_000) + `"}`)
 	var noise []protocol.Property
@@ -217,6 +220,7 @@ func buried(t *testing.T, sb *sandbox.Sandbox, group string, n int) {
 }
 
 func TestMessageResend(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	buried(t, sb, "billing", 70)
 	client, err := remoting.NewClient(remoting.Options{Namesrv: []string{namesrv}})

@@ -16,6 +16,7 @@ import (
 // A member's listener is called once with a message that it has consumed before, or
 // that it refuses: what it says is told, and no offset moves.
 func TestMessageConsume(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		listener string
 		status   int

@@ -10,6 +10,7 @@ import (
 
 // What each mode lets a command do where there is no terminal to ask on.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	sb, ns := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 3)
 	runs(t, []string{"consume", "-g", "g", "-t", "orders", "--from", "first", "--headless", "--max", "3", "-o", "none", "--namesrv", ns}).want(t, statusDone, "")

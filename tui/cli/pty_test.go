@@ -177,6 +177,7 @@ func (s *session) restored(t *testing.T) {
 const firstScreen = "order-settle" // in the first picture of the demo
 
 func TestDemoScreenComesFastAndLeavesTheTerminalAsItWas(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	endings := map[string]struct {
 		end    func(t *testing.T, s *session)
@@ -269,6 +270,7 @@ func awaitConsumed(t *testing.T, sb *sandbox.Sandbox, group, topic string, n int
 }
 
 func TestMemberScreenLeavesTheGroup(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 4))
 	put(t, sb, "orders", 20)
@@ -288,6 +290,7 @@ func TestMemberScreenLeavesTheGroup(t *testing.T) {
 }
 
 func TestClosedPipeOfTheProgram(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	put(t, sb, "orders", 500)
@@ -322,6 +325,7 @@ func TestClosedPipeOfTheProgram(t *testing.T) {
 }
 
 func TestTailOfAQuietTopicEndsWithItsReader(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
 	cmd := exec.Command(path, "tail", "orders", "--namesrv", namesrv)
@@ -365,6 +369,7 @@ func TestProgramEndsInOrderAtSIGTERM(t *testing.T) {
 // An operator decides about held messages of a sandbox on a terminal: one is
 // acknowledged, two are refused, one is buried; what is left is not acknowledged.
 func TestHoldOnATerminal(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 6)
@@ -404,6 +409,7 @@ func TestHoldOnATerminal(t *testing.T) {
 
 // The second ctrl-c on the screen leaves no command of exec behind either.
 func TestExecEndsAtTheSecondCtrlC(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 1)
@@ -427,6 +433,7 @@ func TestExecEndsAtTheSecondCtrlC(t *testing.T) {
 // A ctrl-c that cannot do everything, since the broker is away, is a ctrl-c all the
 // same, and what was left undone is said.
 func TestInterruptWhileTheBrokerIsAway(t *testing.T) {
+	t.Parallel()
 	path := theProgram(t)
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 5)
@@ -448,6 +455,7 @@ func TestInterruptWhileTheBrokerIsAway(t *testing.T) {
 // Where no shell could wake the process, ctrl-z says so and does not stop it: this
 // terminal's only program is its session's leader.
 func TestSuspendWithoutAShell(t *testing.T) {
+	t.Parallel()
 	s := onTerminal(t, theProgram(t), nil, "demo")
 	s.out.await(t, firstScreen)
 	s.press(t, "\x1a")
@@ -461,6 +469,7 @@ func TestSuspendWithoutAShell(t *testing.T) {
 
 // The terminal is asked to copy, by one sequence that it understands.
 func TestCopyByTheTerminal(t *testing.T) {
+	t.Parallel()
 	s := onTerminal(t, theProgram(t), nil, "demo")
 	s.out.await(t, "settle-1@demo")
 	s.press(t, "y")

@@ -17,6 +17,7 @@ import (
 // its arguments and ends it as a crash does: the stacks that it prints have no
 // secret, and there is no core. Without a key there is one, so cores are made here.
 func TestSecretIsInNoCoreNorProcessList(t *testing.T) {
+	t.Parallel()
 	program := theProgram(t)
 	ns := accessSandbox(t, "5")
 	_, open := serveSandbox(t)

@@ -38,6 +38,7 @@ func tlsTable(format string, args ...any) string {
 }
 
 func TestCommandsOverTLS(t *testing.T) {
+	t.Parallel()
 	f := newTLSFiles(t)
 	serve := func(cert tls.Certificate, only, mutual bool) string {
 		c := &tls.Config{Certificates: []tls.Certificate{cert}}

@@ -111,6 +111,7 @@ func TestSendBeginsAtAnyQueue(t *testing.T) {
 }
 
 func TestSendBodies(t *testing.T) {
+	t.Parallel()
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	file := filepath.Join(t.TempDir(), "body")
 	if err := os.WriteFile(file, []byte("from a file\n"), 0o600); err != nil {
@@ -147,6 +148,7 @@ func endless(t *testing.T) string {
 }
 
 func TestSendRefusals(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1), sandboxtest.With(func(o *sandbox.Options) { o.AutoCreateTopics = true }))
 	base := []string{"--namesrv", namesrv}
 	runs(t, append(base, "send", "orders", "x", "--read-only")).want(t, statusRefused, "sending is refused")

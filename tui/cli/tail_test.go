@@ -201,6 +201,7 @@ func TestTailCharset(t *testing.T) {
 }
 
 func TestTailNotFound(t *testing.T) {
+	t.Parallel()
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 3), sandboxtest.Brokers("broker-a", "broker-b"))
 	runs(t, []string{"tail", "nope", "--namesrv", namesrv}).want(t, statusNotFound, "topic nope does not exist")
 	for _, args := range [][]string{{"tail", "%DLQ%g"}, {"topic", "show", "%DLQ%g"}, {"message", "find", "-t", "%DLQ%g", "--from", "-1h"}, {"message", "resend", "-t", "%DLQ%g", "--all", "--yes"}} {
@@ -486,6 +487,7 @@ func TestTailOutputCounts(t *testing.T) {
 // TestTailSaysWhyNothingComes holds that positions which leave nothing to read, or
 // lie outside a queue, are told; the answer is empty, not wrong.
 func TestTailSaysWhyNothingComes(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("t", 1))
 	put(t, sb, "t", 3)
 	tests := map[string]struct {
@@ -591,6 +593,7 @@ func TestTailGoesOnBehindAnUnreadableRecord(t *testing.T) {
 // A program that takes all of its time on each message ends the run with what to do, after
 // some seconds of the half hour that ten thousand messages would take.
 func TestTailGivesAnEndlessProgramUp(t *testing.T) {
+	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
 	put(t, sb, "orders", 10_000)
 	began := time.Now()
