@@ -13,8 +13,9 @@ import (
 
 const (
 	// readBufferSize is what one read may bring: several answers of a busy
-	// connection at a time.
-	readBufferSize = 256 << 10
+	// connection at a time. A connection begins with firstBufferSize, which does
+	// for heartbeats and commits, and has the whole once a read has filled that.
+	readBufferSize, firstBufferSize = 256 << 10, 4 << 10
 	// directFrame is the length from which the rest of a frame is read into its
 	// own buffer: one more read costs less than copying so much.
 	directFrame = 64 << 10
@@ -32,12 +33,13 @@ const (
 type frameReader struct {
 	src        io.Reader
 	buf        []byte
-	start, end int // buf[start:end] is read and not yet returned
-	ahead      int // how much of buf one read may fill
+	start, end int  // buf[start:end] is read and not yet returned
+	ahead      int  // how much of buf one read may fill
+	filled     bool // the last read brought all there was room for
 }
 
 func newFrameReader(src io.Reader) *frameReader {
-	return &frameReader{src: src, buf: make([]byte, readBufferSize), ahead: readBufferSize}
+	return &frameReader{src: src, buf: make([]byte, firstBufferSize), ahead: readBufferSize}
 }
 
 // next returns the next frame without its length field. The error is io.EOF
@@ -131,6 +133,11 @@ func (f *frameReader) fill(n int) error {
 	if f.start == f.end {
 		f.start, f.end = 0, 0
 	}
+	if len(f.buf) < readBufferSize && (f.filled || n > len(f.buf)) {
+		buf := make([]byte, readBufferSize)
+		f.start, f.end = 0, copy(buf, f.buf[f.start:f.end])
+		f.buf = buf
+	}
 	if len(f.buf)-f.start < n {
 		f.end = copy(f.buf, f.buf[f.start:f.end])
 		f.start = 0
@@ -139,6 +146,7 @@ func (f *frameReader) fill(n int) error {
 	room := f.buf[f.end:min(len(f.buf), f.end+max(f.ahead, missing))]
 	m, err := io.ReadAtLeast(f.src, room, missing)
 	f.end += m
+	f.filled = m == len(room)
 	return err
 }
 
