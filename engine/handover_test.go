@@ -298,6 +298,7 @@ func TestStallWhileJoining(t *testing.T) {
 	for _, stall := range []time.Duration{1500 * time.Millisecond, 4 * time.Second, 14 * time.Second} {
 		for from := time.Duration(0); from < 700*time.Millisecond; from += 23 * time.Millisecond {
 			t.Run(fmt.Sprintf("%v after %v", stall, from), func(t *testing.T) {
+				t.Parallel()
 				bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 					topic, group := tg.Topic(t, 4), tg.Group(t)
 					a := join(t, tg, group, topic, nil, named("a@1"))

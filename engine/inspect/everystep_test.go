@@ -254,6 +254,7 @@ func TestChangesAtEveryStep(t *testing.T) {
 	for name, prepare := range changes {
 		for _, line := range []string{"4", "5"} {
 			t.Run(name+" on "+line, func(t *testing.T) {
+				t.Parallel()
 				var places []place
 				tryAt(t, line, prepare, func(f *faultAt) {}, func(t *testing.T, f *faultAt, err error, took time.Duration, claims []claim) {
 					for at, n := range f.seen {
