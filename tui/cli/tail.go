@@ -129,10 +129,11 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 		defer timer.Stop()
 		overdue = timer.C
 	}
-	patience := time.NewTimer(tailPatience)
+	patience, held := time.NewTimer(tailPatience), false
 	defer patience.Stop()
 	for {
 		m.count()
+		popped := m.popped
 		more, err := t.drain(m)
 		if t.progress != nil {
 			t.progress(m.behind())
@@ -140,9 +141,12 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 		if err != nil || !more || m.finished() {
 			return errors.Join(err, t.unreadError())
 		}
+		waits := m.ready.Len() > 0 // for a queue that has not answered
+		if waits && (!held || m.popped > popped) {
+			patience.Reset(tailPatience) // once a wait: what the other queues get does not prolong it
+		}
 		var late <-chan time.Time
-		if m.ready.Len() > 0 { // something waits for a queue that has not answered
-			patience.Reset(tailPatience)
+		if held = waits; held {
 			late = patience.C
 		}
 		select {

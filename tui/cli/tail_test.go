@@ -11,6 +11,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -372,6 +373,44 @@ func TestTailSlowQueueHoldsUpForAWhileOnly(t *testing.T) {
 		if diff := cmp.Diff(*got, []string{"0@5", "0@6", "1@1"}); diff != "" {
 			t.Errorf("order (-got +want):\n%s", diff)
 		}
+	})
+}
+
+// A broker that never answers holds up the messages of another by tailPatience and no
+// more, however often these come.
+func TestTailSilentBrokerBesideABusyOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1), sandboxtest.Brokers("broker-a", "broker-b"))
+		tl, _ := sandboxTailer(t, sb, 2, position{kind: posLatest}, nil)
+		sb.SetFault(func(r sandbox.Request) sandbox.Fault { return sandbox.Fault{Drop: r.Broker == "broker-b"} })
+		printed := 0
+		tl.emit = func(m *engine.Message) (bool, error) {
+			printed++
+			if held := time.Since(m.Stored()); held > tailPatience+time.Millisecond {
+				t.Errorf("message %d is printed %v after it was stored, want at most %v", printed, held, tailPatience)
+			}
+			return printed < 20, nil
+		}
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var producer sync.WaitGroup
+		producer.Go(func() {
+			often := time.NewTicker(250 * time.Millisecond)
+			defer often.Stop()
+			for {
+				select {
+				case <-often.C:
+					sb.Put(sandbox.Message{Topic: "t", Broker: "broker-a", Body: []byte("x")})
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+		if err := tl.run(ctx, &crew{}); err != nil || printed < 20 {
+			t.Errorf("run = %v after %d messages, want 20", err, printed)
+		}
+		stop()
+		producer.Wait()
 	})
 }
 

@@ -15,6 +15,7 @@ type tailMerge struct {
 	ready   tailHeap // queues with messages
 	waiting int      // queues that have none, but may have one that is earlier
 	open    int      // queues that are not done
+	popped  int      // messages taken out so far
 }
 
 // blocks reports whether a queue holds up the others.
@@ -69,6 +70,7 @@ func (m *tailMerge) put(q *tailQueue, messages []engine.Message) {
 
 // pop takes the message that was stored first.
 func (m *tailMerge) pop() *engine.Message {
+	m.popped++
 	q := m.ready[0]
 	first := &q.buffer[0]
 	q.buffer = q.buffer[1:]
