@@ -34,7 +34,7 @@ var arrows = map[string][]string{
 	"tui": {"engine", "engine/core", "engine/inspect", "tui/table", "github.com/charmbracelet/", "github.com/muesli/termenv",
 		"github.com/aymanbagabas/go-osc52/"},
 	"tui/cli": {"engine", "engine/core", "engine/inspect", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/table",
-		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
+		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
 }
 
 // testArrows are those that tests may follow besides, in any package.

@@ -49,9 +49,9 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 		t.Errorf("[keys] has %v, want %v", got, want)
 	}
 	lines := strings.Split(string(text), "\n")
-	for i, line := range lines {
-		if keyLine.MatchString(line) && !strings.HasPrefix(lines[i-1], "# ") {
-			t.Errorf("line %d has no explanation above it: %s", i+1, line)
+	for key, n := range keyLines(string(text)) {
+		if line := lines[n-1]; !strings.HasPrefix(line, "[") && !strings.HasPrefix(lines[n-2], "# ") {
+			t.Errorf("line %d has no explanation above it: %s (%q)", n, line, key)
 		}
 	}
 }

@@ -1,60 +1,59 @@
 package cli
 
 import (
-	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/pelletier/go-toml/v2/unstable"
 )
 
 // keyIndex gives the line of each key of a TOML text, by its full path. The
-// library tells lines of syntax errors only.
+// library that decodes the text tells lines of syntax errors only, so this one
+// reads it once more for its positions.
 type keyIndex map[string]int
 
-const (
-	bareOrQuoted = `(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')`
-	dottedKey    = bareOrQuoted + `(?:\s*\.\s*` + bareOrQuoted + `)*`
-)
-
-var (
-	tableLine = regexp.MustCompile(`^\s*\[\[?\s*(` + dottedKey + `)\s*\]\]?\s*(?:#.*)?$`)
-	keyLine   = regexp.MustCompile(`^\s*(` + dottedKey + `)\s*=`)
-	keyPart   = regexp.MustCompile(bareOrQuoted)
-)
-
-// keyLines indexes a text that has been parsed, so that it is known to be TOML.
-// Keys inside an inline table are found by the line of the table.
+// keyLines indexes a text that has been decoded, so that it is known to be TOML.
+// A key that stands in several places (the table of dotted keys) has its first.
 func keyLines(text string) keyIndex {
 	index := keyIndex{}
+	var p unstable.Parser
+	p.Reset([]byte(strings.TrimPrefix(text, "\ufeff")))
 	var table []string
-	for i, line := range strings.Split(text, "\n") {
-		line = strings.TrimSuffix(line, "\r")
-		if m := tableLine.FindStringSubmatch(line); m != nil {
-			table = splitKey(m[1])
-			index.note(table, i+1)
-			continue
-		}
-		if m := keyLine.FindStringSubmatch(line); m != nil {
-			index.note(append(table[:len(table):len(table)], splitKey(m[1])...), i+1)
+	for p.NextExpression() {
+		switch e := p.Expression(); e.Kind {
+		case unstable.Table, unstable.ArrayTable:
+			table = index.note(&p, nil, e.Key())
+		case unstable.KeyValue:
+			index.noteValue(&p, table, e)
 		}
 	}
 	return index
 }
 
-func splitKey(s string) []string {
-	parts := keyPart.FindAllString(s, -1)
-	for i, p := range parts {
-		parts[i] = strings.Trim(p, `"'`)
+// noteValue notes the key of a key and value below table, and those of the inline
+// table that the value may be.
+func (k keyIndex) noteValue(p *unstable.Parser, table []string, e *unstable.Node) {
+	key := k.note(p, table, e.Key())
+	if value := e.Value(); value.Kind == unstable.InlineTable {
+		for children := value.Children(); children.Next(); {
+			k.noteValue(p, key, children.Node())
+		}
 	}
-	return parts
 }
 
-func (k keyIndex) note(key []string, line int) {
-	for n := len(key); n > 0; n-- {
-		path := strings.Join(key[:n], "\x00")
-		if _, known := k[path]; known {
-			return
+// note notes a key that stands below table, with each table that it names, and
+// returns its full path.
+func (k keyIndex) note(p *unstable.Parser, table []string, parts unstable.Iterator) []string {
+	key := slices.Clone(table)
+	for parts.Next() {
+		part := parts.Node()
+		key = append(key, string(part.Data))
+		path := strings.Join(key, "\x00")
+		if _, known := k[path]; !known {
+			k[path] = p.Shape(part.Raw).Start.Line
 		}
-		k[path] = line
 	}
+	return key
 }
 
 // find returns the line of a key, or of the nearest table around it; 0 when
