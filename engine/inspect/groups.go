@@ -18,7 +18,7 @@ const groupsAtOnce = 32
 // Groups gives the names of all groups that any broker knows: by configuration, by a
 // retry topic or by offsets. Details are asked by GroupRows, for the rows that are seen.
 func (in *Inspector) Groups(ctx context.Context) (GroupList, error) {
-	s, err := in.freshSurvey(ctx)
+	s, err := in.sharedSurvey(ctx)
 	if err != nil {
 		return GroupList{At: in.now()}, err
 	}

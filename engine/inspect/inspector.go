@@ -55,6 +55,8 @@ type Inspector struct {
 	taken    bool       // they were, by one
 	doors    map[string]*door
 	last     *survey
+	flight   *memo[struct{}, *survey] // the survey that is being asked for; nil: none
+	changes  int                      // of the cluster, by this Inspector
 	config   map[string]brokerConfig
 	stored   storedTimes
 	alone    map[string]time.Time // groups that nobody known consumes, since

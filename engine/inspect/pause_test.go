@@ -273,7 +273,7 @@ func TestPauseThatCannotBeWatched(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(6 * time.Second) // what is known of the cluster is old then
+				time.Sleep(13 * time.Second) // what is known of the cluster is old then
 				tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
 					if protocol.RequestCode(r.Command.Code) == code {
 						return sandbox.Fault{Code: protocol.SystemError, Remark: "not now"}

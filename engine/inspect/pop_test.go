@@ -122,7 +122,7 @@ func TestPoppedQueuesCountFromTheEndOfThePop(t *testing.T) {
 			t.Errorf("pulled: lag %v, in flight %v, %v; want 8, and that what was given out is not known to be in flight", l.Lag, l.Queues[0].Inflight, err)
 		}
 		d.tellToPop(tg, topic, group, 0)
-		time.Sleep(6 * time.Second) // what brokers were told is read anew then
+		time.Sleep(13 * time.Second) // what brokers were told is read anew then
 		l, err = d.Lag(t.Context(), group)
 		if err != nil || l.Lag != inspect.Exact(4) || l.Queues[0].Inflight.Known || l.Pop == nil || l.Pop.Unacked.Known {
 			t.Errorf("popped: lag %v, in flight %v, %+v, %v; want 4, and nothing known of what is in flight", l.Lag, l.Queues[0].Inflight, l.Pop, err)

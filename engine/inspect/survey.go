@@ -12,9 +12,22 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// surveyAge is how old a survey may be that serves a call: it is made of whole
-// tables, which change seldom.
-const surveyAge = 5 * time.Second
+// surveyAge is how old a survey may be that serves a call. It is made of whole tables,
+// which change seldom: the list of groups asks for them every 15 s, and the details that
+// are asked for every 5 s in between do with what the list has brought.
+const surveyAge = 12 * time.Second
+
+// doubtAge is how old one may be to which some broker has not told all: it may do so now.
+const doubtAge = 5 * time.Second
+
+// serves reports whether a survey is still good enough for a call.
+func (s *survey) serves(now time.Time) bool {
+	age := surveyAge
+	if len(s.problems)+len(s.versionless) > 0 {
+		age = doubtAge
+	}
+	return now.Sub(s.at) < age
+}
 
 // tableTimes is how many times the deadline of one question a whole table may take,
 // from a broker that has just shown that it answers.
@@ -66,11 +79,13 @@ func (s *survey) silence(broker string) string {
 	return "no name server knows the broker any more"
 }
 
-// forget has the next call ask anew: something was changed.
+// forget has the next call ask anew: something was changed, and a survey under way may
+// have been answered before.
 func (in *Inspector) forget() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.last = nil
+	in.last, in.flight = nil, nil
+	in.changes++
 }
 
 // survey gives one that is not too old.
@@ -78,18 +93,57 @@ func (in *Inspector) survey(ctx context.Context) (*survey, error) {
 	in.mu.Lock()
 	s := in.last
 	in.mu.Unlock()
-	if s != nil && in.now().Sub(s.at) < surveyAge {
+	if s != nil && s.serves(in.now()) {
 		return s, nil
 	}
-	return in.freshSurvey(ctx)
+	return in.sharedSurvey(ctx)
+}
+
+// abandonedError is how a survey ended whose caller had no time left: it says nothing to
+// the others who waited for it.
+type abandonedError struct{ error }
+
+// Unwrap gives how the caller's time ended.
+func (e *abandonedError) Unwrap() error { return e.error }
+
+// sharedSurvey asks, or waits for what another call asks at this moment: a page wants its
+// list and its details at once, and each would have every broker send its tables.
+func (in *Inspector) sharedSurvey(ctx context.Context) (*survey, error) {
+	for {
+		in.mu.Lock()
+		if in.flight == nil {
+			in.flight = &memo[struct{}, *survey]{}
+		}
+		flight := in.flight
+		in.mu.Unlock()
+		s, err := flight.get(ctx, struct{}{}, func() (*survey, error) {
+			s, err := in.freshSurvey(ctx)
+			if err != nil && ctx.Err() != nil {
+				err = &abandonedError{err}
+			}
+			in.mu.Lock()
+			defer in.mu.Unlock()
+			if in.flight == flight {
+				in.flight = nil
+			}
+			return s, err
+		})
+		if ctx.Err() != nil || !isType[*abandonedError](err) {
+			return s, err
+		}
+	}
 }
 
 // ErrNoBroker says that the name servers know no broker: nothing can be learned, which
 // is not the same as that there is nothing, and nothing can be changed.
 var ErrNoBroker = errors.New("no broker is registered at the name servers")
 
-// freshSurvey asks. Only when no name server answers, or knows a broker, there is none.
+// freshSurvey asks, so that nothing of it is older than the call. Only when no name
+// server answers, or knows a broker, there is none.
 func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
+	in.mu.Lock()
+	changes := in.changes
+	in.mu.Unlock()
 	s := &survey{at: in.now(), topics: map[string]bool{}, groups: map[string]*knownGroup{}, pop: map[string][]string{}, modes: map[string][]RequestMode{}}
 	info, err := in.clusterInfo(ctx)
 	if err != nil {
@@ -147,7 +201,9 @@ func (in *Inspector) freshSurvey(ctx context.Context) (*survey, error) {
 		return nil, err // it would tell others for a while that the clients of proxies are not known
 	}
 	in.mu.Lock()
-	in.last = s
+	if in.changes == changes {
+		in.last = s
+	}
 	in.mu.Unlock()
 	return s, nil
 }

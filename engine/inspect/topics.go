@@ -13,7 +13,7 @@ import (
 
 // Topics gives the names of all topics.
 func (in *Inspector) Topics(ctx context.Context) (TopicList, error) {
-	s, err := in.freshSurvey(ctx)
+	s, err := in.sharedSurvey(ctx)
 	if err == nil && s.topicsErr != nil {
 		err = s.topicsErr
 	}

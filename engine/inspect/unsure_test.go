@@ -75,10 +75,10 @@ func TestARefusedQuestionIsNoAnswer(t *testing.T) {
 		}
 		for name, q := range questions {
 			refuse(tg, "broker-b", q.code)
-			time.Sleep(10 * time.Second) // what was asked a moment ago would serve
+			time.Sleep(13 * time.Second) // what was asked a moment ago would serve
 			wantUnsure(t, name, q.ask(t.Context()), q.what)
 			tg.Sandbox.SetFault(nil)
-			time.Sleep(10 * time.Second)
+			time.Sleep(13 * time.Second)
 			if err := q.ask(t.Context()); name != "groups of a topic" && !isNotFound(err) && !isType[*inspect.MessageNotFoundError](err) {
 				t.Errorf("%s, when all answer: %v, want not found", name, err)
 			}
