@@ -118,11 +118,16 @@ func (d *Decompressor) inflateLZ4(body []byte, limit int) ([]byte, error) {
 	return readBounded(z.r, len(body), limit)
 }
 
-// inflateZSTD gives the decoder a buffer it must not outgrow, and a larger one
-// if it would: the size in a frame is a claim, so memory follows the input.
+// inflateZSTD lets the decoder's output grow block by block, by at most 128 KiB each,
+// since Java's compressor writes no size into a frame. The decoder itself stops at
+// MaxBodyLength: its bound is one of the window too, which may be wider than a body.
 func (d *Decompressor) inflateZSTD(body []byte, limit int) ([]byte, error) {
 	if len(body) == 0 {
 		return nil, io.ErrUnexpectedEOF
+	}
+	var header zstd.Header
+	if err := header.Decode(body); err == nil && header.HasFCS && header.FrameContentSize > uint64(limit) {
+		return nil, tooLong(limit)
 	}
 	r, ok := d.zstd.Get().(*zstd.Decoder)
 	if !ok {
@@ -130,31 +135,20 @@ func (d *Decompressor) inflateZSTD(body []byte, limit int) ([]byte, error) {
 		r, err = zstd.NewReader(nil,
 			zstd.WithDecoderConcurrency(1), // no goroutines
 			zstd.WithDecoderLowmem(true),
-			zstd.WithDecoderMaxMemory(MaxBodyLength),
-			zstd.WithDecodeAllCapLimit(true))
+			zstd.WithDecoderMaxMemory(MaxBodyLength))
 		if err != nil {
 			return nil, err
 		}
 	}
 	defer d.zstd.Put(r)
-	size := firstSize(len(body), limit)
-	var header zstd.Header
-	if err := header.Decode(body); err == nil && header.HasFCS {
-		if header.FrameContentSize > uint64(limit) {
-			return nil, tooLong(limit)
-		}
-		size = min(int(header.FrameContentSize), 16*size)
+	out, err := r.DecodeAll(body, make([]byte, 0, firstSize(len(body), limit)))
+	if errors.Is(err, zstd.ErrDecoderSizeExceeded) || len(out) > limit {
+		return nil, tooLong(limit)
 	}
-	for {
-		out, err := r.DecodeAll(body, make([]byte, 0, size))
-		if !errors.Is(err, zstd.ErrDecoderSizeExceeded) {
-			return out, err
-		}
-		if size >= limit {
-			return nil, tooLong(limit)
-		}
-		size = min(4*size+512, limit)
+	if err != nil {
+		return nil, err
 	}
+	return out, nil
 }
 
 // firstSize guesses how long an inflated body is.

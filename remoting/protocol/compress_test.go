@@ -4,12 +4,17 @@ import (
 	"bytes"
 	"compress/flate"
 	"crypto/rand"
+	"crypto/sha256"
 	"fmt"
+	"os"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 var compressionTypes = map[string]SysFlag{"old zlib": 0, "zlib": SysFlagZLIB, "lz4": SysFlagLZ4, "zstd": SysFlagZSTD}
@@ -149,6 +154,51 @@ func TestDecompressRecordedBodies(t *testing.T) {
 	}
 	if count == 0 {
 		t.Error("no compressed body among the frames")
+	}
+}
+
+// testdata/bodies holds what the compressors of the Java client made of several texts.
+// Its Zstandard frames do not say how long the body is.
+func TestDecompressBodiesOfJava(t *testing.T) {
+	sums, err := os.ReadFile("testdata/bodies/sha256.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := new(Decompressor)
+	for line := range strings.Lines(string(sums)) {
+		sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+		t.Run(name, func(t *testing.T) {
+			compressed, err := os.ReadFile("testdata/bodies/" + name + ".bin")
+			if err != nil {
+				t.Fatal(err)
+			}
+			compressor, _, _ := strings.Cut(name, "-")
+			length, _ := strconv.Atoi(name[strings.LastIndexByte(name, '-')+1:])
+			got, err := d.Decompress(compressionTypes[compressor], compressed, MaxBodyLength)
+			if err != nil || len(got) != length || fmt.Sprintf("%x", sha256.Sum256(got)) != sum {
+				t.Errorf("%d bytes of %d come out, %v", len(got), length, err)
+			}
+			if got, err := d.Decompress(compressionTypes[compressor], compressed, length-1); err == nil || !strings.Contains(err.Error(), "more than") {
+				t.Errorf("%d bytes, %v beyond the limit", len(got), err)
+			}
+		})
+	}
+}
+
+// A frame that does not say how long its body is costs no more than the bound allows.
+func TestDecompressRefusesZSTDOfUnknownLength(t *testing.T) {
+	var bomb bytes.Buffer
+	w, err := zstd.NewWriter(&bomb, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zeros := make([]byte, 1<<20)
+	for range MaxBodyLength>>20 + 1 {
+		_, _ = w.Write(zeros)
+	}
+	_ = w.Close()
+	if got, err := new(Decompressor).Decompress(SysFlagZSTD, bomb.Bytes(), MaxBodyLength); err == nil || got != nil || !strings.Contains(err.Error(), "more than 67108864") {
+		t.Errorf("%d bytes of %d, %v", len(got), bomb.Len(), err)
 	}
 }
 
