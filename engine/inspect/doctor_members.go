@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"eyeq/remoting/protocol"
 )
 
 // settleTime is how long after a member's start its group may still be sharing out
@@ -122,8 +124,11 @@ func subscriptionMatrix(s *SubscriptionMatrix, rows []SubscriptionRow) []string 
 		var cells []string
 		for _, row := range rows {
 			cell := row.Cells[i]
-			if cell == "" {
+			switch {
+			case cell == "":
 				cell = "-"
+			case i < len(row.Types) && row.Types[i] != "" && row.Types[i] != protocol.ExpressionTAG:
+				cell += " (" + row.Types[i] + ")"
 			}
 			cells = append(cells, cell)
 		}

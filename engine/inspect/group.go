@@ -109,8 +109,9 @@ type SubscriptionRow struct {
 	Topic  string
 	Type   string   // TAG, SQL92
 	Cells  []string // the expression by member; "" where it is not subscribed
-	Same   bool
-	Broker string // the expression that the broker holds (203), which wins for filtering
+	Types  []string // the expression's type by member
+	Same   bool     // a broker filters by all of them alike
+	Broker string   // the expression that the broker holds (203), which wins for filtering
 }
 
 // Member is one member of a group.

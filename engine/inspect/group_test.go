@@ -560,3 +560,24 @@ func TestRowsAskForThemselvesOnly(t *testing.T) {
 		}
 	})
 }
+
+// Members that write the same tags otherwise subscribe to the same.
+func TestEqualFiltersAgree(t *testing.T) {
+	for filters, same := range map[[2]string]bool{{"TagA||TagB", "TagB || TagA"}: true, {"TagA||TagB", "TagA"}: false, {"*", "TagA"}: false} {
+		bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+			d, topic, group := faultySandbox(t, tg)
+			mqs := d.queues(topic)
+			for i, filter := range filters {
+				newStub(t, tg, group, fmt.Sprintf("192.0.2.1@%d", i), 1, mqs[2*i:2*i+2], func(s *stub) { s.filter = filter })
+			}
+			r, err := d.Doctor(t.Context(), group)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := slices.ContainsFunc(r.Findings, func(f inspect.Finding) bool { return f.Code == inspect.CodeSubscriptionsDiffer })
+			if found == same {
+				t.Errorf("%q: found to differ: %v", filters, found)
+			}
+		})
+	}
+}

@@ -267,17 +267,19 @@ func (v *groupView) subscriptions() SubscriptionMatrix {
 	for _, topic := range slices.Sorted(maps.Keys(topics)) {
 		row := SubscriptionRow{Topic: topic, Type: cmp.Or(held[topic].ExpressionType, protocol.ExpressionTAG), Same: true}
 		row.Broker = expression(held, topic)
-		seen := ""
+		first := -1 // of those that have said
 		for i := range cells {
-			cell := expression(cells[i], topic)
-			row.Cells = append(row.Cells, cell)
-			if cells[i] == nil {
-				continue // it has not said
+			row.Cells = append(row.Cells, expression(cells[i], topic))
+			row.Types = append(row.Types, cells[i][topic].ExpressionType)
+			switch {
+			case cells[i] == nil:
+			case first < 0:
+				first = i
+			default:
+				a, reads := cells[first][topic]
+				b, also := cells[i][topic]
+				row.Same = row.Same && reads == also && a.SameFilter(&b)
 			}
-			if seen != "" && seen != "="+cell {
-				row.Same = false
-			}
-			seen = "=" + cell
 		}
 		m.Agree = m.Agree && row.Same
 		m.Rows = append(m.Rows, row)

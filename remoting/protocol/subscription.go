@@ -1,8 +1,10 @@
 package protocol
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf16"
 )
@@ -180,6 +182,22 @@ func ParseSubscription(topic, expressionType, expression string) (SubscriptionDa
 		return NewSQLSubscription(topic, expression)
 	}
 	return SubscriptionData{}, fmt.Errorf("the expression type %.40q is neither %s nor %s", expressionType, ExpressionTAG, ExpressionSQL92)
+}
+
+// SameFilter reports whether a broker filters by both alike: the order of tags, blanks
+// around them and a tag that is named twice do not matter to it.
+func (s *SubscriptionData) SameFilter(o *SubscriptionData) bool {
+	if cmp.Or(s.ExpressionType, ExpressionTAG) != cmp.Or(o.ExpressionType, ExpressionTAG) {
+		return false
+	}
+	a, err := ParseSubscription(s.Topic, s.ExpressionType, s.SubString)
+	b, otherErr := ParseSubscription(o.Topic, o.ExpressionType, o.SubString)
+	if err != nil || otherErr != nil || a.ExpressionType != ExpressionTAG {
+		return s.SubString == o.SubString
+	}
+	slices.Sort(a.TagsSet)
+	slices.Sort(b.TagsSet)
+	return slices.Equal(a.TagsSet, b.TagsSet)
 }
 
 // addTag keeps both lists sets, as Java's are.

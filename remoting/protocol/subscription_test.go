@@ -115,3 +115,33 @@ func checkEnum[E interface {
 		t.Errorf("nothing parsed as %v, %v, want the zero value", got, err)
 	}
 }
+
+// Brokers filter by the set of tags: how it is written does not matter.
+func TestSameFilter(t *testing.T) {
+	tag := func(text string) SubscriptionData { return SubscriptionData{Topic: "t", SubString: text} }
+	sql := func(text string) SubscriptionData {
+		return SubscriptionData{Topic: "t", SubString: text, ExpressionType: ExpressionSQL92}
+	}
+	for _, tt := range []struct {
+		a, b SubscriptionData
+		want bool
+	}{
+		{tag("TagA||TagB"), tag("TagB || TagA"), true},
+		{tag("TagA||TagB||TagA"), tag(" TagB||TagA|| "), true},
+		{tag(""), tag("*"), true},
+		{tag("*"), SubscriptionData{Topic: "t", SubString: "*", ExpressionType: ExpressionTAG}, true},
+		{tag("TagA||TagB"), tag("TagA"), false},
+		{tag("*"), tag("*||TagA"), false}, // a star beside others is a tag
+		{tag("TagA"), tag("taga"), false},
+		{tag("TagA"), tag("TagA | TagB"), false}, // which is one tag
+		{tag("||"), tag("||"), true},
+		{tag("||"), tag("*"), false},
+		{sql("a > 1"), sql("a > 1"), true},
+		{sql("a > 1"), sql("a>1"), false}, // nobody here compiles it
+		{sql("TagA"), tag("TagA"), false},
+	} {
+		if got, back := tt.a.SameFilter(&tt.b), tt.b.SameFilter(&tt.a); got != tt.want || back != tt.want {
+			t.Errorf("%s %q and %s %q: same %v, the other way round %v, want %v", tt.a.ExpressionType, tt.a.SubString, tt.b.ExpressionType, tt.b.SubString, got, back, tt.want)
+		}
+	}
+}
