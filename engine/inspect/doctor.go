@@ -76,6 +76,7 @@ const (
 	CodeLockNotRenewed     = "lock_not_renewed"
 	CodeQueueStuck         = "queue_stuck"
 	CodeMessageBlocks      = "message_blocks"
+	CodeCommitNotSaved     = "commit_not_saved"
 	CodePullTooOld         = "pull_too_old"
 	CodeThrottledByCount   = "throttled_by_count"
 	CodeThrottledBySize    = "throttled_by_size"
@@ -117,12 +118,9 @@ var rules = []func(v *visit){
 // Judge finds what is wrong with a group. It is pure: the same facts give the same
 // report. What could not be learned is in Unchecked; it is never a finding.
 func Judge(f Facts) Report {
-	v := &visit{f: &f, report: Report{Group: f.Group}}
-	if n := len(f.Samples); n > 0 {
-		v.first, v.last = &f.Samples[0], &f.Samples[n-1]
+	v, ok := visitOf(&f)
+	if ok {
 		v.report.At = v.last.At
-		v.moved = v.last.At.Sub(v.first.At)
-		v.index()
 		for _, rule := range rules {
 			rule(v)
 		}
@@ -149,6 +147,19 @@ type visit struct {
 	holders, heldBefore map[protocol.MessageQueue]soleHold  // of last and of first
 	ages                map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
 	paused              bool                                // the whole group: nothing moves by intent
+}
+
+// visitOf begins one; false: nobody has looked.
+func visitOf(f *Facts) (*visit, bool) {
+	v := &visit{f: f, report: Report{Group: f.Group}}
+	n := len(f.Samples)
+	if n == 0 {
+		return v, false
+	}
+	v.first, v.last = &f.Samples[0], &f.Samples[n-1]
+	v.moved = v.last.At.Sub(v.first.At)
+	v.index()
+	return v, true
 }
 
 func (v *visit) index() {

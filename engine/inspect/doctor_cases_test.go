@@ -380,7 +380,7 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"critical queue_stuck"},
 		says: []string{
-			"queue orders broker-a/1 stands still while messages wait", "committed at 1,000 for 6.0s, lag 5,100 and growing (+100), 8 cached, nothing consumed for at least 3m57s",
+			"queue orders broker-a/1 stands still while messages wait", "committed at 1,000 for at least 6.0s, lag 5,100 and growing (+100), 8 cached, nothing consumed for at least 3m57s",
 			"it stands at offset 1,000: message 7F0001, stored 5m00s ago, keys k-9, attempt 3", "eyeq message get -t orders --queue broker-a:1 --offset 1000",
 		},
 	},
@@ -394,14 +394,44 @@ var doctorCases = map[string]struct {
 		still(f, 1, func(_ int, q *protocol.ProcessQueueInfo) {
 			q.LastConsumeTimestamp = visited.Add(-20 * time.Second).UnixMilli()
 		})
-	}},
+	}, unchecked: "whether orders broker-a/1 goes on from the looks so far: not asked: messages wait and its commit stands for at least 6.0s; until it has for 1m00s a slow listener looks the same"},
+	"a message takes some seconds, and its commit was seen there a minute ago": {
+		edit: func(f *Facts) {
+			still(f, 1, func(_ int, q *protocol.ProcessQueueInfo) {
+				q.LastConsumeTimestamp = visited.Add(-20 * time.Second).UnixMilli()
+			})
+			lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.StandsSince = visited.Add(-18 * time.Minute) })
+		},
+		want: []string{"critical queue_stuck"}, says: []string{"committed at 1,000 for at least 18m00s"},
+	},
 	"the broker's commit is old, the member's moves": {edit: func(f *Facts) {
 		still(f, 1, func(i int, q *protocol.ProcessQueueInfo) { longAgo(i, q); q.CommitOffset += int64(i) })
 	}},
 	"two looks that are closer than commits": {edit: func(f *Facts) {
 		still(f, 1, longAgo)
 		f.Samples[0].At = visited.Add(-3 * time.Second)
-	}},
+	}, unchecked: "its commit stands for at least 3.0s"},
+	"the broker does not get the commits": {
+		edit: func(f *Facts) {
+			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) { fresh(i, q); q.CommitOffset += 500 + int64(i) })
+			lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.StandsSince = visited.Add(-70 * time.Second) })
+		},
+		want: []string{"critical commit_not_saved"}, says: []string{"queue orders broker-a/1 is consumed, and its broker is not told how far", "committed at 1,000 for at least 1m10s", "by the member's word it is at 1,501"},
+	},
+	"the broker gets the commits late": {edit: func(f *Facts) {
+		still(f, 1, func(i int, q *protocol.ProcessQueueInfo) { fresh(i, q); q.CommitOffset += 500 + int64(i) })
+		member(f, "a", func(_ int, m *Member) { m.Info.Properties["persistConsumerOffsetInterval"] = "60000" })
+		lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.StandsSince = visited.Add(-70 * time.Second) })
+	}, unchecked: "whether orders broker-a/1 goes on"},
+	"the member that may hold a queue that stands does not tell": {
+		edit: func(f *Facts) {
+			still(f, 2, longAgo)
+			member(f, "b", func(_ int, m *Member) { m.Info, m.Why = nil, Reason{Kind: ReasonUnsupported} })
+			lagRow(f, "orders", 2, func(_ int, q *QueueLag) { q.StandsSince = visited.Add(-61 * time.Second) })
+		},
+		want: []string{"critical queue_stuck"}, says: []string{"orders broker-a/2 at a member that does not tell: committed at 1,000 for at least 1m01s, lag 5,100 and growing (+100)\n"},
+		unchecked: "the owner of broker-a/2-3 of orders from b: not supported",
+	},
 	"one look only": {
 		edit:      func(f *Facts) { still(f, 1, longAgo); f.Samples = f.Samples[1:] },
 		unchecked: "whether queues move from one look: not asked: it takes two looks: --samples 2",
@@ -435,29 +465,40 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"critical message_blocks"}, says: []string{"finished up to 5,991: 4,990 messages would be delivered again", "lag 4,991, 1 cached"},
 	},
-	"the oldest message is older than the consume timeout (R022)": {
+	"the oldest message is not finished for a minute (R022)": {
 		edit: func(f *Facts) {
+			f.Samples[0].At = visited.Add(-stuckAfter)
 			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) {
 				fresh(i, q)
 				q.CachedMsgCount, q.CachedMsgMaxOffset = 1001, 2010
 			})
 			lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.NextStored = visited.Add(-30 * 24 * time.Hour) })
 		},
-		want: []string{"critical message_blocks", "warning throttled_by_count"}, says: []string{"its oldest message is not finished"},
+		want: []string{"critical message_blocks", "warning throttled_by_count"}, says: []string{"its oldest message is not finished", "committed at 1,000 for at least 1m00s"},
 	},
-	"listeners of some seconds side by side": {edit: func(f *Facts) {
+	"a backlog of a month, and listeners of some seconds side by side": {edit: func(f *Facts) {
 		still(f, 1, func(i int, q *protocol.ProcessQueueInfo) {
 			fresh(i, q)
 			q.CachedMsgCount, q.CachedMsgMaxOffset = 900, 1930
 		})
-		lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.NextStored = visited.Add(-time.Minute) })
-	}},
+		lagRow(f, "orders", 1, func(_ int, q *QueueLag) { q.NextStored = visited.Add(-30 * 24 * time.Hour) })
+	}, unchecked: "whether orders broker-a/1 goes on"},
 	"a filter leaves offsets out of the cache": {
 		edit: func(f *Facts) {
 			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) { fresh(i, q); q.CachedMsgMaxOffset = 5998 })
 			lag(f, func(_ int, l *GroupLag) { l.Filtered = true })
 		},
-		want: []string{"info tags_leave_out"},
+		want: []string{"info tags_leave_out"}, unchecked: "whether orders broker-a/1 goes on",
+	},
+	"a blocked queue is over its span by chance": {
+		edit: func(f *Facts) {
+			backlog(f, 1, 10*time.Minute)
+			still(f, 1, func(i int, q *protocol.ProcessQueueInfo) {
+				fresh(i, q)
+				q.CachedMsgCount, q.CachedMsgMaxOffset = 600, 3001
+			})
+		},
+		want: []string{"critical message_blocks"},
 	},
 	"an orderly queue fails at one message": {
 		edit: func(f *Facts) {
@@ -620,7 +661,7 @@ var doctorCases = map[string]struct {
 	}},
 	"a retry topic that is full": {
 		edit: func(f *Facts) {
-			lagRow(f, "%RETRY%g", 0, func(_ int, q *QueueLag) { q.Max, q.Committed = Exact(5000), Exact(100) })
+			lagRow(f, "%RETRY%g", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(5000), Exact(90+10*int64(i)) })
 			held(f, "a", mqOf("%RETRY%g", 0), func(i int, q *protocol.ProcessQueueInfo) { fresh(i, q) })
 		},
 		want: []string{"warning retry_storm"}, says: []string{"4,900 wait in %RETRY%g"},
@@ -643,7 +684,7 @@ var doctorCases = map[string]struct {
 
 	"messages expired unread": {
 		edit: func(f *Facts) {
-			lagRow(f, "orders", 0, func(_ int, q *QueueLag) { q.Min, q.Committed = Exact(700), Exact(500) })
+			lagRow(f, "orders", 0, func(i int, q *QueueLag) { q.Min, q.Committed = Exact(700), Exact(490+10*int64(i)) })
 		},
 		want: []string{"critical backlog_expired"}, says: []string{"200 messages expired before they were consumed", "committed at 500, the first message left is 700"},
 	},

@@ -48,6 +48,12 @@ func judgeThrottling(v *visit) {
 	if v.paused || !v.two() {
 		return
 	}
+	// Of a queue that one message blocks the span is as long as what was pulled last takes
+	// to be finished: it is over the limit by chance, and the message is told already.
+	blocked := map[protocol.MessageQueue]bool{}
+	for _, s := range v.stillQueues() {
+		blocked[s.mq] = v.stall(&s) == stallBlocked
+	}
 	for _, t := range throttles {
 		var lines []string
 		waited := time.Duration(0)
@@ -66,7 +72,7 @@ func judgeThrottling(v *visit) {
 					continue
 				}
 				row := v.rows[mq]
-				if row == nil || v.waits(row) < throttledFor && v.moved < throttledFor {
+				if row == nil || v.waits(row) < throttledFor && v.moved < throttledFor || t.name == "span" && blocked[mq] {
 					continue
 				}
 				waited = max(waited, v.waits(row))

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"eyeq/engine/core"
@@ -24,16 +25,16 @@ const (
 	finishedBeyond = 100
 )
 
-// stillQueue is a queue whose commit and cache have not moved between the samples.
+// stillQueue is a queue with a backlog whose commit has not moved between the samples.
 type stillQueue struct {
 	mq          protocol.MessageQueue
-	member      *Member
+	member      *Member // nil: who holds it does not tell what it does with it, and now and was are empty
 	now, was    *protocol.ProcessQueueInfo
 	lag, before *QueueLag
 }
 
-// stillQueues are the queues with a backlog whose oldest message is the same as before.
-// The window must be longer than members take to commit, or every queue stands still.
+// stillQueues are the queues with a backlog whose commit at the broker is the same as
+// before.
 func (v *visit) stillQueues() []stillQueue {
 	if !v.two() || v.paused || !v.clustering() {
 		return nil
@@ -42,26 +43,50 @@ func (v *visit) stillQueues() []stillQueue {
 	for i := range v.last.Lag.Queues {
 		q := &v.last.Lag.Queues[i]
 		was := v.queues[q.MessageQueue]
-		if was == nil || !q.Lag.Known || q.Lag.Value <= 0 || !was.Lag.Known || was.Lag.Value <= 0 ||
-			q.Committed.Known != was.Committed.Known || q.Committed.Value != was.Committed.Value {
+		if was == nil || !q.waits() || !was.waits() || q.Pop || q.Committed.Known != was.Committed.Known || q.Committed.Value != was.Committed.Value ||
+			v.last.Lag.Pause.Refuses(q.Topic, q.BrokerName) {
 			continue
 		}
-		now, before := v.holders[q.MessageQueue], v.heldBefore[q.MessageQueue]
-		member := now.member
-		if member == nil || before.member == nil || before.member.ClientID != member.ClientID || now.info.CommitOffset != before.info.CommitOffset {
-			continue
+		now, held := v.holders[q.MessageQueue]
+		before, heldBefore := v.heldBefore[q.MessageQueue]
+		switch {
+		case !held && !heldBefore && v.untold(q):
+			list = append(list, stillQueue{mq: q.MessageQueue, now: &protocol.ProcessQueueInfo{}, was: &protocol.ProcessQueueInfo{}, lag: q, before: was})
+		case now.member != nil && before.member != nil && before.member.ClientID == now.member.ClientID:
+			s := stillQueue{q.MessageQueue, now.member, &now.info, &before.info, q, was}
+			if now.info.CommitOffset == before.info.CommitOffset || s.unsaved() {
+				list = append(list, s) // else it moves, and the broker learns of it with the next commit
+			}
 		}
-		if v.moved <= time.Duration(settingOf(member, "persistConsumerOffsetInterval", persistDefault.Milliseconds()))*time.Millisecond {
-			continue
-		}
-		list = append(list, stillQueue{q.MessageQueue, member, &now.info, &before.info, q, was})
 	}
 	return list
+}
+
+// untold reports whether a queue that no member is known to hold may be held by one that
+// does not tell: it has not answered, and the brokers know its topic as subscribed.
+func (v *visit) untold(q *QueueLag) bool {
+	if v.last.Members.Kind != KindPush && v.last.Members.Kind != KindProxy {
+		return false // others commit when they like
+	}
+	silent := slices.ContainsFunc(v.last.Members.Members, func(m Member) bool { return m.Info == nil })
+	return silent && (q.Retry || slices.ContainsFunc(v.f.Detail.Subscriptions.Rows, func(r SubscriptionRow) bool { return r.Topic == q.Topic && r.Broker != "" }))
+}
+
+// stood is how long a queue's commit has stood at least, with messages waiting: through
+// the looks, or for longer where it was seen there before.
+func (v *visit) stood(s *stillQueue) time.Duration {
+	if s.lag.StandsSince.IsZero() {
+		return v.moved
+	}
+	return max(v.moved, v.last.At.Sub(s.lag.StandsSince))
 }
 
 // idle is for how long nothing was consumed of the queue, at least, by the member's
 // own clock.
 func (s *stillQueue) idle(v *visit) time.Duration {
+	if s.member == nil || s.now.LastConsumeTimestamp <= 0 {
+		return 0
+	}
 	return v.ages[s.member.ClientID].Sub(unixMilli(s.now.LastConsumeTimestamp))
 }
 
@@ -90,10 +115,18 @@ func (s *stillQueue) upTo() int64 {
 	switch {
 	case s.lag.Pulled.Known: // 5.x
 		return max(to, s.lag.Pulled.Value)
-	case s.lag.Max.Known && s.now.LastPullTimestamp == s.was.LastPullTimestamp && s.lag.Max.Value == s.before.Max.Value:
-		return max(to, s.lag.Max.Value) // its pull waits at the end
+	case s.lag.Max.Known && s.lag.Max.Value == s.before.Max.Value && s.atEnd():
+		return max(to, s.lag.Max.Value)
 	}
 	return to
+}
+
+// atEnd reports whether the member has pulled all of a queue that did not grow between
+// the looks: its pull waits there, or pulls have brought nothing new to a cache that is
+// far below any limit.
+func (s *stillQueue) atEnd() bool {
+	return s.now.LastPullTimestamp == s.was.LastPullTimestamp ||
+		s.now.CachedMsgCount == 1 && s.was.CachedMsgCount == 1 && s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp
 }
 
 // finished is how many messages behind the oldest one are done, as far as offsets
@@ -114,37 +147,64 @@ func (v *visit) waits(q *QueueLag) time.Duration {
 	return v.last.At.Sub(q.NextStored)
 }
 
-// stuck and blocked divide the queues that stand still: of a stuck one nothing is
-// consumed, of a blocked one all but the oldest message.
-func (v *visit) stuck(s *stillQueue) bool {
-	if v.blocked(s) {
-		return false
+// stall is what is wrong with a queue that stands still.
+type stall uint8
+
+const (
+	stallNone    stall = iota // it cannot be told yet: a slow listener looks the same for a while
+	stallStuck                // nothing of it is consumed
+	stallBlocked              // messages behind the oldest one are finished
+	stallRepeats              // it is orderly, and its oldest message fails again and again
+	stallUnsaved              // its member is further by its own word, and the broker does not learn of it
+)
+
+// stall judges a queue that stands still. For how long it has stood decides, and not what
+// happened to be finished between the looks: that only says which of two it is.
+func (v *visit) stall(s *stillQueue) stall {
+	long := v.stood(s) >= stuckAfter
+	same := s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp
+	switch {
+	case s.unsaved():
+		if long && v.stood(s) >= 3*s.persist() {
+			return stallUnsaved
+		}
+	case v.repeats(s):
+		return stallRepeats
+	case s.behind():
+		if long || !v.last.Lag.Filtered && s.finished() >= finishedBeyond && v.moved > s.persist() {
+			return stallBlocked
+		}
+	case long, same && s.idle(v) >= stuckAfter && v.moved > s.persist():
+		return stallStuck
 	}
-	still := s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp && oldest(s.now) == oldest(s.was)
-	return still && (s.idle(v) >= stuckAfter || v.moved >= stuckAfter)
+	return stallNone
 }
 
-func (v *visit) blocked(s *stillQueue) bool {
-	if v.repeats(s) {
-		return true
-	}
-	if s.now.CachedMsgCount == 0 || s.was.CachedMsgCount == 0 || s.now.CachedMsgMinOffset != s.was.CachedMsgMinOffset || s.now.TransactionMsgCount > 0 {
+// unsaved reports whether the member says to have committed what the broker has not got.
+func (s *stillQueue) unsaved() bool {
+	return s.member != nil && s.lag.Committed.Known && min(s.now.CommitOffset, s.was.CommitOffset) > s.lag.Committed.Value
+}
+
+// behind reports whether messages behind the oldest cached one are finished.
+func (s *stillQueue) behind() bool {
+	if s.now.CachedMsgCount == 0 || s.now.TransactionMsgCount > 0 {
 		return false
 	}
-	timeout := time.Duration(settingOf(s.member, "consumeTimeout", int64(consumeTimeoutDefault/time.Minute))) * time.Minute
-	switch {
-	case !v.last.Lag.Filtered && s.finished() >= finishedBeyond:
-		return true
-	case s.now.LastConsumeTimestamp == s.was.LastConsumeTimestamp:
-		return false
+	return s.now.LastConsumeTimestamp != s.was.LastConsumeTimestamp || s.finished() > 0
+}
+
+// persist is how often the member commits: over a shorter time every queue stands still.
+func (s *stillQueue) persist() time.Duration {
+	if s.member == nil {
+		return persistDefault
 	}
-	return v.waits(s.lag) >= timeout || v.moved >= stuckAfter
+	return time.Duration(settingOf(s.member, "persistConsumerOffsetInterval", persistDefault.Milliseconds())) * time.Millisecond
 }
 
 // repeats reports whether an orderly queue takes its oldest message again and again:
 // it is taken anew, its topic fails, and nothing goes on behind it.
 func (v *visit) repeats(s *stillQueue) bool {
-	return s.member.Info.Properties["PROP_CONSUMEORDERLY"] == "true" && oldest(s.now) >= 0 && oldest(s.now) == oldest(s.was) &&
+	return s.member != nil && s.member.Info.Properties["PROP_CONSUMEORDERLY"] == "true" && oldest(s.now) >= 0 && oldest(s.now) == oldest(s.was) &&
 		s.now.LastConsumeTimestamp != s.was.LastConsumeTimestamp && s.member.Info.StatusTable[s.mq.Topic].ConsumeFailedTPS > 0
 }
 
@@ -154,31 +214,51 @@ func judgeStuck(v *visit) {
 	if !v.two() && v.last.Lag.Lag.Known && v.last.Lag.Lag.Value > 0 && !v.paused {
 		v.unchecked("whether queues move", "one look", Reason{ReasonNotAsked, "it takes two looks: --samples 2"})
 	}
-	var stuck, blocked, repeating []stillQueue
+	by := map[stall][]stillQueue{}
 	for _, s := range v.stillQueues() {
-		switch {
-		case v.repeats(&s):
-			repeating = append(repeating, s)
-		case v.blocked(&s):
-			blocked = append(blocked, s)
-		case v.stuck(&s):
-			stuck = append(stuck, s)
+		by[v.stall(&s)] = append(by[v.stall(&s)], s)
+	}
+	for _, s := range by[stallNone] {
+		v.unchecked(fmt.Sprintf("whether %v goes on", s.mq), "the looks so far", Reason{ReasonNotAsked,
+			fmt.Sprintf("messages wait and its commit stands for at least %s; until it has for %s a slow listener looks the same", Span(v.stood(&s)), Age(stuckAfter))})
+	}
+	if list := by[stallRepeats]; len(list) > 0 {
+		mq := list[0].mq
+		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(list, "goes no further: its oldest message fails again and again", "go no further: their oldest messages fail again and again"),
+			"An orderly queue waits for its message until it succeeds. Read the member's log for the exception; to go on without the message, stop the members and move the queue one further: "+
+				v.eyeq("group reset %s -t %s --queue %s:%d --to shift:+1", v.f.Group, mq.Topic, mq.BrokerName, mq.QueueID),
+			v.stuckEvidence(list)...)
+	}
+	if list := by[stallStuck]; len(list) > 0 {
+		v.find(CodeQueueStuck, SeverityCritical, stuckSummary(list, "stands still while messages wait", "stand still while messages wait"), v.stuckNext(list), v.stuckEvidence(list)...)
+	}
+	if list := by[stallBlocked]; len(list) > 0 {
+		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(list, "cannot commit: its oldest message is not finished, while others behind it are", "cannot commit: their oldest messages are not finished, while others behind them are"),
+			"Find out what the listener waits for with that message (its threads: "+v.threads(list[0].member)+"). After the consume timeout the member sends it back by itself; "+
+				"a restart delivers again what is finished and not committed.", v.stuckEvidence(list)...)
+	}
+	if list := by[stallUnsaved]; len(list) > 0 {
+		var lines []string
+		for i := range list {
+			lines = append(lines, fmt.Sprintf("%s; by the member's word it is at %s", v.stillText(&list[i]), Grouped(list[i].now.CommitOffset)))
+		}
+		v.find(CodeCommitNotSaved, SeverityCritical, stuckSummary(list, "is consumed, and its broker is not told how far", "are consumed, and their brokers are not told how far"),
+			"A restart, or another owner, delivers all of it again. Look at the member's log for commits that were refused (a right that its key lacks, a broker that is busy).", capped(lines)...)
+	}
+}
+
+// undecided counts the queues that stand still in a way that a longer look would tell.
+func undecided(f Facts) (n int) {
+	v, ok := visitOf(&f)
+	if !ok {
+		return 0
+	}
+	for _, s := range v.stillQueues() {
+		if v.stall(&s) == stallNone {
+			n++
 		}
 	}
-	if len(repeating) > 0 {
-		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(repeating, "goes no further: its oldest message fails again and again", "go no further: their oldest messages fail again and again"),
-			"An orderly queue waits for its message until it succeeds. Read the member's log for the exception; to go on without the message, stop the members and move the queue one further: "+
-				v.eyeq("group reset %s -t %s --queue %s:%d --to shift:+1", v.f.Group, repeating[0].mq.Topic, repeating[0].mq.BrokerName, repeating[0].mq.QueueID),
-			v.stuckEvidence(repeating)...)
-	}
-	if len(stuck) > 0 {
-		v.find(CodeQueueStuck, SeverityCritical, stuckSummary(stuck, "stands still while messages wait", "stand still while messages wait"), v.stuckNext(stuck), v.stuckEvidence(stuck)...)
-	}
-	if len(blocked) > 0 {
-		v.find(CodeMessageBlocks, SeverityCritical, stuckSummary(blocked, "cannot commit: its oldest message is not finished, while others behind it are", "cannot commit: their oldest messages are not finished, while others behind them are"),
-			"Find out what the listener waits for with that message (its threads: "+v.threads(blocked[0].member)+"). After the consume timeout the member sends it back by itself; "+
-				"a restart delivers again what is finished and not committed.", v.stuckEvidence(blocked)...)
-	}
+	return n
 }
 
 func stuckSummary(list []stillQueue, one, many string) string {
@@ -190,6 +270,10 @@ func stuckSummary(list []stillQueue, one, many string) string {
 
 func (v *visit) stuckNext(list []stillQueue) string {
 	s := &list[0]
+	if s.member == nil {
+		return "The member that holds it has not told what it does with it: look at its log for the queue and for a listener that does not return. Who that may be: " +
+			v.eyeq("group members %s", v.f.Group)
+	}
 	if cached(s.now) > 0 {
 		return fmt.Sprintf("The listener has not returned since: look at its threads (%s) and at the message (%s). A restart of the member delivers it again.",
 			v.threads(s.member), v.eyeq("message get -t %s --queue %s:%d --offset %d", s.mq.Topic, s.mq.BrokerName, s.mq.QueueID, oldest(s.now)))
@@ -222,15 +306,24 @@ func (v *visit) stuckEvidence(list []stillQueue) []string {
 }
 
 func (v *visit) stillText(s *stillQueue) string {
-	text := fmt.Sprintf("%v at %s: committed %s for %s", s.mq, s.member.ClientID, committedText(s.lag), Span(v.moved))
+	who := "a member that does not tell"
+	if s.member != nil {
+		who = s.member.ClientID
+	} else if len(s.lag.Owners) > 0 {
+		who = joined(s.lag.Owners)
+	}
+	text := fmt.Sprintf("%v at %s: committed %s for at least %s", s.mq, who, committedText(s.lag), Span(v.stood(s)))
 	switch more := s.lag.Max.Value - s.before.Max.Value; {
 	case s.lag.Max.Known && s.before.Max.Known && more > 0:
 		text += fmt.Sprintf(", lag %s and growing (+%s)", Grouped(s.lag.Lag.Value), Grouped(more))
 	default:
 		text += ", lag " + Grouped(s.lag.Lag.Value)
 	}
+	if s.member == nil {
+		return text
+	}
 	text += fmt.Sprintf(", %s cached", Grouped(cached(s.now)))
-	if idle := s.idle(v); s.now.LastConsumeTimestamp > 0 && idle >= stuckAfter {
+	if idle := s.idle(v); idle >= stuckAfter {
 		text += fmt.Sprintf(", nothing consumed for at least %s", Span(idle))
 	}
 	return text
@@ -265,21 +358,17 @@ func (v *visit) headText(mq protocol.MessageQueue) string {
 // suspects are the queues whose head message a judgement would name, with its offset.
 func suspects(f Facts) map[protocol.MessageQueue]int64 {
 	heads := map[protocol.MessageQueue]int64{}
-	if len(f.Samples) < 2 {
+	v, ok := visitOf(&f)
+	if !ok {
 		return heads
 	}
-	v := &visit{f: &f, first: &f.Samples[0], last: &f.Samples[len(f.Samples)-1]}
-	v.moved = v.last.At.Sub(v.first.At)
-	v.index()
 	for _, s := range v.stillQueues() {
-		if len(heads) == maxEvidence || !v.stuck(&s) && !v.blocked(&s) {
+		if len(heads) == maxEvidence || v.stall(&s) == stallNone {
 			continue
 		}
-		switch at := oldest(s.now); {
-		case at >= 0:
+		heads[s.mq] = s.lag.next()
+		if at := oldest(s.now); at >= 0 {
 			heads[s.mq] = at
-		case s.lag.Committed.Known:
-			heads[s.mq] = s.lag.Committed.Value
 		}
 	}
 	return heads

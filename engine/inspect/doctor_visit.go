@@ -14,6 +14,10 @@ import (
 type DoctorOptions struct {
 	Samples  int           // how often; 0 is 2
 	Interval time.Duration // between two looks; 0 is 6 s, which is longer than members take to commit
+	// Longer, where it is set, has the doctor look on, for up to a minute, while queues
+	// stand still and it cannot be told yet whether their listeners are only slow. It is
+	// called once, with how many they are.
+	Longer func(queues int)
 }
 
 const (
@@ -62,7 +66,7 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 			f.BrokersWhy = ReasonOf(err)
 		}
 	})
-	for again := true; len(f.Samples) < o.Samples || again && missed(f.Samples); {
+	for again := true; len(f.Samples) < o.Samples || again && missed(f.Samples) || o.looksOn(&f); {
 		again = len(f.Samples) < o.Samples // one look more, and no other
 		select {
 		case <-next.C:
@@ -84,6 +88,19 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 	in.readDead(ctx, &f)
 	in.readTags(ctx, &f)
 	return f, ctx.Err()
+}
+
+// looksOn reports whether a longer look is wanted that would tell more.
+func (o *DoctorOptions) looksOn(f *Facts) bool {
+	n := len(f.Samples)
+	if o.Longer == nil || f.Samples[n-1].At.Sub(f.Samples[0].At) >= stuckAfter {
+		return false
+	}
+	queues := undecided(*f)
+	if queues > 0 && n == o.Samples {
+		o.Longer(queues)
+	}
+	return queues > 0
 }
 
 // missed reports whether a member that had answered did not at the last look: it may

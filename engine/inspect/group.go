@@ -162,7 +162,10 @@ type QueueLag struct {
 	Lag      Number
 	Inflight Number // given out and not committed
 	// Expired is how many messages before Min were never consumed.
-	Expired      int64
+	Expired int64
+	// StandsSince is since when the commit has been seen where it is with messages waiting:
+	// it may have stood there for longer. Zero: none wait, or it is not known.
+	StandsSince  time.Time
 	LastConsumed time.Time // when the last consumed message was stored; zero: unknown
 	NextStored   time.Time // when the next message to be consumed was stored; zero: none, or unknown
 	NextWhy      Reason    // why NextStored is not known

@@ -38,7 +38,7 @@ const (
 // Inspector answers questions about a cluster. Any goroutine may use it. Between
 // two calls it keeps what few calls would ask again and again: which brokers, topics
 // and groups there are (for surveyAge), the brokers' settings (configAge), when messages
-// were stored, and which brokers owe an answer.
+// were stored, since when commits stand, and which brokers owe an answer.
 type Inspector struct {
 	client   *remoting.Client
 	parallel int
@@ -59,6 +59,7 @@ type Inspector struct {
 	changes  int                      // of the cluster, by this Inspector
 	config   map[string]brokerConfig
 	stored   storedTimes
+	still    map[groupQueue]stillCommit
 	alone    map[string]time.Time // groups that nobody known consumes, since
 }
 

@@ -67,6 +67,7 @@ func (v *groupView) lag(ctx context.Context) GroupLag {
 	if l.Members == Exact(0) {
 		landed(l.Queues)
 	}
+	v.round.in.stand(v.group, l.Queues, l.At)
 	var unknownRetry int
 	l.Lag, l.UnknownQueues, l.Ahead = sum(v.queues, false)
 	l.RetryLag, unknownRetry, _ = sum(v.queues, true)

@@ -44,8 +44,8 @@ func newGroupDoctor(e *env) *cobra.Command {
 disagree, queues without an owner, a message that blocks, throttling, failing listeners,
 messages about to expire, brokers and clocks. docs/doctor.md lists every finding.
 
-Nothing is joined or changed. Longer looks (--samples, --interval) are surer about what does
-not move. What could not be learned is named as not checked; it is neither a finding nor health.
+Nothing is joined or changed. While a queue stands still and its listener may only be slow, it looks
+on for up to a minute, which standard error says. What could not be learned is named as not checked; it is neither a finding nor health.
 
 Exit status: 0 healthy (information may stand there), 6 findings, 1 nothing was found but not
 everything could be checked, 3 no such group, 5 the cluster cannot be reached.`,
@@ -71,7 +71,11 @@ func (f *doctorFlags) run(ctx context.Context, e *env, cmd *cobra.Command, r *re
 	}
 	var last inspect.Report
 	err := r.run(ctx, e, cmd, func(ctx context.Context, x *inspection, format string) ([]byte, error) {
-		report, err := x.DoctorWith(ctx, group, inspect.DoctorOptions{Samples: f.samples, Interval: f.interval})
+		report, err := x.DoctorWith(ctx, group, inspect.DoctorOptions{
+			Samples: f.samples, Interval: f.interval, Longer: func(queues int) {
+				e.say("%s still while messages wait: looking for up to a minute whether the listener is only slow", standing(queues))
+			},
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -90,6 +94,13 @@ func (f *doctorFlags) run(ctx context.Context, e *env, cmd *cobra.Command, r *re
 		return fmt.Errorf("group %s: nothing was found, but not everything could be checked", tui.SafeText(group))
 	}
 	return nil
+}
+
+func standing(queues int) string {
+	if queues == 1 {
+		return "1 queue stands"
+	}
+	return inspect.Plural(queues, "queue") + " stand"
 }
 
 // findingJSON is a finding for a script.
