@@ -300,10 +300,12 @@ func fixtureBrokers() inspect.Brokers {
 	up := func(name string, id int64, addr, role string) inspect.BrokerRow {
 		return inspect.BrokerRow{Cluster: "DefaultCluster", Broker: name, ID: id, Address: addr, Version: "V5_3_3", Role: role, Reachable: true, RTT: 2 * time.Millisecond,
 			InTPS: 1120, OutTPS: 4812, Disk: 0.47, PullWait: 3 * time.Millisecond, Started: fixtureNow.Add(-70 * time.Hour), ClockKnown: true,
-			Info: map[string]string{"bootTimestamp": "1795746727000", "putTps": "1120 1118 1090"}}
+			Limits: inspect.BrokerLimits{DiskTidy: 0.75, DiskClean: 0.85, DiskRefuse: 0.9, SendWait: 200 * time.Millisecond, PullWait: 5 * time.Second, PageCacheLock: time.Second, Behind: 256 << 20},
+			Perm:   inspect.Exact(6), PutFailed: inspect.Exact(0), Info: map[string]string{"bootTimestamp": "1795746727000", "putTps": "1120 1118 1090"}}
 	}
 	a, slave, full := up("broker-a", 0, "10.0.4.1:10911", "MASTER"), up("broker-a", 1, "10.0.4.4:10911", "SLAVE"), up("broker-b", 0, "10.0.4.2:10911", "MASTER")
 	full.Disk, full.Clock, full.SendWait = 0.91, -42*time.Second, 900*time.Millisecond
+	slave.Perm, slave.Behind = inspect.Exact(4), inspect.Exact(3<<20)
 	down := inspect.BrokerRow{Cluster: "DefaultCluster", Broker: "broker-c", Address: "10.0.4.3:10911", Disk: -1, Why: inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "connection refused"}}
 	b.Brokers = []inspect.BrokerRow{a, slave, full, down}
 	b.Namesrv = []inspect.NamesrvRow{{Address: "10.0.3.11:9876", Reachable: true, Current: true, RTT: time.Millisecond},

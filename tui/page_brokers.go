@@ -59,7 +59,14 @@ func (v brokersView) status() pageStatus {
 			return s
 		}
 	}
-	s.health = partial(v.env.th, v.data.Problems)
+	for i := range v.data.Brokers {
+		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.text == "" {
+			s.health = segment{v.env.th.warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text)}
+		}
+	}
+	if part := partial(v.env.th, v.data.Problems); part.text != "" {
+		s.health = part
+	}
 	return s
 }
 
@@ -209,6 +216,8 @@ const (
 	colBrokerIn
 	colBrokerOut
 	colBrokerDisk
+	colBrokerPerm
+	colBrokerBehind
 	colBrokerWait
 	colBrokerUp
 	colBrokerClock
@@ -223,21 +232,27 @@ func (v *brokersView) layout() {
 	for i := range v.data.Namesrv {
 		address = max(address, table.Width(addressText(v.data.Namesrv[i].Address, v.data.Namesrv[i].Dialled)))
 	}
+	behind := 99 // the first to go
+	if slices.ContainsFunc(v.data.Brokers, func(b inspect.BrokerRow) bool { return b.ID != 0 }) {
+		behind = 8
+	}
 	address = min(address, 43) // two of IPv4
 	name = min(name, max(v.w/3, 18))
 	v.panes.list[0].columns = []table.Column{
 		colBroker:        {ID: "broker", Title: "broker", Width: name, Flex: 1, Max: 40, Fixed: true},
 		colBrokerRole:    {Title: "role", Width: 7, Gap: 2, Rank: 4},
-		colBrokerAddress: {Title: "address", Width: address, Rank: 6},
+		colBrokerAddress: {Title: "address", Width: address, Rank: 7},
 		colBrokerVersion: {Title: "version", Width: 9, Rank: 5},
-		colBrokerState:   {Title: "state", Width: 10, Flex: 3, Max: 34},
+		colBrokerState:   {Title: "state", Width: 18, Flex: 3, Max: 40},
 		colBrokerRTT:     {ID: "rtt", Title: "rtt", Width: 6, Right: true, Rank: 3},
 		colBrokerIn:      {ID: "in/s", Title: "in/s", Width: 7, Right: true},
 		colBrokerOut:     {ID: "out/s", Title: "out/s", Width: 7, Right: true},
 		colBrokerDisk:    {ID: "disk", Title: "disk", Width: 5, Right: true},
-		colBrokerWait:    {Title: "pull/send wait", Width: 14, Right: true, Rank: 7},
-		colBrokerUp:      {Title: "up", Width: 7, Right: true, Rank: 8},
-		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 9},
+		colBrokerPerm:    {Title: "perm", Width: 4, Gap: 2, Rank: 6},
+		colBrokerBehind:  {Title: "behind", Width: 9, Right: true, Rank: behind},
+		colBrokerWait:    {Title: "pull/send wait", Width: 14, Right: true, Rank: 10},
+		colBrokerUp:      {Title: "up", Width: 7, Right: true, Rank: 9},
+		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 11},
 	}
 	v.panes.list[1].columns = []table.Column{
 		{Title: "address", Width: address, Max: max(address, 40), Fixed: true, Flex: 1},
@@ -246,10 +261,6 @@ func (v *brokersView) layout() {
 		{Title: "", Width: 12, Gap: 2, Flex: 2, Rank: 1},
 	}
 }
-
-// diskLimit is from when a disk is nearly full: brokers delete old messages early at
-// 85 %, whatever their retention says.
-const diskLimit = 0.85
 
 // clockLimit is from when a broker's clock counts as apart from ours.
 const clockLimit = 5 * time.Second
@@ -270,26 +281,46 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 		}
 		return
 	}
-	switch apartBy := b.Clock.Abs(); {
-	case b.Disk >= diskLimit:
-		text(colBrokerState, th.bad, "%s disk %.0f%% full", warning.sign(), 100*b.Disk)
-	case b.ClockKnown && apartBy > clockLimit:
-		text(colBrokerState, th.bad, "%s clock %s", warning.sign(), apart(b.Clock))
-	default:
+	if troubles := b.Troubles(); len(troubles) == 0 {
 		text(colBrokerState, th.good, "✓ answers")
+	} else {
+		st := th.warn
+		if troubles[0].Severity == inspect.SeverityCritical {
+			st = th.bad
+		}
+		more := ""
+		if n := len(troubles) - 1; n > 0 {
+			more = fmt.Sprintf(" and %d more", n)
+		}
+		text(colBrokerState, st, "%s %s%s", warning.sign(), troubles[0].Text, more)
 	}
 	text(colBrokerRTT, th.text, "%s", span(b.RTT))
 	text(colBrokerIn, th.text, "%s", short(b.InTPS))
 	text(colBrokerOut, th.text, "%s", short(b.OutTPS))
-	disk := th.text
 	switch {
 	case b.Disk < 0:
 		text(colBrokerDisk, th.warn, unknown)
-	case b.Disk >= diskLimit:
-		disk = th.bad
-		fallthrough
+	case b.Disk >= b.Limits.DiskRefuse:
+		text(colBrokerDisk, th.bad, "%.0f%%", 100*b.Disk)
+	case b.Disk >= b.Limits.DiskClean:
+		text(colBrokerDisk, th.warn, "%.0f%%", 100*b.Disk)
 	default:
-		text(colBrokerDisk, disk, "%.0f%%", 100*b.Disk)
+		text(colBrokerDisk, th.text, "%.0f%%", 100*b.Disk)
+	}
+	switch perm := inspect.PermText(int32(b.Perm.Value)); {
+	case !b.Perm.Known:
+		text(colBrokerPerm, th.dim, unknown)
+	case !b.Open():
+		text(colBrokerPerm, th.bad, "%s", perm)
+	default:
+		text(colBrokerPerm, th.dim, "%s", perm)
+	}
+	switch {
+	case b.ID == 0:
+	case !b.Behind.Known:
+		text(colBrokerBehind, th.dim, unknown)
+	default:
+		text(colBrokerBehind, th.text, "%s", inspect.Bytes(b.Behind.Value))
 	}
 	text(colBrokerWait, th.text, "%s / %s", span(b.PullWait), span(b.SendWait))
 	text(colBrokerUp, th.text, "%s", since(b.Started, v.env.now))
@@ -373,11 +404,46 @@ func (v *brokersView) describe() request {
 	}
 	b := v.broker(key)
 	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + addressText(b.Address, b.Dialled), "version    " + b.Version, "role       " + b.Role,
-		"reachable  " + yesNo(b.Reachable) + because(b.Why.String()), ""}
+		"reachable  " + yesNo(b.Reachable) + because(b.Why.String())}
+	lines = append(append(lines, stateLines(b)...), "")
 	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
 		lines = append(lines, pad(name, 34)+" "+b.Info[name])
 	}
 	return textRequest{"Broker " + brokerName(b), lines}
+}
+
+// stateLines are what a broker that answers is measured by, and what is wrong with it.
+func stateLines(b *inspect.BrokerRow) []string {
+	if !b.Reachable || b.Why.Kind != inspect.ReasonNone {
+		return nil
+	}
+	perm := unknown + because(b.Perm.Why.String())
+	if b.Perm.Known {
+		perm = fmt.Sprintf("%s (brokerPermission=%d)", inspect.PermText(int32(b.Perm.Value)), b.Perm.Value)
+	}
+	l := &b.Limits
+	disk := unknown
+	if b.Disk >= 0 {
+		disk = fmt.Sprintf("%.0f%%", 100*b.Disk)
+	}
+	lines := []string{
+		"perm       " + perm,
+		fmt.Sprintf("disk       %s; from %.0f%% deletes at any hour what is over its time, from %.0f%% what is not, from %.0f%% takes no messages", disk, 100*l.DiskTidy, 100*l.DiskClean, 100*l.DiskRefuse),
+		fmt.Sprintf("waits      pulls %s, refused from %s; sends %s, refused from %s", span(b.PullWait), span(l.PullWait), span(b.SendWait), span(l.SendWait)),
+		fmt.Sprintf("page cache a write takes %s, sends are refused from %s", span(b.PageCacheLock), span(l.PageCacheLock)),
+		"not stored " + numberText(b.PutFailed) + " messages since its start" + because(b.PutFailed.Why.String()),
+	}
+	if b.ID != 0 {
+		behind := unknown + because(b.Behind.Why.String())
+		if b.Behind.Known {
+			behind = inspect.Bytes(b.Behind.Value) + " of its master's commit log"
+		}
+		lines = append(lines, "behind     "+behind)
+	}
+	for _, t := range b.Troubles() {
+		lines = append(lines, warning.sign()+" "+t.Text)
+	}
+	return lines
 }
 
 func yesNo(b bool) string {

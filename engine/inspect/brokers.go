@@ -43,6 +43,7 @@ func (in *Inspector) Brokers(ctx context.Context) (Brokers, error) {
 		announced[i-len(all.Brokers)] = in.askNamesrv(ctx, n)
 	})
 	compareNamesrv(all.Namesrv, announced)
+	all.compareSlaves()
 	for i := range all.Brokers {
 		if b := &all.Brokers[i]; b.Why.Kind != ReasonNone {
 			all.Problems = append(all.Problems, Problem{"runtime info", b.Broker + " at " + b.Address, b.Why})
@@ -74,6 +75,12 @@ func (in *Inspector) askBroker(ctx context.Context, b *BrokerRow) {
 	answered := in.now()
 	b.Reachable, b.RTT = true, answered.Sub(sent)
 	b.read(table, answered)
+	settings, err := in.BrokerConfig(ctx, b.Address)
+	b.Limits = limitsOfBroker(settings)
+	b.Perm = numberOf(settings, "brokerPermission")
+	if err != nil {
+		b.Perm = Unknown(ReasonOf(err))
+	}
 }
 
 // read takes what a broker says of itself; what it does not say stays unknown.
@@ -88,6 +95,8 @@ func (b *BrokerRow) read(table map[string]string, answered time.Time) {
 	b.Disk = diskUse(table)
 	b.PullWait = waitTime(table["pullThreadPoolQueueHeadWaitTimeMills"])
 	b.SendWait = waitTime(table["sendThreadPoolQueueHeadWaitTimeMills"])
+	b.PageCacheLock = waitTime(table["pageCacheLockTimeMills"])
+	b.PutFailed = numberOf(table, "putMessageFailedTimes")
 	b.Started = startOf(table)
 	if d, ok := clockOf(table, answered); ok {
 		b.ClockKnown = true

@@ -94,10 +94,29 @@ type BrokerRow struct {
 	Disk      float64 // used part of the commit log's disk, 0 … 1; negative: unknown
 	// PullWait is how long the oldest pull waits for a thread, SendWait the oldest send.
 	PullWait, SendWait time.Duration
+	PageCacheLock      time.Duration // how long the write under way has taken
+	PutFailed          Number        // messages that it could not store since its start
 	Started            time.Time
 	Clock              time.Duration // its clock minus ours, as far as its answers tell; 0: unknown
 	ClockKnown         bool
+	Perm               Number // what clients may do there (brokerPermission): protocol.PermRead, protocol.PermWrite
+	Limits             BrokerLimits
+	NoMaster           bool              // a slave's: no name server announces its master
+	Behind             Number            // a slave's: bytes of the commit log that its master has and it has not
 	Info               map[string]string // 28, as the broker says it
+}
+
+// BrokerLimits are the settings of a broker (26) beyond which it does no more what it
+// should. What it does not say is what a broker has by default.
+type BrokerLimits struct {
+	// The used parts of a disk from which a broker deletes what is over its time at any
+	// hour of the day, from which it deletes what is not over it, and from which it takes
+	// no messages any more.
+	DiskTidy, DiskClean, DiskRefuse float64
+	// How long a send or a pull may wait for a thread, and a write may take, before
+	// requests are answered that the broker is busy.
+	SendWait, PullWait, PageCacheLock time.Duration
+	Behind                            int64 // bytes from which a slave is not counted on
 }
 
 // NamesrvRow is one name server.

@@ -23,6 +23,8 @@ type Facts struct {
 	Brokers   Brokers
 	// BrokersWhy is why there are no Brokers.
 	BrokersWhy Reason
+	// BrokersLater are the brokers after the last look, as far as they were asked again.
+	BrokersLater Brokers
 	// Unlisted are the queues of topics that members subscribe to and that are missing
 	// from Lag: brokers list what the last heartbeat of the group named.
 	Unlisted map[string][]protocol.MessageQueue
@@ -92,12 +94,20 @@ const (
 	CodeOfflineWithLag  = "offline_with_lag"
 	CodeTagsLeaveOut    = "tags_leave_out"
 
-	CodeGroupPaused        = "group_paused"
-	CodeTopicPaused        = "topic_paused"
-	CodeConfigDiffers      = "config_differs"
-	CodeBrokerUnreachable  = "broker_unreachable"
-	CodeBrokerSlow         = "broker_slow"
-	CodeBrokerDiskFull     = "broker_disk_full"
+	CodeGroupPaused       = "group_paused"
+	CodeTopicPaused       = "topic_paused"
+	CodeConfigDiffers     = "config_differs"
+	CodeBrokerUnreachable = "broker_unreachable"
+	CodeBrokerSlow        = "broker_slow"
+	CodeBrokerDiskFull    = "broker_disk_full"
+	CodeBrokerStoreFails  = "broker_store_fails"
+
+	CodeBrokerReadForbidden  = "broker_read_forbidden"
+	CodeBrokerWriteForbidden = "broker_write_forbidden"
+	CodeMasterAway           = "master_away"
+	CodeSlaveBehind          = "slave_behind"
+	CodeQueuesUnreadable     = "queues_unreadable"
+
 	CodeClocksApart        = "clocks_apart"
 	CodeNamesrvUnreachable = "namesrv_unreachable"
 	CodeNamesrvDiffer      = "namesrv_differ"
@@ -106,7 +116,7 @@ const (
 // rules are all a doctor knows, the causes before what follows from them.
 var rules = []func(v *visit){
 	judgePaused, judgeProxy, judgeOffline, judgeBroadcasting,
-	judgeBrokers, judgeNamesrv, judgeClocks,
+	judgeBrokers, judgeUnreadable, judgeNamesrv, judgeClocks,
 	judgeClientIDs, judgeSubscriptions, judgeModes, judgeSilence, judgeUnknownMembers,
 	judgeAllocation, judgeIdle, judgeReleases, judgeLocks,
 	judgeStuck, judgePulls, judgeThrottling, judgeRates, judgeRetries,
@@ -146,6 +156,7 @@ type visit struct {
 	rows                map[protocol.MessageQueue]*QueueLag // of last
 	holders, heldBefore map[protocol.MessageQueue]soleHold  // of last and of first
 	ages                map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
+	closed              map[protocol.MessageQueue]bool      // nobody can read them
 	paused              bool                                // the whole group: nothing moves by intent
 }
 
@@ -171,6 +182,10 @@ func (v *visit) index() {
 		if m.Info != nil {
 			v.ages[id] = latestTold(m.Info)
 		}
+	}
+	v.closed = make(map[protocol.MessageQueue]bool, len(v.last.Lag.Unreadable))
+	for i := range v.last.Lag.Unreadable {
+		v.closed[v.last.Lag.Unreadable[i].MessageQueue] = true
 	}
 	v.paused = v.last.Lag.Pause.All()
 }

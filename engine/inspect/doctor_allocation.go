@@ -19,7 +19,9 @@ func holdings(m *Members, l *GroupLag, unlisted map[string][]protocol.MessageQue
 		}
 	}
 	for i := range l.Queues {
-		all = append(all, l.Queues[i].MessageQueue)
+		if !slices.ContainsFunc(l.Unreadable, func(u UnreadableQueue) bool { return u.MessageQueue == l.Queues[i].MessageQueue }) {
+			all = append(all, l.Queues[i].MessageQueue) // else there is nobody to have it
+		}
 	}
 	topics, of := byTopic(all)
 	var list []core.Holdings
@@ -309,7 +311,7 @@ func judgeIdle(v *visit) {
 	}
 	most, topic, n := 0, "", map[string]int{}
 	for i := range v.last.Lag.Queues {
-		if q := &v.last.Lag.Queues[i]; !q.Retry {
+		if q := &v.last.Lag.Queues[i]; !q.Retry && !v.closed[q.MessageQueue] {
 			n[q.Topic]++
 		}
 	}

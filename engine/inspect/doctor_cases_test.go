@@ -25,7 +25,7 @@ var doctorCases = map[string]struct {
 	"idle and consumed up to the end for an hour": {edit: func(f *Facts) {
 		everyMember(f, func(_ int, m *Member) {
 			for mq, q := range m.Info.MQTable {
-				q.CommitOffset, q.LastConsumeTimestamp = 1000, visited.Add(-time.Hour).UnixMilli()
+				q.CommitOffset, q.LastConsumeTimestamp = min(q.CommitOffset, 1000), visited.Add(-time.Hour).UnixMilli()
 				m.Info.MQTable[mq] = q
 			}
 		})
@@ -134,7 +134,7 @@ var doctorCases = map[string]struct {
 						m = javaMember(id, s.At, mqOf("orders", int32(k)))
 					}
 					if k == 0 {
-						m.Info.MQTable[mqOf("%RETRY%g", 0)] = m.Info.MQTable[mqOf("orders", 0)]
+						m = javaMember(id, s.At, mqOf("orders", 0), mqOf("%RETRY%g", 0))
 					}
 					s.Members.Members = append(s.Members.Members, m)
 				}
@@ -708,6 +708,15 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"critical commit_ahead"}, says: []string{"90 messages to come may be skipped", "ahead by 90"},
 	},
+	"a member beyond the end of a topic that is new": {
+		edit: func(f *Facts) {
+			lagRow(f, "orders", 0, func(_ int, q *QueueLag) { q.Max, q.Committed = Exact(3), Unknown(Reason{Kind: ReasonNoCommit}) })
+			held(f, "a", mqOf("orders", 0), func(_ int, q *protocol.ProcessQueueInfo) { q.CommitOffset = 100 })
+		},
+		want:      []string{"critical commit_ahead"},
+		says:      []string{"97 messages to come may be skipped", "orders broker-a/0: its member a is at 100 by its own word, the end is 3"},
+		unchecked: "whether orders broker-a/0 goes on",
+	},
 	"a commit that is younger than the end": {edit: func(f *Facts) {
 		lagRow(f, "orders", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(1000+60*int64(i)), Exact(1005+60*int64(i)) })
 	}},
@@ -808,12 +817,89 @@ var doctorCases = map[string]struct {
 		f.Brokers.Brokers[0].Why = Reason{ReasonFailed, "no"}
 	}, unchecked: "the state of broker broker-a from 10.0.0.1:10911: failed: no"},
 	"a broker is slow": {
-		edit: func(f *Facts) { f.Brokers.Brokers[0].PullWait = 900 * time.Millisecond },
-		want: []string{"warning broker_slow"}, says: []string{"the oldest pull waits 900ms"},
+		edit: func(f *Facts) { brokers(f, func(_ int, b *BrokerRow) { b.PullWait = 900 * time.Millisecond }) },
+		want: []string{"warning broker_slow"}, says: []string{"the oldest pull waits 900ms", "so twice within 6.0s"},
+	},
+	"a broker was slow once": {edit: func(f *Facts) {
+		brokers(f, func(i int, b *BrokerRow) { b.RTT = time.Duration(1+i*3000) * time.Millisecond })
+	}},
+	"a broker refuses sends for being busy": {
+		edit: func(f *Facts) { brokers(f, func(_ int, b *BrokerRow) { b.SendWait = 300 * time.Millisecond }) },
+		want: []string{"warning broker_slow"}, says: []string{"busy: a send waits 300ms, they are refused from 200ms"},
+	},
+	"a broker cannot store messages": {
+		edit: func(f *Facts) { brokers(f, func(i int, b *BrokerRow) { b.PutFailed.Value += int64(i) * 7 }) },
+		want: []string{"warning broker_store_fails"}, says: []string{"7 messages could not be stored within 6.0s, 10 since its start"},
+	},
+	"a broker forbids to pull (R313)": {
+		edit: func(f *Facts) {
+			brokers(f, func(_ int, b *BrokerRow) { b.Perm = Exact(2) })
+			for _, mq := range []protocol.MessageQueue{mqOf("orders", 0), mqOf("orders", 1), mqOf("orders", 2), mqOf("orders", 3), mqOf("%RETRY%g", 0)} {
+				lose(f, "a", mq)
+				lose(f, "b", mq)
+				lag(f, func(_ int, l *GroupLag) {
+					l.Unreadable = append(l.Unreadable, UnreadableQueue{MessageQueue: mq, Min: Exact(0), Max: Exact(6100), Read: 4, Write: 4, Perm: protocol.PermWrite})
+				})
+			}
+			lagRow(f, "orders", 1, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(6000+100*int64(i)), Exact(1000) })
+		},
+		want: []string{"critical broker_read_forbidden"},
+		says: []string{"broker broker-a forbids to pull: nothing of it is consumed", "brokerPermission is 2 (-W-), 6 is both", "mqadmin updateBrokerConfig -b 10.0.0.1:10911 -k brokerPermission -v 6", "5 queues of the group are there, where 5,100 messages wait"},
+	},
+	"a broker is read-only": {
+		edit: func(f *Facts) { brokers(f, func(_ int, b *BrokerRow) { b.Perm = Exact(4) }) },
+		want: []string{"warning broker_write_forbidden"}, says: []string{"broker broker-a is set to read-only", "brokerPermission is 4 (R--)"},
+	},
+	"a broker's permission is not known": {edit: func(f *Facts) {
+		brokers(f, func(_ int, b *BrokerRow) { b.Perm = Unknown(Reason{Kind: ReasonDenied}) })
+	}},
+	"a master is away": {
+		edit: func(f *Facts) {
+			slave(f, func(b *BrokerRow) { b.NoMaster = true })
+			slave(f, func(b *BrokerRow) { b.NoMaster, b.ID = true, 2 })
+			f.Brokers.Brokers = f.Brokers.Brokers[1:]
+		},
+		want: []string{"warning master_away"}, says: []string{"broker broker-a has no master: only its slave 1 at 10.0.0.2:10911 is registered"},
+	},
+	"a master is away from an orderly group": {
+		edit: func(f *Facts) {
+			orderly(f)
+			slave(f, func(b *BrokerRow) { b.NoMaster = true })
+			f.Brokers.Brokers = f.Brokers.Brokers[1:]
+		},
+		want: []string{"critical master_away"}, says: []string{"its queues there get no lock"},
+	},
+	"a slave is behind": {
+		edit: func(f *Facts) { slave(f, func(b *BrokerRow) { b.Behind = Exact(300 << 20) }) },
+		want: []string{"warning slave_behind"}, says: []string{"broker broker-a (slave 1) is 300.0 MiB behind its master", "from 256.0 MiB on its master does not count on it"},
+	},
+	"a slave follows": {edit: func(f *Facts) { slave(f, func(*BrokerRow) {}) }},
+	"more write than read queues (R309)": {
+		edit: func(f *Facts) { unread(f, 6, 7, 5) },
+		want: []string{"critical queues_unreadable"},
+		says: []string{"2 queues of orders cannot be read: 12 messages lie there", "not readable: broker-a/4-5", "4 queues to read and 6 to write to", "-t orders -r 6 -w 6 -p 6"},
+	},
+	"more write than read queues, and nothing sent yet": {
+		edit: func(f *Facts) { unread(f, 6, 0) },
+		want: []string{"warning queues_unreadable"}, says: []string{"queue broker-a/4 of orders cannot be read: no message is there"},
+	},
+	"a topic that may only be written to": {
+		edit: func(f *Facts) { unread(f, protocol.PermWrite, 1) },
+		want: []string{"critical queues_unreadable"}, says: []string{"the topic's permission there is -W-", "1 message lies there"},
+	},
+	"a queue that is read no more has no owner": {edit: func(f *Facts) {
+		unread(f, 0, 60)
+		lag(f, func(_ int, l *GroupLag) {
+			l.Queues = append(l.Queues, lagQueue("orders", 4, 0, 60, 60, visited))
+		})
+	}},
+	"a disk is nearly full": {
+		edit: func(f *Facts) { f.Brokers.Brokers[0].Disk = 0.86 },
+		want: []string{"warning broker_disk_full"}, says: []string{"86 % full", "from 85 % what is not, and from 90 % it takes no messages"},
 	},
 	"a disk is full": {
 		edit: func(f *Facts) { f.Brokers.Brokers[0].Disk = 0.91 },
-		want: []string{"warning broker_disk_full"}, says: []string{"91 % full"},
+		want: []string{"critical broker_disk_full"}, says: []string{"91 % full: it takes no messages"},
 	},
 	"the brokers could not be asked": {
 		edit:      func(f *Facts) { f.Brokers, f.BrokersWhy = Brokers{}, Reason{Kind: ReasonUnreachable} },

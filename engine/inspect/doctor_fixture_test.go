@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -34,10 +35,40 @@ func healthy() *Facts {
 		Rows: []SubscriptionRow{{Topic: "orders", Type: "TAG", Cells: []string{"*", "*"}, Same: true, Broker: "*"}},
 	}
 	f.Brokers = Brokers{
-		Brokers: []BrokerRow{{Broker: "broker-a", Address: "10.0.0.1:10911", Reachable: true, RTT: time.Millisecond, Disk: 0.4, ClockKnown: true}},
+		Brokers: []BrokerRow{{Broker: "broker-a", Address: "10.0.0.1:10911", Reachable: true, RTT: time.Millisecond, Disk: 0.4, ClockKnown: true,
+			Limits: limitsOfBroker(nil), Perm: Exact(6), PutFailed: Exact(3)}},
 		Namesrv: []NamesrvRow{{Address: "10.0.0.9:9876", Reachable: true}},
 	}
+	f.BrokersLater = Brokers{At: visited, Brokers: slices.Clone(f.Brokers.Brokers)}
+	f.Brokers.At = visited.Add(-doctorInterval)
 	return f
+}
+
+// brokers changes the brokers they are at both looks at them.
+func brokers(f *Facts, edit func(i int, b *BrokerRow)) {
+	for i, all := range []*Brokers{&f.Brokers, &f.BrokersLater} {
+		for k := range all.Brokers {
+			edit(i, &all.Brokers[k])
+		}
+	}
+}
+
+// slave adds one to a broker.
+func slave(f *Facts, edit func(b *BrokerRow)) {
+	b := f.Brokers.Brokers[0]
+	b.ID, b.Address, b.Role, b.Behind = 1, "10.0.0.2:10911", "SLAVE", Exact(4096)
+	edit(&b)
+	f.Brokers.Brokers = append(f.Brokers.Brokers, b)
+}
+
+// unread adds queues to a topic that are written to and not read.
+func unread(f *Facts, perm int32, messages ...int64) {
+	lag(f, func(_ int, l *GroupLag) {
+		for i, n := range messages {
+			u := UnreadableQueue{MessageQueue: mqOf("orders", 4+int32(i)), Min: Exact(0), Max: Exact(n), Read: 4, Write: 4 + int32(len(messages)), Perm: perm}
+			l.Unreadable = append(l.Unreadable, u)
+		}
+	})
 }
 
 func mqOf(topic string, id int32) protocol.MessageQueue {
@@ -66,8 +97,12 @@ func javaMember(id string, at time.Time, queues ...protocol.MessageQueue) Member
 		StatusTable:     map[string]protocol.ConsumeStatus{"orders": {ConsumeRT: 5, ConsumeOKTPS: 10}},
 	}
 	for _, mq := range queues {
+		commit := int64(0)
+		if !isRetry(mq.Topic) {
+			commit = 1060 + 10*int64(at.Sub(visited)/time.Second)
+		}
 		info.MQTable[mq] = protocol.ProcessQueueInfo{
-			CommitOffset: at.Unix(), Locked: true, LastLockTimestamp: visited.Add(-time.Hour).UnixMilli(),
+			CommitOffset: commit, Locked: true, LastLockTimestamp: visited.Add(-time.Hour).UnixMilli(),
 			LastPullTimestamp: at.Add(-3 * time.Second).UnixMilli(), LastConsumeTimestamp: at.Add(-3 * time.Second).UnixMilli(),
 		}
 	}

@@ -83,8 +83,16 @@ func judgeAhead(v *visit) {
 	var ahead int64
 	for i := range v.last.Lag.Queues {
 		q := &v.last.Lag.Queues[i]
+		if !q.Max.Known {
+			continue
+		}
+		if n := v.aheadByMember(q); n > 0 {
+			ahead += n
+			lines = append(lines, fmt.Sprintf("%v: its member %s is at %s by its own word, the end is %s: ahead by %s", q.MessageQueue, v.holders[q.MessageQueue].member.ClientID, Grouped(q.Max.Value+n), Grouped(q.Max.Value), Grouped(n)))
+			continue
+		}
 		was := v.queues[q.MessageQueue]
-		if was == nil || !was.Committed.Known || !q.Max.Known || !q.Committed.Known || q.Max.Value >= min(was.Committed.Value, q.Committed.Value) {
+		if was == nil || !was.Committed.Known || !q.Committed.Known || q.Max.Value >= min(was.Committed.Value, q.Committed.Value) {
 			continue
 		}
 		n := q.Committed.Value - q.Max.Value
@@ -98,6 +106,17 @@ func judgeAhead(v *visit) {
 		verb(len(lines), "1 queue is", Grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), Plural(ahead, "message")),
 		"Move the group to where it should go on, the beginning when the topic is new: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group),
 		append(capped(lines), "these do not lower the lag that is shown")...)
+}
+
+// aheadByMember is how far a member is beyond the end of a queue by its own word, at both
+// looks, where its broker has not learned of it: brokers of 5.x forget a topic's commits
+// with the topic. 0: it is not.
+func (v *visit) aheadByMember(q *QueueLag) int64 {
+	now, was := v.holders[q.MessageQueue], v.heldBefore[q.MessageQueue]
+	if !v.two() || now.member == nil || was.member == nil || q.Committed.Known && q.Committed.Value > q.Max.Value {
+		return 0
+	}
+	return max(min(now.info.CommitOffset, was.info.CommitOffset)-q.Max.Value, 0)
 }
 
 // judgeTags labels a lag that counts what the group does not read.

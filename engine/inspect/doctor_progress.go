@@ -44,8 +44,8 @@ func (v *visit) stillQueues() []stillQueue {
 		q := &v.last.Lag.Queues[i]
 		was := v.queues[q.MessageQueue]
 		if was == nil || !q.waits() || !was.waits() || q.Pop || q.Committed.Known != was.Committed.Known || q.Committed.Value != was.Committed.Value ||
-			v.last.Lag.Pause.Refuses(q.Topic, q.BrokerName) {
-			continue
+			v.last.Lag.Pause.Refuses(q.Topic, q.BrokerName) || v.closed[q.MessageQueue] {
+			continue // what keeps it is told already
 		}
 		now, held := v.holders[q.MessageQueue]
 		before, heldBefore := v.heldBefore[q.MessageQueue]

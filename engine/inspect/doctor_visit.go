@@ -83,6 +83,9 @@ func (in *Inspector) Facts(ctx context.Context, group string, o DoctorOptions) (
 		}
 		f.Samples = append(f.Samples, look)
 	}
+	if f.BrokersWhy.Kind == ReasonNone {
+		f.BrokersLater, _ = in.Brokers(ctx) // without them nothing is said of what needs two looks
+	}
 	in.readUnlisted(ctx, &f)
 	in.readHeads(ctx, &f)
 	in.readDead(ctx, &f)

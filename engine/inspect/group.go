@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -175,6 +176,29 @@ type QueueLag struct {
 	OwnersWhy    Reason    // why that is not known for sure
 }
 
+// UnreadableQueue is a queue of one of a group's topics that no member may pull from: its
+// broker reads fewer queues than it writes to, or permits no reading.
+type UnreadableQueue struct {
+	protocol.MessageQueue
+	Min, Max    Number
+	Read, Write int32 // queues of the topic there that are read, and written to
+	Perm        int32 // of the topic there, as far as the broker's own permission leaves it
+}
+
+// Why says in a few words why it cannot be read.
+func (u *UnreadableQueue) Why() string { return unreadable(u.QueueID, u.Read, u.Write, u.Perm) }
+
+// unreadable says why a queue cannot be read; "" when it can.
+func unreadable(id, read, write, perm int32) string {
+	switch {
+	case perm&protocol.PermRead == 0:
+		return "not readable: the permission there is " + PermText(perm)
+	case id >= read:
+		return fmt.Sprintf("not readable: of %s there %d are read (readQueueNums)", Plural(int64(max(write, id+1)), "queue"), read)
+	}
+	return ""
+}
+
 // GroupLag is how far a group is behind.
 type GroupLag struct {
 	Group         string
@@ -194,7 +218,10 @@ type GroupLag struct {
 	// Filtered: members read only some tags, so the lag counts others' messages too.
 	Filtered bool
 	Pop      *PopLag // nil: nothing is got by POP
-	Problems []Problem
+	// Unreadable are queues that nobody can read now, sorted. Those that the group has not
+	// committed on are not among Queues, and nothing of them is in Lag.
+	Unreadable []UnreadableQueue
+	Problems   []Problem
 }
 
 // LiveQueue is one queue of a group as brokers and members see it.

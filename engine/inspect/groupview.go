@@ -53,6 +53,7 @@ type groupView struct {
 	queues  []QueueLag
 	tps     float64
 	unread  []string // topics whose queues are not known
+	closed  []UnreadableQueue
 	filter  bool
 	errs    []Problem
 }
@@ -72,9 +73,14 @@ func (r *round) view(ctx context.Context, group string) *groupView {
 	}
 	topics := v.topics()
 	found := make([][]QueueLag, len(topics))
+	closed := make([][]UnreadableQueue, len(topics))
 	failed := make([][]Problem, len(topics))
-	each(len(topics), 0, func(i int) { found[i], failed[i] = v.topicQueues(ctx, topics[i]) })
+	each(len(topics), 0, func(i int) {
+		found[i], failed[i] = v.topicQueues(ctx, topics[i])
+		closed[i] = v.unreadable(ctx, topics[i])
+	})
 	for i, topic := range topics {
+		v.closed = append(v.closed, closed[i]...)
 		if found[i] == nil && failed[i] != nil {
 			v.unread = append(v.unread, topic)
 		}
@@ -192,6 +198,39 @@ func (v *groupView) topicQueues(ctx context.Context, topic string) ([]QueueLag, 
 		list = append(list, *q)
 	}
 	return list, problems
+}
+
+// unreadable are a topic's queues that nobody can read, with what lies in them. Brokers
+// are asked nothing that was not asked for the others, but where they have none.
+func (v *groupView) unreadable(ctx context.Context, topic string) []UnreadableQueue {
+	route, err := v.round.route(ctx, topic)
+	if err != nil || route.Data.Static() || IsLight(topic) {
+		return nil
+	}
+	var list []UnreadableQueue
+	for _, d := range route.Data.QueueDatas {
+		b := v.round.survey.broker(d.BrokerName)
+		var bounds protocol.TopicStats
+		why := Reason{ReasonUnreachable, "no name server knows the broker " + d.BrokerName}
+		for id := range max(d.ReadQueueNums, d.WriteQueueNums) {
+			if unreadable(id, d.ReadQueueNums, d.WriteQueueNums, d.Perm) == "" {
+				continue
+			}
+			if b != nil && bounds == nil && why.Kind != ReasonNone {
+				bounds, err = v.round.stats(ctx, b.addr, topic)
+				why = ReasonOf(err)
+			}
+			u := UnreadableQueue{MessageQueue: protocol.MessageQueue{Topic: topic, BrokerName: d.BrokerName, QueueID: id}, Read: d.ReadQueueNums, Write: d.WriteQueueNums, Perm: d.Perm}
+			if s, ok := bounds[u.MessageQueue]; ok {
+				u.Min, u.Max = Exact(s.MinOffset), Exact(s.MaxOffset)
+			} else {
+				u.Min = Unknown(cmp.Or(why, Reason{ReasonNotFound, "the broker does not list this queue"}))
+				u.Max = u.Min
+			}
+			list = append(list, u)
+		}
+	}
+	return list
 }
 
 func (q *QueueLag) unknown(why Reason) {

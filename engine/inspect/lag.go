@@ -61,7 +61,7 @@ func (in *Inspector) open(ctx context.Context, group string) (*groupView, error)
 func (v *groupView) lag(ctx context.Context) GroupLag {
 	l := GroupLag{
 		Group: v.group, At: v.round.in.now(), Model: v.members.Model, Pause: v.round.survey.pause(v.group),
-		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread,
+		Members: v.memberCount(), Queues: v.queues, ConsumeTPS: v.tps, Filtered: v.filter, UnknownTopics: v.unread, Unreadable: v.closed,
 		Problems: slices.Concat(v.round.survey.problems, v.round.survey.versionless, v.errs),
 	}
 	if l.Members == Exact(0) {

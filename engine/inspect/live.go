@@ -113,7 +113,8 @@ func (v *groupView) explain(t *LiveTopic) {
 	}
 	h := core.Holdings{Group: v.group, Topic: t.Topic}
 	for i := range v.queues {
-		if v.queues[i].Topic == t.Topic {
+		mq := v.queues[i].MessageQueue
+		if mq.Topic == t.Topic && !slices.ContainsFunc(v.closed, func(u UnreadableQueue) bool { return u.MessageQueue == mq }) {
 			h.Queues = append(h.Queues, v.queues[i].MessageQueue)
 		}
 	}

@@ -39,12 +39,25 @@ type brokerJSON struct {
 	RTT       *float64 `json:"rtt_ms"`
 	Clock     *int64   `json:"clock_difference_ms"`
 	Started   timeJSON `json:"started"`
+	Perm      *string  `json:"perm"`
+	PermError string   `json:"perm_error,omitempty"`
+	// The used parts of the disk from which it deletes early, and takes no messages.
+	DiskClean   *float64 `json:"disk_clean"`
+	DiskRefuse  *float64 `json:"disk_refuse"`
+	PutFailed   *int64   `json:"put_failed"`
+	PutError    string   `json:"put_failed_error,omitempty"`
+	Behind      *int64   `json:"behind_bytes"` // a slave's
+	BehindError string   `json:"behind_bytes_error,omitempty"`
+	Troubles    []string `json:"troubles"`
 }
 
 func brokerOf(b *inspect.BrokerRow) brokerJSON {
 	j := brokerJSON{
 		Cluster: b.Cluster, Broker: b.Broker, ID: b.ID, Address: b.Address, Dialled: b.Dialled, Version: namedOrNull(b.Version), Role: b.Role,
-		Reachable: b.Reachable, Error: b.Why.String(), Started: timeJSON(b.Started),
+		Reachable: b.Reachable, Error: b.Why.String(), Started: timeJSON(b.Started), Troubles: emptyList(troubleTexts(b)),
+	}
+	if b.ID != 0 {
+		j.Behind, j.BehindError = numberJSON(b.Behind)
 	}
 	if b.Why.Kind != inspect.ReasonNone {
 		return j
@@ -53,6 +66,13 @@ func brokerOf(b *inspect.BrokerRow) brokerJSON {
 	j.InTPS, j.OutTPS, j.PullWait, j.SendWait, j.RTT = &b.InTPS, &b.OutTPS, &pull, &send, &rtt
 	if b.Disk >= 0 {
 		j.Disk = &b.Disk
+	}
+	j.DiskClean, j.DiskRefuse = &b.Limits.DiskClean, &b.Limits.DiskRefuse
+	j.PutFailed, j.PutError = numberJSON(b.PutFailed)
+	if b.Perm.Known {
+		j.Perm = new(inspect.PermText(int32(b.Perm.Value)))
+	} else {
+		j.PermError = b.Perm.Why.String()
 	}
 	if b.ClockKnown {
 		ms := b.Clock.Milliseconds()
@@ -70,7 +90,10 @@ func newBrokerList(e *env) *cobra.Command {
 		Long: `Lists every broker address that the name servers announce, slaves too, and asks each how it is.
 IN and OUT are messages a second over the last ten seconds, DISK the used part of the disk that holds
 the commit log, PULL WAIT how long the oldest pull waits for a thread. CLOCK is the broker's clock
-minus ours, as far as its answers tell: to the second. DIALLED is there when address_map of the
+minus ours, as far as its answers tell: to the second. PERM is what the broker lets clients do
+(brokerPermission), BEHIND how much of its master's commit log a slave has not got. The last column
+says what keeps a broker from what it is for: its permission, a disk over a limit, requests that it
+refuses for being busy, a master that is not there, a clock that is off. DIALLED is there when address_map of the
 configuration has another address dialled than the announced one.
 
 A name server that announces other addresses than the first one is marked with the brokers in
@@ -104,25 +127,51 @@ which it differs.`,
 // brokerTable has a column of the addresses dialled where some are mapped.
 func brokerTable(e *env, brokers []inspect.BrokerRow) []byte {
 	mapped := slices.ContainsFunc(brokers, func(b inspect.BrokerRow) bool { return b.Dialled != "" })
-	rows := [][]string{{"CLUSTER", "BROKER", "ID", "ADDRESS", "DIALLED", "ROLE", "VERSION", "IN/S", "OUT/S", "DISK", "PULL WAIT", "CLOCK", "UP", ""}}
+	rows := [][]string{{"CLUSTER", "BROKER", "ID", "ADDRESS", "DIALLED", "ROLE", "VERSION", "IN/S", "OUT/S", "DISK", "PULL WAIT", "CLOCK", "UP", "PERM", "BEHIND", ""}}
 	for i := range brokers {
 		b := &brokers[i]
 		row := []string{b.Cluster, b.Broker, strconv.FormatInt(b.ID, 10), b.Address, cmp.Or(b.Dialled, b.Address), b.Role, cmp.Or(b.Version, textUnknown)}
 		if b.Why.Kind != inspect.ReasonNone {
-			rows = append(rows, append(row, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, b.Why.String()))
+			rows = append(rows, append(row, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, textUnknown, behindText(b), b.Why.String()))
 			continue
 		}
 		rows = append(rows, append(row,
 			strconv.FormatFloat(b.InTPS, 'f', 1, 64), strconv.FormatFloat(b.OutTPS, 'f', 1, 64), diskText(b.Disk), inspect.Span(b.PullWait),
-			clockText(b), ageText(b.Started, e.now()), ""))
+			clockText(b), ageText(b.Started, e.now()), permText(b), behindText(b), strings.Join(troubleTexts(b), "; ")))
 	}
 	if mapped {
-		return appendTable(nil, "llrllllrrrrrrl", rows)
+		return appendTable(nil, "llrllllrrrrrrlrl", rows)
 	}
 	for i, row := range rows {
 		rows[i] = slices.Delete(row, brokerDialled, brokerDialled+1)
 	}
-	return appendTable(nil, "llrlllrrrrrrl", rows)
+	return appendTable(nil, "llrlllrrrrrrlrl", rows)
+}
+
+func permText(b *inspect.BrokerRow) string {
+	if !b.Perm.Known {
+		return textUnknown
+	}
+	return inspect.PermText(int32(b.Perm.Value))
+}
+
+// behindText is how far a slave is behind its master; "" of a master.
+func behindText(b *inspect.BrokerRow) string {
+	switch {
+	case b.ID == 0:
+		return ""
+	case !b.Behind.Known:
+		return textUnknown
+	}
+	return inspect.Bytes(b.Behind.Value)
+}
+
+func troubleTexts(b *inspect.BrokerRow) []string {
+	var texts []string
+	for _, t := range b.Troubles() {
+		texts = append(texts, t.Text)
+	}
+	return texts
 }
 
 // brokerDialled is the column of the address dialled.
