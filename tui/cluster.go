@@ -63,12 +63,17 @@ type TailPosition struct {
 
 // TailBatch is what came since the last one.
 type TailBatch struct {
-	Messages []engine.Message // that match, in about the order in which they were stored
+	Messages []engine.Message // that passed one filter, in about the order in which they were stored
 	Unread   []string         // records that could not be read, each as a line
-	// Seen and Matched count since the tail began; Behind is what is left until the
-	// end of all queues, unknown when negative.
-	Seen, Matched, Behind int64
-	Notice                string // a queue that fails, a filter that takes too long
+	// Filter is the number of the filter that Messages passed: see SetFilter. Of what was
+	// read it has looked at Looked messages, of which Matched passed.
+	Filter          int
+	Looked, Matched int64
+	// Seen counts what was read since the tail began, Missed what filters before this one
+	// let pass by: it is not looked at again. Behind is what is left until the end of all
+	// queues, unknown when negative.
+	Seen, Missed, Behind int64
+	Notice               string // a queue that fails, a filter that takes too long
 }
 
 // Tail is a reading of a topic without any group. Close ends it and waits.
@@ -76,8 +81,9 @@ type Tail interface {
 	// Next waits for the next batch. A reader that does not come in time makes the
 	// tail pull less, nothing is lost.
 	Next(ctx context.Context) (TailBatch, error)
-	// SetFilter takes effect for what is read from now on.
-	SetFilter(f inspect.Filter) error
+	// SetFilter takes effect for what is read from now on; number tells it from the ones
+	// before, of which the request's is 0. What is on its way has passed an older one.
+	SetFilter(number int, f inspect.Filter) error
 	Close()
 }
 

@@ -34,10 +34,10 @@ type (
 	}
 	// tailMsg is a batch.
 	tailMsg struct {
-		ticket                int
-		rows                  []*tailRow
-		seen, matched, behind int64
-		notice, err           string
+		ticket      int
+		rows        []*tailRow
+		counts      TailBatch // without its messages
+		notice, err string
 	}
 	// tailBodyMsg is a body made readable.
 	tailBodyMsg struct {
@@ -52,14 +52,14 @@ type (
 		tracks []inspect.Track
 		err    string
 	}
-	// tailSievedMsg says which of the kept messages pass a filter that is in force from
-	// now on.
+	// tailSievedMsg says which rows pass a filter that they have not passed on their way.
 	tailSievedMsg struct {
-		ticket int
-		text   string
-		passes map[uint64]bool // nil: all
-		upTo   uint64          // rows from here on have passed already
-		err    string
+		ticket   int
+		sieve    tailSieve
+		rows     []*tailRow
+		verdicts map[uint64]bool
+		notice   string
+		err      string
 	}
 	// tailQueuesMsg are the queues to choose from.
 	tailQueuesMsg struct {
@@ -99,7 +99,8 @@ func (c commands) closeTail(t Tail) tea.Cmd {
 func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		b, err := t.Next(ctx)
-		m := tailMsg{ticket: ticket, rows: tailRows(&b), seen: b.Seen, matched: b.Matched, behind: b.Behind, notice: SafeText(b.Notice)}
+		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: SafeText(b.Notice)}
+		m.counts.Messages, m.counts.Unread = nil, nil
 		if err != nil && !errors.Is(err, context.Canceled) {
 			m.err = errorText(err)
 		}
@@ -195,30 +196,28 @@ func (c commands) tracks(cl Cluster, r *tailRow, ticket int) tea.Cmd {
 	})
 }
 
-// sieve puts a filter in force and looks which of the kept messages pass it.
-func (c commands) sieve(t Tail, text string, f inspect.Filter, rows []*tailRow, ticket int) tea.Cmd {
+// sieve looks which rows pass a filter, and puts it in force before where t is not nil.
+// What there is no time for is left without a verdict, to be asked about again.
+func (c commands) sieve(t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
 	return c.within(sieveLimit, func(ctx context.Context) tea.Msg {
-		m := tailSievedMsg{ticket: ticket, text: text}
-		matcher, err := f.Compile()
+		m := tailSievedMsg{ticket: ticket, sieve: s, rows: rows, verdicts: make(map[uint64]bool)}
+		matcher, err := s.filter.Compile()
 		if err == nil && t != nil {
-			err = t.SetFilter(f)
+			err = t.SetFilter(s.number, s.filter)
 		}
 		if err != nil {
 			m.err = errorText(err)
 			return m
 		}
-		if text == "" {
-			return m
-		}
-		m.passes = make(map[uint64]bool)
 		for _, r := range rows {
-			m.upTo = r.seq + 1
-			if r.message == nil || matcher.Match(ctx, r.message) {
-				m.passes[r.seq] = true
-			}
+			passes := r.message == nil || matcher.Match(ctx, r.message)
 			if ctx.Err() != nil {
-				break // the rest is let through, as the newest are
+				break
 			}
+			m.verdicts[r.seq] = passes
+		}
+		if n := matcher.Counts(); n.Failed > 0 {
+			m.notice = SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, plural(n.Seen, "kept message"), n.Why))
 		}
 		return m
 	})

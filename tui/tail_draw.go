@@ -88,9 +88,20 @@ func (v tailView) view(w, h int) string {
 // drawCounts is the line above: what is read and what comes of it.
 func (v *tailView) drawCounts(c *canvas) {
 	th := v.env.th
-	right := fmt.Sprintf("seen %s · match %s · kept %s/%s ", grouped(v.total.Seen), grouped(v.total.Matched), grouped(int64(len(v.ring.rows))), grouped(keepRows))
-	if v.w < 80 {
-		right = fmt.Sprintf("%s of %s ", short(float64(v.total.Matched)), short(float64(v.total.Seen)))
+	looked, matched, missed := v.sifted()
+	unseen := ""
+	switch {
+	case v.filter == "" && missed > 0:
+		unseen = grouped(missed) + " left out by filters · "
+	case v.filter != "" && missed+v.sieve.gone > 0:
+		unseen = grouped(missed+v.sieve.gone) + " not looked at · "
+	}
+	right := fmt.Sprintf("seen %s · match %s · %skept %s/%s ", grouped(v.total.Seen), grouped(matched), unseen, grouped(int64(len(v.ring.rows))), grouped(keepRows))
+	switch {
+	case v.w < 80:
+		right = fmt.Sprintf("%s of %s ", short(float64(matched)), short(float64(looked)))
+	case v.w < besideFrom && unseen != "":
+		right = fmt.Sprintf("match %s · %s", grouped(matched), strings.TrimSuffix(unseen, "· "))
 	}
 	left := []segment{{th.text, " " + v.fromText() + " · " + v.queuesText()}}
 	if v.filter != "" {
@@ -226,16 +237,34 @@ func (v *tailView) emptyReason() []string {
 		return []string{"", failure.sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
 	case v.opening, v.tail == nil && e.o.OpenTail != nil:
 		return []string{"", "opening " + SafeText(v.request.Topic) + " …"}
-	case v.filter != "" && len(v.ring.rows) > 0:
-		return []string{"", "No message matches  /" + SafeText(v.filter), plural(len(v.ring.rows), "kept message") + " hidden by the filter; a text looks into bodies, key:K and tag:T do not", "esc clear filter"}
-	case v.filter != "" && v.total.Seen > 0:
-		return []string{"", fmt.Sprintf("none of %s matches  /%s", plural(v.total.Seen, "message"), SafeText(v.filter)), "esc clear filter"}
+	case v.filter != v.applied || v.sieving || v.late:
+		return []string{"", "looking for  /" + SafeText(v.filter) + " …"}
+	case v.filter != "" && v.sieveErr == "" && v.total.Seen > 0:
+		return v.noMatch()
 	case v.total.Behind == 0 && v.group != "" && v.request.From.Earliest:
 		return []string{"", "group " + SafeText(v.group) + " has no dead letters", "one that comes is shown"}
 	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):
 		return []string{"", "there is no message from there to the end; what comes is shown"}
 	}
 	return []string{"", "no message yet: " + v.fromText() + " on", e.keys.first("seek-time") + " from a time   " + e.keys.first("seek-offset") + " from an offset   " + e.keys.first("queues") + " queues"}
+}
+
+// noMatch says what the filter has looked at, what it has not, and why.
+func (v *tailView) noMatch() []string {
+	looked, _, missed := v.sifted()
+	lines := []string{"", "No message of the " + grouped(looked) + " looked at matches  /" + SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
+	var parts []string
+	if v.sieve.gone > 0 {
+		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", grouped(v.sieve.gone), grouped(keepRows)))
+	}
+	if missed > 0 {
+		parts = append(parts, grouped(missed)+" did not pass the filter before and were not kept")
+	}
+	if len(parts) > 0 {
+		lines = append(lines, "", plural(missed+v.sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
+			v.env.keys.first("seek-time")+" from a time   "+v.env.keys.first("seek-offset")+" from an offset   reads them with this filter")
+	}
+	return append(lines, "esc clear filter")
 }
 
 func (v *tailView) drawHistogram(c *canvas) {

@@ -38,6 +38,7 @@ type tailRow struct {
 	size     int    // of the body
 	bytes    int    // that keeping it takes
 	retries  int32
+	filter   int    // number of the filter that it has passed
 	decoder  string // that reads it: json, text, hex
 }
 
@@ -45,7 +46,9 @@ type tailRow struct {
 func tailRows(b *TailBatch) []*tailRow {
 	rows := make([]*tailRow, 0, len(b.Messages)+len(b.Unread))
 	for i := range b.Messages {
-		rows = append(rows, newTailRow(&b.Messages[i]))
+		r := newTailRow(&b.Messages[i])
+		r.filter = b.Filter
+		rows = append(rows, r)
 	}
 	for _, text := range b.Unread {
 		text, _ = safeHead([]byte(text), rowCells)
@@ -130,8 +133,8 @@ type tailRing struct {
 	next    uint64 // sequence number of the next row
 }
 
-// add takes rows in and lets the oldest go.
-func (r *tailRing) add(rows []*tailRow) {
+// add takes rows in and lets the oldest go, which it gives.
+func (r *tailRing) add(rows []*tailRow) (gone []*tailRow) {
 	if r.next == 0 {
 		r.next = 1
 	}
@@ -150,6 +153,7 @@ func (r *tailRing) add(rows []*tailRow) {
 		r.dropped += int64(drop)
 		kept := make([]*tailRow, len(r.rows)-drop, max(2*(len(r.rows)-drop), 64))
 		copy(kept, r.rows[drop:])
-		r.rows = kept
+		gone, r.rows = r.rows[:drop], kept
 	}
+	return gone
 }

@@ -28,7 +28,7 @@ type fakeTail struct {
 
 func (f *fakeTail) Next(context.Context) (TailBatch, error) { return TailBatch{}, nil }
 
-func (f *fakeTail) SetFilter(x inspect.Filter) error {
+func (f *fakeTail) SetFilter(_ int, x inspect.Filter) error {
 	f.filters = append(f.filters, x)
 	return f.refuse
 }
@@ -57,7 +57,7 @@ func tailRecord(t testing.TB, change func(r *protocol.Record)) engine.Message {
 
 // tailFixture is a batch of all sorts.
 func tailFixture(t testing.TB) *TailBatch {
-	b := &TailBatch{Seen: 84_120, Matched: 1204, Behind: 312}
+	b := &TailBatch{Seen: 84_120, Looked: 84_120, Matched: 1204, Behind: 312}
 	for i := range 30 {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueID, r.QueueOffset = int32(i%8), 18_249_000+int64(i)
@@ -108,7 +108,7 @@ func (d *driver) tail() *tailView {
 
 // batch hands a batch to the tail view.
 func (d *driver) batch(b *TailBatch) *driver {
-	d.send(tailMsg{ticket: d.tail().ticket, rows: tailRows(b), seen: b.Seen, matched: b.Matched, behind: b.Behind, notice: b.Notice})
+	d.send(tailMsg{ticket: d.tail().ticket, rows: tailRows(b), counts: *b, notice: b.Notice})
 	return d
 }
 
@@ -133,7 +133,7 @@ func TestGoldenTail(t *testing.T) {
 			d.later(time.Second).keys("k")
 			d.send(tailTracksMsg{ticket: d.tail().ticket, seq: d.tail().current().seq, tracks: tracks})
 			more := tailFixture(t)
-			more.Messages, more.Seen, more.Matched = more.Messages[:12], 84_900, 1216
+			more.Messages, more.Seen, more.Looked, more.Matched = more.Messages[:12], 84_900, 84_900, 1216
 			return d.batch(more)
 		},
 		"tail-empty": func(t *testing.T, w, h int) *driver {
@@ -142,13 +142,13 @@ func TestGoldenTail(t *testing.T) {
 		},
 		"tail-error": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders", nil, nil)
-			d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders does not exist: no name server knows it", behind: -1})
+			d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders does not exist: no name server knows it"})
 			return d
 		},
 		"tail-filter": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
 			d.keys("/").typing("amount\":11").keys("enter").later(time.Second)
-			return d.keys("k")
+			return d.batch(&TailBatch{Filter: 1, Looked: 680, Seen: 84_800, Missed: 82_916}).keys("k")
 		},
 		"tail-bad": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
@@ -159,7 +159,7 @@ func TestGoldenTail(t *testing.T) {
 			return d.keys("k", "x", "z")
 		},
 		"tail-dead": func(t *testing.T, w, h int) *driver {
-			b := &TailBatch{Seen: 3, Matched: 3}
+			b := &TailBatch{Seen: 3, Looked: 3, Matched: 3}
 			for i := range 3 {
 				b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 					r.Topic, r.QueueID, r.QueueOffset = "%DLQ%order-settle", 0, int64(40+i)
@@ -272,6 +272,68 @@ func TestTailFilters(t *testing.T) {
 	if d.tail().err != "" {
 		t.Errorf("a bad filter ended the tail: %s", d.tail().err)
 	}
+}
+
+// keyed is a batch of messages with these keys that passed a filter on their way.
+func keyed(t testing.TB, filter int, keys ...string) *TailBatch {
+	b := &TailBatch{Filter: filter}
+	for _, key := range keys {
+		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.Properties[2].Value = key }))
+	}
+	return b
+}
+
+// keys are those of the listed messages.
+func (v *tailView) keys() (keys []string) {
+	for i := range v.list.Len() {
+		keys = append(keys, v.row(v.list.Key(i)).key)
+	}
+	return keys
+}
+
+// What was on its way when a filter came into force has passed another one: it is looked
+// at before it is shown, and what the filter never saw is said.
+func TestTailShowsNoStranger(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, keyed(t, 0, "a", "b"))
+	d.keys("/").typing("key:a").keys("enter").later(time.Second)
+	v := d.tail()
+	v.take(tailMsg{rows: tailRows(keyed(t, 0, "b", "a"))})
+	if diff := cmp.Diff(v.keys(), []string{"a"}); diff != "" {
+		t.Errorf("before anybody has looked (-got +want):\n%s", diff)
+	}
+	d.batch(keyed(t, 0, "b", "a")).batch(keyed(t, 1, "a")).batch(keyed(t, 0, "b"))
+	if diff := cmp.Diff(d.tail().keys(), []string{"a", "a", "a"}); diff != "" {
+		t.Errorf("listed (-got +want):\n%s", diff)
+	}
+	d.keys("k").batch(keyed(t, 0, "a")).later(time.Second)
+	if diff := cmp.Diff(d.tail().keys(), []string{"a", "a", "a"}); diff != "" {
+		t.Errorf("a list that stands (-got +want):\n%s", diff)
+	}
+	d.keys("f", "/", "ctrl+u").typing("key:b").keys("enter").later(time.Second).batch(keyed(t, 1, "a"))
+	if diff := cmp.Diff(d.tail().keys(), []string{"b", "b", "b"}); diff != "" {
+		t.Errorf("by the next filter (-got +want):\n%s", diff)
+	}
+	d.keys("esc").later(time.Second)
+	if n := d.tail().list.Len(); n != 8 {
+		t.Errorf("%d messages without a filter, want all 8", n)
+	}
+}
+
+// That no message matches is said of those that the filter has looked at, with how many
+// it has not, and why.
+func TestTailSaysWhatItsFilterHasNotLookedAt(t *testing.T) {
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
+	full := keyed(t, 0, strings.Split(strings.Repeat("a ", keepRows), " ")[:keepRows]...)
+	full.Seen, full.Looked, full.Matched = keepRows, keepRows, keepRows
+	d.batch(full)
+	more := keyed(t, 0, "a", "a", "a")
+	more.Seen, more.Looked, more.Matched = keepRows+3, keepRows+3, keepRows+3
+	d.batch(more).keys("/").typing("key:b").keys("enter").later(time.Second)
+	d.see("No message of the 5,000 looked at matches  /key:b").see("3 messages not looked at: 3 are kept no more").see("3 not looked at · kept 5,000/5,000")
+	d.batch(&TailBatch{Filter: 1, Seen: keepRows + 10, Looked: 7}).see("of the 5,007 looked at")
+	d.keys("/", "ctrl+u").typing("key:c").see("looking for  /key:c …").keys("enter").later(time.Second).batch(&TailBatch{Filter: 2, Seen: keepRows + 10, Missed: 7})
+	d.see("10 messages not looked at: 3 are kept no more").see("7 did not pass the filter before")
+	d.keys("esc").later(time.Second).batch(&TailBatch{Filter: 3, Seen: keepRows + 10, Missed: 7}).see("7 left out by filters · kept 5,000/5,000")
 }
 
 // A charset is for all that is shown of bodies, also of those that are there already,
@@ -609,7 +671,7 @@ func TestAStoppedTailDoesNotFollow(t *testing.T) {
 	for _, size := range sizes[1:] {
 		d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, tailFixture(t))
 		d.see("follow ─╮")
-		d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders-paid is gone from broker-a", behind: -1})
+		d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders-paid is gone from broker-a"})
 		d.see("stopped, ctrl-r again ─╮").miss("follow ─╮")
 	}
 }

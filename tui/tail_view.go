@@ -52,6 +52,7 @@ type tailView struct {
 	total  TailBatch // the newest counts
 	rates  [histogram]int64
 	rateAt int64 // second of the newest
+	letGo  int64 // messages that are kept no more
 	errors int   // rows that cannot be read
 	noted  string
 	noteAt time.Time
@@ -59,11 +60,12 @@ type tailView struct {
 	filter   string // as typed
 	want     inspect.Filter
 	wantAt   time.Time
-	applied  string // in force, as request.Filter
+	applied  string // the last that was to come into force, as request.Filter
+	sieve    tailSieve
+	sieves   int // number of the last
 	sieving  bool
+	late     bool // rows have come that it has not looked at
 	sieveErr string
-	passes   map[uint64]bool // of the rows that were kept when it came into force; nil: all
-	upTo     uint64
 
 	moved   time.Time
 	wrap    bool
@@ -98,8 +100,9 @@ const dlqPrefix = "%DLQ%"
 // renew forgets all messages; answers that are on their way are for nobody.
 func (v *tailView) renew() {
 	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.newTicket(), nil, false, false, ""
-	v.ring, v.shown, v.first, v.frozen, v.passes, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, nil, false
-	v.total, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, bodyKey{}, 0
+	v.ring, v.shown, v.first, v.frozen, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, false
+	v.sieve, v.sieves, v.sieving, v.late, v.sieveErr = tailSieve{}, 0, false, false, ""
+	v.total, v.letGo, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, 0, bodyKey{}, 0
 	v.rates = [histogram]int64{}
 	v.list.SetKeys(nil)
 	v.list.ClearMarks()
@@ -162,6 +165,7 @@ func (v *tailView) reopen() request {
 	v.renew()
 	v.request.Filter = v.want
 	v.applied = v.filter
+	v.sieve.text, v.sieve.filter = v.filter, v.want
 	return r
 }
 
@@ -190,11 +194,7 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 		v.tracks = append(slices.Clip(v.tracks), msg)
 		v.tracks = v.tracks[max(len(v.tracks)-keepTracks, 0):]
 	case tailSievedMsg:
-		v.sieving, v.sieveErr, v.applied = false, msg.err, msg.text
-		if msg.err == "" {
-			v.passes, v.upTo = msg.passes, msg.upTo
-		}
-		v.arrange()
+		v.sieved(msg)
 	case resendPlanMsg:
 		if msg.err != "" {
 			return v, refuseRequest{"resend: " + msg.err}
@@ -220,15 +220,15 @@ func (v *tailView) take(msg tailMsg) {
 		v.err = msg.err
 		return
 	}
-	v.ring.add(msg.rows)
-	v.total.Seen, v.total.Matched, v.total.Behind = msg.seen, msg.matched, msg.behind
-	if msg.notice != "" {
-		v.noted, v.noteAt = msg.notice, v.env.now
-	}
+	v.forget(v.ring.add(msg.rows))
+	v.total = msg.counts
+	v.note(msg.notice)
 	for _, r := range msg.rows {
 		if r.bad != "" {
 			v.errors++
 		}
+		_, judged := v.verdict(r)
+		v.late = v.late || !judged
 		if r.message != nil && !slices.Contains(v.names, r.broker) {
 			v.names = append(slices.Clip(v.names), r.broker)
 			v.brief = newShortener(v.names)
@@ -240,12 +240,24 @@ func (v *tailView) take(msg tailMsg) {
 	}
 }
 
+// note shows what the tail or a filter has to say for a while.
+func (v *tailView) note(text string) {
+	if text != "" {
+		v.noted, v.noteAt = text, v.env.now
+	}
+}
+
 // arrange shows the kept rows that pass the filter.
 func (v *tailView) arrange() {
 	v.shown = v.ring.rows
+	v.rekey()
+}
+
+// rekey lists those of the shown rows that pass the filter.
+func (v *tailView) rekey() {
 	keys := make([]uint64, 0, len(v.shown))
 	for _, r := range v.shown {
-		if v.lets(r) {
+		if passes, _ := v.verdict(r); passes {
 			keys = append(keys, r.seq)
 		}
 	}
@@ -254,12 +266,6 @@ func (v *tailView) arrange() {
 		v.first = v.shown[0].seq
 	}
 	v.list.SetKeys(keys)
-}
-
-// lets reports whether a row passes the filter: those that came after it have passed
-// already.
-func (v *tailView) lets(r *tailRow) bool {
-	return v.passes == nil || r.seq >= v.upTo || v.passes[r.seq]
 }
 
 // row finds a shown row; their numbers have no gaps.
@@ -304,10 +310,8 @@ func (v tailView) due() (page, request) {
 		v.reading = true
 		cmds = append(cmds, v.cmds.nextOfTail(v.tail, v.ticket))
 	}
-	if (v.filter != v.applied || v.filter != "" && v.request.Filter.Charset != v.env.charset) && !v.sieving && v.env.now.Sub(v.wantAt) >= sieveAfter && !v.opening {
-		v.want.Charset = v.env.charset
-		v.sieving, v.request.Filter = true, v.want
-		cmds = append(cmds, v.cmds.sieve(v.tail, v.filter, v.want, v.ring.rows, v.ticket))
+	if !v.sieving && !v.opening {
+		cmds = append(cmds, v.beginSieve())
 	}
 	r := v.current()
 	if r != nil && r.message != nil {
@@ -320,10 +324,11 @@ func (v tailView) due() (page, request) {
 			cmds = append(cmds, v.cmds.tracks(v.env.o.Inspect, r, v.ticket))
 		}
 	}
-	if len(cmds) == 0 {
+	cmd := tea.Batch(cmds...)
+	if cmd == nil {
 		return v, nil
 	}
-	return v, runRequest{cmd: tea.Batch(cmds...)}
+	return v, runRequest{cmd: cmd}
 }
 
 // status is what stands round the view.

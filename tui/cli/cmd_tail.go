@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
@@ -192,7 +193,13 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 	if t.filter, err = f.filter(); err != nil {
 		return nil, err
 	}
-	t.keep = t.filter.Match
+	only := &sieve{Matcher: t.filter}
+	t.keep = func(ctx context.Context, m *engine.Message) *sieve {
+		if only.Match(ctx, m) {
+			return only
+		}
+		return nil
+	}
 	if f.tag != "" {
 		t.expression = f.tag
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"eyeq/engine"
@@ -33,9 +34,10 @@ type tailer struct {
 	from       position
 	until      *position // nil: for ever
 	filter     *inspect.Matcher
-	keep       func(ctx context.Context, m *engine.Message) bool
+	// keep gives the sieve that lets a message pass; nil: it is not wanted.
+	keep func(ctx context.Context, m *engine.Message) *sieve
 	// emit takes a message; more is false when no more is wanted.
-	emit func(m *engine.Message) (more bool, err error)
+	emit func(m *keptMessage) (more bool, err error)
 	// unread takes a record that cannot be read.
 	unread func(mq engine.MessageQueue, offset int64, reason string) error
 	// pause is called when nothing more can be emitted for now.
@@ -57,12 +59,25 @@ type tailQueue struct {
 	next   int64
 	end    int64 // read up to before it; -1 is none
 	max    int64 // the broker's, as it said last
-	buffer []engine.Message
+	buffer []keptMessage
 
 	begun      bool // its start is known
 	paused     bool // in the consumer
 	idle, done bool
 	failing    bool
+}
+
+// sieve is a filter with the number by which its giver knows it.
+type sieve struct {
+	*inspect.Matcher
+	number int
+	missed atomic.Int64 // what sieves before it had let pass by when it was first used
+}
+
+// keptMessage is a message with the sieve that it has passed.
+type keptMessage struct {
+	engine.Message
+	by *sieve
 }
 
 // tailStart is where a queue begins and ends, or why that is not known.

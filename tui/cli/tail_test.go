@@ -254,10 +254,10 @@ func sandboxTailer(t *testing.T, sb *sandbox.Sandbox, n int32, from position, un
 	tl = &tailer{
 		client: sandboxtest.Client(t, sb, nil), timeout: 3 * time.Second, topic: "t",
 		expression: "*", from: from, until: until, giveUp: 3 * time.Second, now: time.Now,
-		keep:  func(context.Context, *engine.Message) bool { return true },
+		keep:  func(context.Context, *engine.Message) *sieve { return &sieve{} },
 		pause: func() error { return nil }, notice: func(string) {},
 		unread: func(engine.MessageQueue, int64, string) error { return nil },
-		emit: func(m *engine.Message) (bool, error) {
+		emit: func(m *keptMessage) (bool, error) {
 			*got = append(*got, fmt.Sprintf("%d@%d", m.QueueID(), m.Stored().Unix()-epoch))
 			return true, nil
 		},
@@ -384,7 +384,7 @@ func TestTailSilentBrokerBesideABusyOne(t *testing.T) {
 		tl, _ := sandboxTailer(t, sb, 2, position{kind: posLatest}, nil)
 		sb.SetFault(func(r sandbox.Request) sandbox.Fault { return sandbox.Fault{Drop: r.Broker == "broker-b"} })
 		printed := 0
-		tl.emit = func(m *engine.Message) (bool, error) {
+		tl.emit = func(m *keptMessage) (bool, error) {
 			printed++
 			if held := time.Since(m.Stored()); held > tailPatience+time.Millisecond {
 				t.Errorf("message %d is printed %v after it was stored, want at most %v", printed, held, tailPatience)
@@ -514,7 +514,7 @@ func TestTailFollowsNewQueues(t *testing.T) {
 func TestTailOutputCounts(t *testing.T) {
 	var b bytes.Buffer
 	o := &tailOutput{format: "raw", w: bufio.NewWriter(&b), left: 2}
-	m := makeMessage(t, protocol.Record{Body: []byte("x")})
+	m := &keptMessage{Message: *makeMessage(t, protocol.Record{Body: []byte("x")})}
 	if more, _ := o.emit(m); !more {
 		t.Error("ends after one of two")
 	}

@@ -64,8 +64,8 @@ type tailOutput struct {
 }
 
 // emit implements tailer.emit.
-func (o *tailOutput) emit(m *engine.Message) (more bool, err error) {
-	b := o.scratch.buf[:0]
+func (o *tailOutput) emit(kept *keptMessage) (more bool, err error) {
+	m, b := &kept.Message, o.scratch.buf[:0]
 	switch o.format {
 	case "json":
 		b = o.scratch.append(b, m)

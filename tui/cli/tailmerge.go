@@ -55,7 +55,7 @@ func (m *tailMerge) behind() (n int64) {
 }
 
 // put adds messages to a queue; of one that has enough no more is pulled.
-func (m *tailMerge) put(q *tailQueue, messages []engine.Message) {
+func (m *tailMerge) put(q *tailQueue, messages []keptMessage) {
 	if had := len(q.buffer); len(messages) > 0 {
 		q.buffer = append(q.buffer, messages...)
 		if had == 0 {
@@ -69,7 +69,7 @@ func (m *tailMerge) put(q *tailQueue, messages []engine.Message) {
 }
 
 // pop takes the message that was stored first.
-func (m *tailMerge) pop() *engine.Message {
+func (m *tailMerge) pop() *keptMessage {
 	m.popped++
 	q := m.ready[0]
 	first := &q.buffer[0]

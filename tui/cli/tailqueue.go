@@ -110,8 +110,7 @@ func (t *tailer) empty(now time.Time) bool {
 
 // sort keeps the messages that were asked for; one beyond what was asked for ends
 // the queue.
-func (t *tailer) sort(ctx context.Context, q *tailQueue, messages []engine.Message) []engine.Message {
-	kept := messages[:0]
+func (t *tailer) sort(ctx context.Context, q *tailQueue, messages []engine.Message) (kept []keptMessage) {
 	for i := range messages {
 		m := &messages[i]
 		switch {
@@ -123,8 +122,9 @@ func (t *tailer) sort(ctx context.Context, q *tailQueue, messages []engine.Messa
 			return kept
 		case t.from.kind == posTime && m.Stored().Before(t.from.time):
 			continue
-		case t.keep(ctx, m):
-			kept = append(kept, *m)
+		}
+		if by := t.keep(ctx, m); by != nil {
+			kept = append(kept, keptMessage{*m, by})
 		}
 	}
 	return kept

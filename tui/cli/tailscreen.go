@@ -53,11 +53,11 @@ func (o *tailOpener) open(ctx context.Context, r tui.TailRequest) (tui.Tail, err
 		},
 		changed: make(chan struct{}, 1), taken: make(chan struct{}, 1), done: make(chan struct{}), cancel: cancel,
 	}
-	s.matcher.Store(first)
+	s.sieve.Store(&sieve{Matcher: first})
 	t := &s.tailer
 	t.keep, t.pause = s.keep, func() error { return nil }
 	t.notice, t.unread = s.notice, s.unreadable
-	t.emit = func(m *engine.Message) (bool, error) { return s.emit(own, m) }
+	t.emit = func(m *keptMessage) (bool, error) { return s.emit(own, m) }
 	t.progress = func(behind int64) { s.behind.Store(behind); s.signal() }
 	s.behind.Store(-1)
 	s.told[1] = -1
@@ -87,9 +87,10 @@ func positionOf(p tui.TailPosition) position {
 // screenTail is a tui.Tail: a tailer whose messages wait for the screen.
 type screenTail struct {
 	tailer  tailer
-	matcher atomic.Pointer[inspect.Matcher]
+	sieve   atomic.Pointer[sieve] // in force
 	seen    atomic.Int64
-	matched atomic.Int64
+	missed  atomic.Int64 // did not match the filter that was in force
+	used    *sieve       // the last message's; only keep uses it
 	behind  atomic.Int64
 	changed chan struct{} // capacity 1: Next has something to look at
 	taken   chan struct{} // capacity 1: there is room again
@@ -97,14 +98,14 @@ type screenTail struct {
 	cancel  context.CancelFunc
 
 	mu       sync.Mutex // guards what follows
-	messages []engine.Message
+	messages []keptMessage
 	bytes    int
 	unread   []string
 	lost     int // lines of unread that were left out
 	text     string
 	err      error
 	last     time.Time // when Next returned; only Next uses it
-	told     [2]int64  // what it said then
+	told     [3]int64  // what it said then
 }
 
 // read finds the topic's queues and reads them until ctx ends.
@@ -146,17 +147,23 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 }
 
 // keep implements tailer.keep.
-func (s *screenTail) keep(ctx context.Context, m *engine.Message) bool {
-	matched := s.matcher.Load().Match(ctx, m)
-	s.seen.Add(1)
-	if matched {
-		s.matched.Add(1)
+func (s *screenTail) keep(ctx context.Context, m *engine.Message) *sieve {
+	by := s.sieve.Load()
+	if by != s.used {
+		s.used = by
+		by.missed.Store(s.missed.Load())
 	}
-	return matched
+	matched := by.Match(ctx, m)
+	s.seen.Add(1)
+	if !matched {
+		s.missed.Add(1)
+		return nil
+	}
+	return by
 }
 
 // emit implements tailer.emit: it waits while too much waits for the reader.
-func (s *screenTail) emit(ctx context.Context, m *engine.Message) (bool, error) {
+func (s *screenTail) emit(ctx context.Context, m *keptMessage) (bool, error) {
 	for !s.put(m) {
 		select {
 		case <-s.taken:
@@ -168,7 +175,7 @@ func (s *screenTail) emit(ctx context.Context, m *engine.Message) (bool, error) 
 	return true, nil
 }
 
-func (s *screenTail) put(m *engine.Message) bool {
+func (s *screenTail) put(m *keptMessage) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.full() {
@@ -259,26 +266,42 @@ func (s *screenTail) slow(ctx context.Context) error {
 	return nil
 }
 
-// take gives what has come since the last batch; ok is false when that is nothing.
+// take gives what has come since the last batch, as far as it passed one filter; ok is
+// false when that is nothing.
 func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b = tui.TailBatch{Messages: s.messages, Unread: s.unread, Notice: s.text,
-		Seen: s.seen.Load(), Matched: s.matched.Load(), Behind: s.behind.Load()}
+	by := s.sieve.Load()
+	if len(s.messages) > 0 {
+		by = s.messages[0].by
+	}
+	counts := by.Counts()
+	b = tui.TailBatch{Unread: s.unread, Notice: s.text, Filter: by.number, Looked: counts.Seen, Matched: counts.Matched,
+		Seen: s.seen.Load(), Missed: by.missed.Load(), Behind: s.behind.Load()}
+	n, bytes := 0, 0
+	for ; n < len(s.messages) && s.messages[n].by == by; n++ {
+		b.Messages = append(b.Messages, s.messages[n].Message)
+		bytes += s.messages[n].StoreSize()
+	}
 	if s.lost > 0 {
 		b.Unread = append(b.Unread, fmt.Sprintf("%d more records cannot be read", s.lost))
 	}
-	told := [2]int64{b.Seen, b.Behind}
+	told := [3]int64{b.Seen, b.Behind, int64(b.Filter)}
 	if len(b.Messages)+len(b.Unread) == 0 && b.Notice == "" && (told == s.told || ended) {
 		return b, false
 	}
-	if err := s.matcher.Load().GivenUp(); b.Notice == "" && err != nil {
+	if err := by.GivenUp(); b.Notice == "" && err != nil {
 		b.Notice = err.Error() + "; nothing passes until there is another filter"
 	}
-	if c := s.matcher.Load().Counts(); b.Notice == "" && c.Failed > 0 {
-		b.Notice = fmt.Sprintf("the jq program failed on %d of %d, first on %s", c.Failed, c.Seen, c.Why)
+	if b.Notice == "" && counts.Failed > 0 {
+		b.Notice = fmt.Sprintf("the jq program failed on %d of %d, first on %s", counts.Failed, counts.Seen, counts.Why)
 	}
-	s.messages, s.bytes, s.unread, s.lost, s.text, s.told = nil, 0, nil, 0, "", told
+	if s.messages, s.bytes = s.messages[n:], s.bytes-bytes; len(s.messages) == 0 {
+		s.messages = nil
+	} else {
+		s.signal() // the rest passed another filter
+	}
+	s.unread, s.lost, s.text, s.told = nil, 0, "", told
 	s.last = time.Now()
 	select {
 	case s.taken <- struct{}{}:
@@ -288,10 +311,13 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 }
 
 // SetFilter implements tui.Tail.
-func (s *screenTail) SetFilter(f inspect.Filter) error {
+func (s *screenTail) SetFilter(number int, f inspect.Filter) error {
 	m, err := f.Compile()
 	if err == nil {
-		s.matcher.Store(m)
+		next := &sieve{Matcher: m, number: number}
+		next.missed.Store(s.missed.Load())
+		s.sieve.Store(next)
+		s.signal()
 	}
 	return err
 }

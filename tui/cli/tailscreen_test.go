@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -13,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
+	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 	"eyeq/tui"
@@ -162,18 +165,64 @@ func TestScreenTailFilterChanges(t *testing.T) {
 		if len(got) != 1 || !strings.Contains(notice, "the jq program failed on 1 of 3, first on t broker-a/0 at offset 2: the body is not JSON") {
 			t.Errorf("%d messages, notice %q", len(got), notice)
 		}
-		if err := tail.SetFilter(inspect.Filter{Grep: "("}); err == nil {
+		if err := tail.SetFilter(1, inspect.Filter{Grep: "("}); err == nil {
 			t.Error("a broken filter is taken")
 		}
-		if err := tail.SetFilter(inspect.Filter{Grep: "plain"}); err != nil {
+		if err := tail.SetFilter(2, inspect.Filter{Grep: "plain"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, body := range []string{`{"a":1}`, "plain"} {
 			putOne(sb, "t", body)
 		}
-		got = until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 5 && b.Matched == 2 })
+		got = until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 5 && b.Looked == 2 && b.Matched == 1 && b.Missed == 2 })
 		if len(got) != 1 || string(got[0].StoredBody()) != "plain" {
 			t.Errorf("after the change: %d messages", len(got))
+		}
+	})
+}
+
+// However often the filter changes while messages come, each batch holds what passed the
+// filter that it names, and its counts add up to what was read.
+func TestScreenTailNamesTheFilterOfABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: inspect.Filter{Key: "k0"}})
+		const changes, each = 100, 10
+		var producer sync.WaitGroup
+		producer.Go(func() {
+			for n := range changes * each {
+				time.Sleep(7 * time.Millisecond)
+				sb.Put(sandbox.Message{Topic: "t", QueueID: int32(n % 4), Body: []byte("x"), Properties: []protocol.Property{{Name: protocol.PropertyKeys, Value: fmt.Sprintf("k%d", n%3)}}})
+			}
+		})
+		wanted := []string{"k0"}
+		looked, last := map[int]int64{}, tui.TailBatch{}
+		for last.Seen < changes*each {
+			time.Sleep(each * 5 * time.Millisecond)
+			if n := len(wanted); n <= changes {
+				wanted = append(wanted, fmt.Sprintf("k%d", n%3))
+				if err := tail.SetFilter(n, inspect.Filter{Key: wanted[n]}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b, err := tail.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range b.Messages {
+				if got := b.Messages[i].Keys(); got[0] != wanted[b.Filter] {
+					t.Errorf("a message of key %q in a batch of filter %d, which wants %q", got, b.Filter, wanted[b.Filter])
+				}
+			}
+			looked[b.Filter], last = b.Looked, b
+		}
+		producer.Wait()
+		total := int64(0)
+		for _, n := range looked {
+			total += n
+		}
+		if before := last.Seen - last.Looked; total > last.Seen || len(looked) < changes/2 || last.Missed > before || last.Missed < before/2 {
+			t.Errorf("%d looked at by %d filters, %d seen; %d missed of %d before the last", total, len(looked), last.Seen, last.Missed, before)
 		}
 	})
 }
