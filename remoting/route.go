@@ -124,7 +124,9 @@ func (r *TopicRoute) differs(old *TopicRoute) bool {
 
 // Route returns the topic's route, at most RouteMaxAge old. A topic that no name
 // server knows is a *NoRouteError. When the name servers cannot be reached but
-// an older route is known, that is returned together with the error.
+// an older route is known, that is returned together with the error. A route that
+// nobody has asked for within RouteKept is forgotten when another one comes, and the
+// addresses of brokers with it that no other known route names.
 func (c *Client) Route(ctx context.Context, topic string) (*TopicRoute, error) {
 	if r := c.routes.get(topic); r != nil && time.Since(r.Fetched) <= RouteMaxAge {
 		return r, nil

@@ -1,6 +1,7 @@
 package remoting
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -146,5 +147,38 @@ func TestBackoff(t *testing.T) {
 	}
 	if got := backoff(1 << 30); got != maxBackoff {
 		t.Errorf("backoff(1<<30) = %v, want %v", got, maxBackoff)
+	}
+}
+
+// landed is a table with routes of so many topics, each on the same brokers.
+func landed(tb testing.TB, topics, brokers int) *routeTable {
+	tb.Helper()
+	data := protocol.TopicRouteData{}
+	for i := range brokers {
+		name := fmt.Sprintf("broker-%d", i)
+		data.BrokerDatas = append(data.BrokerDatas, protocol.BrokerData{Cluster: "c", BrokerName: name, BrokerAddrs: map[int64]string{0: name + ":10911"}})
+		data.QueueDatas = append(data.QueueDatas, protocol.QueueData{BrokerName: name, ReadQueueNums: 1, WriteQueueNums: 1, Perm: rw})
+	}
+	t := newRouteTable()
+	for i := range topics {
+		topic := fmt.Sprintf("topic-%d", i)
+		route, err := newTopicRoute(topic, data, t.swept)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		t.land(topic, &routeFlight{}, route, nil)
+	}
+	return t
+}
+
+// What a newly seen topic costs does not grow with the topics that are known.
+func BenchmarkLandRoutes(b *testing.B) {
+	for _, topics := range []int{1000, 8000} {
+		b.Run(fmt.Sprintf("%d topics", topics), func(b *testing.B) {
+			for b.Loop() {
+				landed(b, topics, 4)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(topics), "ns/topic")
+		})
 	}
 }

@@ -3,6 +3,8 @@ package remoting_test
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -202,6 +204,40 @@ func TestBrokerAddresses(t *testing.T) {
 		if addr, id, ok := c.PullAddr("a", 1); addr != "a:3" || id != 0 || !ok {
 			t.Errorf("PullAddr(a, 1) = %q %d %v, want the master", addr, id, ok)
 		}
+	})
+}
+
+// A route is kept while somebody asks for it, and its brokers while some known route
+// names them; what nobody asks for is forgotten when another route comes.
+func TestUnaskedRoutesAreForgotten(t *testing.T) {
+	withRoutes(t, func(t *testing.T, _ *memoryNet, ns *namesrv, c *remoting.Client) {
+		ns.set("seen", routeOf(1, "a", "b"))
+		ns.set("own", routeOf(1, "b"))
+		ns.set("new", routeOf(1, "c"))
+		ask := func(topic string) {
+			t.Helper()
+			if _, err := c.Route(t.Context(), topic); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check := func(when string, want ...string) {
+			t.Helper()
+			got := slices.Sorted(maps.Keys(c.Brokers()))
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("brokers %s (-want +got):\n%s", when, diff)
+			}
+		}
+		ask("seen")
+		for began := time.Now(); time.Since(began) < remoting.RouteKept; time.Sleep(remoting.RouteMaxAge + time.Second) {
+			ask("own") // as a member does
+			check("while it is not long ago that they were seen", "a", "b")
+		}
+		ask("own")
+		check("of the topic that is asked for", "b")
+		time.Sleep(remoting.RouteKept + time.Second)
+		check("while nothing new has come", "b")
+		ask("new")
+		check("of the new topic", "c")
 	})
 }
 
