@@ -67,7 +67,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 		for _, q := range part {
 			if o := q.memory.Load(); o != Unknown && (o != q.persisted.Load() || q.unsure.Load()) {
 				offsets[q.mq] = o
-				if q.elsewhere.Load() {
+				if q.elsewhere.Load() || q.unsaved.Load() != Unknown {
 					compare = append(compare, q)
 				}
 			}
@@ -82,6 +82,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 			case s.err == nil && s.found && s.offset >= o: // another owner, or we ourselves, had come as far
 				delete(offsets, q.mq)
 				q.unsure.Store(false)
+				q.unsaved.Store(Unknown)
 				q.notePersisted(o)
 			}
 		}
@@ -95,6 +96,9 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				continue
 			}
 			if qerr := cmp.Or(err, failed[q.mq]); qerr != nil {
+				if q.unsaved.Load() == o {
+					continue // nothing was consumed yet that could be lost
+				}
 				text := qerr.Error()
 				e.notSaved.Store(&text)
 				if q.notDurable.CompareAndSwap(0, e.stamp(time.Now())) { // told once, until a write succeeds
@@ -104,6 +108,7 @@ func (e *Engine) persist(ctx context.Context, queues []*queue) error {
 				continue
 			}
 			q.unsure.Store(false)
+			q.unsaved.Store(Unknown)
 			q.notDurable.Store(0)
 			q.notePersisted(o)
 		}
@@ -176,28 +181,46 @@ type computedStart struct {
 	done         chan struct{} // closed when kept and err are set
 }
 
+// startWait is how long a queue waits until its computed start is durable.
+const startWait = time.Second
+
+var errStartLate = fmt.Errorf("not durable within %v", startWait)
+
 // saveStart makes a computed start durable at once: a member restarted before its
 // first commit must not compute another, later one. Where another member has
 // committed since the store was read, its offset is the start: two that start a
 // new group together compute at the same time, and the slower must not undo the
 // progress of the other. Starts that come together are written together: a topic
-// of many queues would take a round trip each.
+// of many queues would take a round trip each. A store that does not answer, or
+// refuses, delays the queue for startWait at most and then holds it no longer, as
+// in Java, which writes a start with the first commit: a broker refuses commits of a
+// group that it does not know, and may know it by the first pull only.
 func (e *Engine) saveStart(ctx context.Context, mq MessageQueue, offset int64) (kept int64, err error) {
 	s := &computedStart{mq: mq, offset: offset, done: make(chan struct{})}
 	e.turnsMu.Lock()
 	e.starts[mq.BrokerName] = append(e.starts[mq.BrokerName], s)
 	e.turnsMu.Unlock()
-	select {
-	case e.saveTurn(mq.BrokerName) <- struct{}{}:
-		e.saveStarts(ctx, mq.BrokerName)
-		<-e.saveTurn(mq.BrokerName)
-	case <-s.done: // another one's turn
-	case <-ctx.Done():
-		return 0, context.Cause(ctx)
-	}
+	e.reads.Add(1)
+	e.start(func() {
+		defer e.reads.Done()
+		wctx, cancel := context.WithTimeout(ctx, saveLimit)
+		defer cancel()
+		turn := e.saveTurn(mq.BrokerName)
+		select {
+		case turn <- struct{}{}:
+			e.saveStarts(wctx, mq.BrokerName)
+			<-turn
+		case <-s.done: // another one's turn
+		case <-wctx.Done():
+		}
+	})
+	limit := time.NewTimer(startWait)
+	defer limit.Stop()
 	select {
 	case <-s.done:
 		return s.kept, s.err
+	case <-limit.C:
+		return 0, errStartLate
 	case <-ctx.Done():
 		return 0, context.Cause(ctx)
 	}

@@ -59,6 +59,10 @@ type queue struct {
 	// last (we were cut off, or have given it away): a lower value must not be put
 	// over its progress.
 	elsewhere atomic.Bool
+	// unsaved is the computed start that is not durable as far as we know, -1: none.
+	// Another member that took the queue at the same time may be ahead, so what is
+	// committed is compared before the first write.
+	unsaved atomic.Int64
 	// notDurable: since when writes of the offset fail, which was told, as a
 	// stamp; 0: the last one did not.
 	notDurable atomic.Int64
@@ -201,6 +205,7 @@ func (e *Engine) newQueue(mq MessageQueue, sub protocol.SubscriptionData, limit 
 	q.gen.Store(e.generations.Add(1))
 	q.memory.Store(Unknown)
 	q.persisted.Store(Unknown)
+	q.unsaved.Store(Unknown)
 	flags := protocol.PullSuspend
 	if e.o.PostSubscriptionWhenPull {
 		flags |= protocol.PullSubscription

@@ -58,7 +58,8 @@ func (q *queue) readOffset(ctx context.Context) {
 		case taking && progress != Unknown && (!found || stored < progress):
 			s.offset, s.source = progress, core.StartRemembered
 		case taking:
-			if s.offset, s.source, s.err = e.startFrom(ctx, mq, retry, stored, found); four && s.err == nil {
+			e.startFrom(ctx, mq, retry, stored, found, &s)
+			if four && s.err == nil && s.source == core.StartStored {
 				s.older = e.olderMessages(ctx, mq, retry, s)
 			}
 		case found:
@@ -86,31 +87,35 @@ func (e *Engine) committed(ctx context.Context, mq MessageQueue, rest bool) (sto
 	return stored, found, nil
 }
 
-// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6).
-func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, stored int64, found bool) (int64, core.StartSource, error) {
-	source := core.StartFrom(e.o.ConsumeFromWhere, found, retry)
-	if source == core.StartStored {
-		return stored, source, nil
+// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). It sets offset,
+// source and unsaved of s, or err.
+func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, stored int64, found bool, s *startOffset) {
+	s.source = core.StartFrom(e.o.ConsumeFromWhere, found, retry)
+	if s.source == core.StartStored {
+		s.offset = stored
+		return
 	}
-	offset, err := e.computeStart(ctx, mq, source)
-	if err != nil {
-		return 0, 0, fmt.Errorf("compute the start offset: %w", err)
+	if s.offset, s.err = e.computeStart(ctx, mq, s.source); s.err != nil {
+		s.err = fmt.Errorf("compute the start offset: %w", s.err)
+		return
 	}
-	kept, err := e.saveStart(ctx, mq, offset)
-	if err != nil {
-		return 0, 0, fmt.Errorf("persist the computed start offset: %w", err)
+	kept, err := e.saveStart(ctx, mq, s.offset)
+	switch {
+	case ctx.Err() != nil:
+		s.err = context.Cause(ctx)
+	case err != nil:
+		s.unsaved = true
+		e.log.Warn("start not durable", "topic", mq.Topic, "broker", mq.BrokerName, "queue", mq.QueueID, "offset", s.offset, "err", err)
+	case kept != s.offset:
+		s.offset, s.source = kept, core.StartStored
 	}
-	if kept != offset {
-		source = core.StartStored
-	}
-	return kept, source, nil
 }
 
 // olderMessages is how many messages come first although the group asked for the
 // last offset: a 4.x broker answers offset 0 to a group that has none, as long as
 // the queue holds its first message. It cannot be told from a commit of 0.
 func (e *Engine) olderMessages(ctx context.Context, mq MessageQueue, retry bool, s startOffset) int64 {
-	if retry || s.offset != 0 || s.source != core.StartStored || e.o.ConsumeFromWhere != protocol.ConsumeFromLastOffset {
+	if retry || s.offset != 0 || e.o.ConsumeFromWhere != protocol.ConsumeFromLastOffset {
 		return 0
 	}
 	end, err := e.d.Client.MaxOffset(ctx, mq)
@@ -141,6 +146,7 @@ type startOffset struct {
 	gen, losses uint64 // of the queue when it was asked for
 	offset      int64
 	source      core.StartSource
+	unsaved     bool // computed, and not in the store yet
 	rested      bool // handOver has passed between two readings
 	older       int64
 	err         error
@@ -183,9 +189,12 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 			q.cleanAt = now.Add(cleanEvery)
 		}
 		q.adopt(s.offset)
-		if s.source == core.StartRemembered {
+		switch {
+		case s.source == core.StartRemembered:
 			q.unsure.Store(true) // the broker is told again
-		} else {
+		case s.unsaved:
+			q.unsaved.Store(s.offset) // the persister goes on trying
+		default:
 			q.notePersisted(s.offset)
 		}
 		q.emit(QueueAdded{q.at(), s.offset, s.source.String()})

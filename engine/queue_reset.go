@@ -69,6 +69,7 @@ func (w resetWritten) applyTo(ctx context.Context, q *queue) {
 		return
 	}
 	q.persisted.Store(Unknown) // until it is known what was stored
+	q.unsaved.Store(Unknown)   // an older commit is what is to be undone
 	r.row.After, r.row.Verified = w.stored, w.err == nil && w.found && w.stored == r.to
 	if w.err == nil {
 		q.notePersisted(w.stored)
