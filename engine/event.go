@@ -181,8 +181,9 @@ type (
 		NextOffset int64  `json:"next_offset"`
 		Source     string `json:"source"` // store, max, min, timestamp, memory
 	}
-	// StartAtFirst: a 4.x broker answers offset 0 to a group without one while the
-	// queue holds its first message, so starting from the last offset is not done.
+	// StartAtFirst: a queue that still holds its first message is started there although
+	// the last offset is asked for: a 4.x broker answers offset 0 to a group without one,
+	// and where access control denies the bounds of a 5.x one Java starts there too.
 	StartAtFirst struct {
 		At
 		Messages int64 `json:"messages"` // that come first

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine/core"
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
@@ -95,7 +96,11 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, sto
 		s.offset = stored
 		return
 	}
-	if s.offset, s.err = e.computeStart(ctx, mq, s.source); s.err != nil {
+	s.offset, s.err = e.computeStart(ctx, mq, s.source)
+	if d, denied := remoting.AccessDenied(s.err); denied && d.Kind == remoting.DeniedNoPermission {
+		e.startWithoutBounds(ctx, mq, s)
+	}
+	if s.err != nil {
 		s.err = fmt.Errorf("compute the start offset: %w", s.err)
 		return
 	}
@@ -138,6 +143,42 @@ func (e *Engine) computeStart(ctx context.Context, mq MessageQueue, source core.
 		err = fmt.Errorf("the broker answered %d", offset)
 	}
 	return offset, err
+}
+
+// startWithoutBounds computes a start where access control lets this member pull, and
+// not ask for a queue's bounds (5.x: Sub without Get). Java asks for none to start at
+// the beginning, and for the end it does so only when the broker has not answered 0
+// before, as brokers do while a queue has its first message. What it would be refused
+// then is in the answer to a pull. A time can only be searched for.
+func (e *Engine) startWithoutBounds(ctx context.Context, mq MessageQueue, s *startOffset) {
+	denied := s.err
+	switch s.source {
+	case core.StartMin:
+		s.offset, s.err = 0, nil // a larger minimum is repaired by the broker
+	case core.StartMax:
+		var res remoting.PullResult
+		if res, s.err = e.look(ctx, mq, 0); s.err != nil {
+			s.err = fmt.Errorf("%w, and neither does a pull tell it: %w", denied, s.err)
+			return
+		}
+		if s.offset = res.MaxOffset; res.MinOffset == 0 {
+			s.offset, s.source, s.older = 0, core.StartMin, res.MaxOffset
+		}
+	default:
+		s.err = fmt.Errorf("%w: to start at a time takes the right to ask for offsets (Get), to start at the first or last message does not", denied)
+	}
+}
+
+// look pulls one message of any tag at an offset, for what else the answer tells.
+func (e *Engine) look(ctx context.Context, mq MessageQueue, offset int64) (remoting.PullResult, error) {
+	addr, _, ok := e.pullFrom(mq, remoting.MasterID, "")
+	if !ok {
+		return remoting.PullResult{}, &remoting.NoBrokerError{BrokerName: mq.BrokerName}
+	}
+	return e.d.Client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
+		ConsumerGroup: e.o.Group, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: 1,
+		SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
+	})
 }
 
 // startOffset is the answer to readOffset.

@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"context"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -115,4 +116,69 @@ func TestUnsavedStartUndoesNothing(t *testing.T) {
 		m.leave()
 		checkCommitted(t, tg, group, topic)
 	})
+}
+
+// deniedBounds refuses the member what 5.x refuses a key with Sub and without Get.
+func deniedBounds(code protocol.RequestCode, client string) (f sandbox.Fault) {
+	if client != "me@1" {
+		return f
+	}
+	switch code {
+	case protocol.GetMinOffset, protocol.GetMaxOffset, protocol.SearchOffsetByTimestamp:
+		f.Code, f.Remark = protocol.NoPermission, "User:reader has no permission to access Topic:t from 192.0.2.1, no matched policies."
+	}
+	return f
+}
+
+// A member that access control lets pull, and not ask for a queue's bounds, starts
+// where Java does (R319): at the beginning without asking, at the end by what a pull
+// tells. Of a time it says what is missing.
+func TestStartWithoutBounds(t *testing.T) {
+	for name, tt := range map[string]struct {
+		from      protocol.ConsumeFromWhere
+		truncated int64
+		source    string
+		first     int64 // the first message that comes; -1: the queue is not taken
+		told      int64 // of older messages
+	}{
+		"first":                   {protocol.ConsumeFromFirstOffset, 0, "min", 0, 0},
+		"first, some expired":     {protocol.ConsumeFromFirstOffset, 4, "min", 4, 0},
+		"last of a young queue":   {protocol.ConsumeFromLastOffset, 0, "min", 0, 10},
+		"last, some expired":      {protocol.ConsumeFromLastOffset, 4, "max", 10, 0},
+		"last, all expired":       {protocol.ConsumeFromLastOffset, 10, "max", 10, 0},
+		"a time cannot be looked": {protocol.ConsumeFromTimestamp, 0, "", -1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sandboxtest.RunIn(t, only5, func(t *testing.T, tg *sandboxtest.Target) {
+				topic, group := tg.Topic(t, 1), tg.Group(t)
+				mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+				tg.Produce(t, topic, 10)
+				if tt.truncated > 0 {
+					tg.Sandbox.Truncate(mq, tt.truncated)
+				}
+				onFault(tg, deniedBounds)
+				m := join(t, tg, group, topic, nil, named("me@1"), func(o *engine.Options) { o.ConsumeFromWhere, o.ConsumeTimestamp = tt.from, time.Now() })
+				if tt.first < 0 {
+					failed := about[engine.QueueAddFailed](m, mq)
+					if !strings.Contains(failed.Error, "no permission") || !strings.Contains(failed.Error, "(Get)") {
+						t.Errorf("queue_add_failed %+v", failed)
+					}
+					return
+				}
+				if added := about[engine.QueueAdded](m, mq); added.Source != tt.source {
+					t.Errorf("queue_added %+v, want source %s", added, tt.source)
+				}
+				tg.Produce(t, topic, 5)
+				m.until("the last message", func() bool { return m.seen[at{mq, 14}] == 1 })
+				if got := 15 - int64(m.distinct()); got != tt.first {
+					t.Errorf("%d messages, want those from %d on", m.distinct(), tt.first)
+				}
+				if n := count(m, func(e engine.StartAtFirst) bool { return e.MQ == mq && e.Messages == tt.told }); n != min(int(tt.told), 1) {
+					t.Errorf("told %d times that %d older messages come first", n, tt.told)
+				}
+				m.leave()
+				checkCommitted(t, tg, group, topic)
+			})
+		})
+	}
 }

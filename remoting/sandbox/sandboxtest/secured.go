@@ -14,7 +14,7 @@ import (
 )
 
 // The users of brokers with access control: one may do everything, another only
-// consume ReadableTopic as ReadableGroup, and the operator everything until it is
+// consume ReadableTopic as ReadableGroup or NewGroup, and the operator everything until it is
 // withdrawn.
 const (
 	AdminKey, AdminSecret       = "eyeqadmin", "admin-secret-4711"
@@ -22,6 +22,7 @@ const (
 	OperatorKey, OperatorSecret = "eyeqoperator", "operator-secret-4713"
 	ReadableTopic               = "acl-orders"
 	ReadableGroup               = "acl-group"
+	NewGroup                    = "acl-new-group"
 )
 
 // Withdrawal is a way in which the operator loses what it may do, while it is at work.
@@ -127,8 +128,8 @@ func (o *OwnBrokers) writePlainACL(t *testing.T, name, more string) {
     defaultTopicPerm: DENY
     defaultGroupPerm: DENY
     topicPerms: [%s=SUB]
-    groupPerms: [%s=SUB]
-%s`, AdminKey, AdminSecret, ReaderKey, ReaderSecret, ReadableTopic, ReadableGroup, more)
+    groupPerms: [%s=SUB, %s=SUB]
+%s`, AdminKey, AdminSecret, ReaderKey, ReaderSecret, ReadableTopic, ReadableGroup, NewGroup, more)
 	conf := filepath.Join(o.dir(name), "conf")
 	err := os.MkdirAll(conf, 0o700)
 	if err == nil {
@@ -172,7 +173,7 @@ func (tg *Target) makeReader(t *testing.T) {
 	for _, addr := range tg.Masters(t) {
 		tg.command(t, addr, authCreateUser, "username", ReaderKey, map[string]any{"username": ReaderKey, "password": ReaderSecret, "userType": "Normal"})
 		tg.command(t, addr, authCreateACL, "subject", "User:"+ReaderKey, map[string]any{"subject": "User:" + ReaderKey, "policies": []any{
-			map[string]any{"policyType": "Custom", "entries": []any{entry("Topic:" + ReadableTopic), entry("Group:" + ReadableGroup)}},
+			map[string]any{"policyType": "Custom", "entries": []any{entry("Topic:" + ReadableTopic), entry("Group:" + ReadableGroup), entry("Group:" + NewGroup)}},
 		}})
 	}
 }
