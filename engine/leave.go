@@ -15,7 +15,7 @@ import (
 )
 
 // leave gives up membership in order (trap T09): stop the workers, persist
-// synchronously, unlock, unregister. What could not be done is returned. interrupt
+// synchronously, unlock, unregister. All that could not be done is returned. interrupt
 // ends the listeners' context; it reports false when it had ended before.
 func (c *coordinator) leave(ctx context.Context, interrupt func() bool) error {
 	c.setState(ShuttingDown, "leaving")
@@ -31,7 +31,8 @@ func (c *coordinator) leave(ctx context.Context, interrupt func() bool) error {
 		c.drop(q, core.DropShutdown, wait)
 	}
 	c.publish()
-	err := c.awaitDrained(ctx)
+	var failed failures
+	failed.add(c.awaitDrained(ctx))
 	still := c.e.pool.stillRunning(time.Now())
 	if len(still) > 0 && interrupt() {
 		// They are of queues that were given away before: nothing that they answer counts.
@@ -39,29 +40,106 @@ func (c *coordinator) leave(ctx context.Context, interrupt func() bool) error {
 		still = c.e.pool.stillRunning(time.Now())
 	}
 	if len(still) > 0 {
-		err = errors.Join(&StillRunningError{still}, err)
+		failed.add(&StillRunningError{still})
 	}
-	c.step("stop_workers", began, err)
+	c.step("stop_workers", began, failed.err())
 
-	began = time.Now()
-	perr := c.e.persist(ctx, own)
-	c.step("persist", began, perr)
-
-	c.awaitRequests(ctx)
-	began = time.Now()
-	uerr := c.unlockAll(ctx, own, still)
-	if c.e.o.Orderly {
-		c.step("unlock", began, uerr)
-	}
-	began = time.Now()
-	rerr := c.unregister(ctx)
-	c.step("unregister", began, rerr)
-	for _, e := range []error{err, perr, uerr, rerr} {
-		if e != nil {
-			return fmt.Errorf("leave group %s: %w", c.e.o.Group, e)
-		}
+	failed.errs = append(failed.errs, c.farewell(ctx, own, still)...)
+	if err := failed.err(); err != nil {
+		return fmt.Errorf("leave group %s: %w", c.e.o.Group, err)
 	}
 	return nil
+}
+
+// leaveErrors is everything that a leave could not do, in the order of its steps.
+type leaveErrors []error
+
+func (l leaveErrors) Error() string {
+	texts := make([]string, len(l))
+	for i, err := range l {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap gives each.
+func (l leaveErrors) Unwrap() []error { return l }
+
+// failures gathers what could not be done, at several brokers at once.
+type failures struct {
+	mu   sync.Mutex // guards errs
+	errs leaveErrors
+}
+
+func (f *failures) add(err error) {
+	if err == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.errs = append(f.errs, err)
+}
+
+// err is all of it, nil when there is none; the brokers are done by then.
+func (f *failures) err() error {
+	if len(f.errs) == 0 {
+		return nil
+	}
+	return f.errs
+}
+
+// commitsWait is how long the brokers that are well wait for the commits at others
+// before the member leaves them: within the time that a command has for a leave.
+const commitsWait = 3 * time.Second
+
+// farewell makes the offsets of own durable, gives the locks back and unregisters, and
+// returns what failed. Each broker goes its own way, so that a frozen one delays neither
+// the commits nor the locks of the others. Only the unregistration, after which others
+// read what is committed, waits for the commits of all, commitsWait at most.
+func (c *coordinator) farewell(ctx context.Context, own []*queue, still []RunningCall) leaveErrors {
+	brokers := c.e.d.Client.Brokers()
+	parts := map[string][]*queue{}
+	for _, q := range own {
+		parts[q.mq.BrokerName] = append(parts[q.mq.BrokerName], q)
+		if _, routed := brokers[q.mq.BrokerName]; !routed {
+			brokers[q.mq.BrokerName] = nil
+		}
+	}
+	answered := make(chan struct{})
+	c.e.start(func() { defer close(answered); c.awaitRequests(ctx) })
+	began := time.Now()
+	var commits, unlocks, unregisters failures
+	var committing, unlocking, all sync.WaitGroup
+	committing.Add(len(brokers))
+	durable, cancel := context.WithTimeout(ctx, commitsWait)
+	defer cancel()
+	c.e.start(func() { committing.Wait(); cancel() })
+	unlocking.Add(len(brokers))
+	for broker, addrs := range brokers {
+		c.e.guard(&all, func() {
+			committed, unlocked := sync.OnceFunc(committing.Done), sync.OnceFunc(unlocking.Done)
+			defer committed()
+			defer unlocked()
+			commits.add(c.e.persist(ctx, parts[broker]))
+			committed()
+			<-answered
+			unlocks.add(c.unlockAll(ctx, broker, parts[broker], still))
+			unlocked()
+			<-durable.Done()
+			c.unregister(ctx, addrs, &unregisters)
+		})
+	}
+	committing.Wait()
+	c.step("persist", began, commits.err())
+	began = time.Now()
+	unlocking.Wait()
+	if c.e.o.Orderly {
+		c.step("unlock", began, unlocks.err())
+	}
+	began = time.Now()
+	all.Wait()
+	c.step("unregister", began, unregisters.err())
+	return slices.Concat(commits.errs, unlocks.errs, unregisters.errs)
 }
 
 func (c *coordinator) step(name string, began time.Time, err error) {
@@ -119,57 +197,42 @@ func (c *coordinator) awaitRequests(ctx context.Context) {
 	}
 }
 
-// unlockAll gives back the locks of all queues, also of those that wait for
+// unlockAll gives back the locks of all queues at a broker, also of those that wait for
 // theirs: a broker may have granted it meanwhile, and takes none from others. But
 // not that of a queue whose listener still runs: until the lease ends at the broker
 // nobody runs another beside it.
-func (c *coordinator) unlockAll(ctx context.Context, own []*queue, still []RunningCall) error {
+func (c *coordinator) unlockAll(ctx context.Context, broker string, own []*queue, still []RunningCall) error {
 	runs := func(q *queue) bool {
 		return slices.ContainsFunc(still, func(r RunningCall) bool { return r.MessageQueue == q.mq })
 	}
-	byBroker := map[string][]MessageQueue{}
+	var mqs []MessageQueue
 	for _, q := range own {
 		if q.orderly && q.clustering && !runs(q) {
-			byBroker[q.mq.BrokerName] = append(byBroker[q.mq.BrokerName], q.mq)
+			mqs = append(mqs, q.mq)
 		}
 	}
-	var first error
-	for broker, mqs := range byBroker {
-		uctx, cancel := context.WithTimeout(ctx, lockTimeout)
-		if err := c.e.unlockBatch(uctx, broker, mqs); err != nil && first == nil {
-			first = err
-		}
-		cancel()
+	if len(mqs) == 0 {
+		return nil
 	}
-	return first
+	uctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	return c.e.unlockBatch(uctx, broker, mqs)
 }
 
-// unregister takes this client out of the group at every broker address, side by side.
-func (c *coordinator) unregister(ctx context.Context) error {
+// unregister takes this client out of the group at each address, side by side.
+func (c *coordinator) unregister(ctx context.Context, addrs map[int64]string, failed *failures) {
 	h := protocol.UnregisterClientRequestHeader{ClientID: c.e.clientID, ConsumerGroup: c.e.o.Group}
 	var wg sync.WaitGroup
-	var mu sync.Mutex // guards failed
-	var failed []string
-	for _, addrs := range c.e.d.Client.Brokers() {
-		for _, addr := range addrs {
-			wg.Go(func() {
-				uctx, cancel := context.WithTimeout(ctx, callTimeout)
-				defer cancel()
-				err := c.e.d.Client.Unregister(uctx, addr, h)
-				if _, none := errors.AsType[*remoting.DialError](err); none {
-					return // a broker without a connection to us has no member of us
-				}
-				if err != nil {
-					mu.Lock()
-					failed = append(failed, err.Error())
-					mu.Unlock()
-				}
-			})
-		}
+	for _, addr := range addrs {
+		wg.Go(func() {
+			uctx, cancel := context.WithTimeout(ctx, callTimeout)
+			defer cancel()
+			err := c.e.d.Client.Unregister(uctx, addr, h)
+			if _, none := errors.AsType[*remoting.DialError](err); none {
+				return // a broker without a connection to us has no member of us
+			}
+			failed.add(err)
+		})
 	}
 	wg.Wait()
-	if len(failed) > 0 {
-		return fmt.Errorf("unregister: %s", strings.Join(failed, "; "))
-	}
-	return nil
 }
