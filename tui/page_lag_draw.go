@@ -177,7 +177,15 @@ func (v *lagView) figureLines() [][]segment {
 	if d.Filtered {
 		second = append(second, segment{th.dim, " · counts other tags too"})
 	}
-	return [][]segment{first, second}
+	lines := [][]segment{first, second}
+	if texts := d.UnreadableTexts(); len(texts) > 0 {
+		more := ""
+		if n := len(texts) - 1; n > 0 {
+			more = fmt.Sprintf(" (and %d more)", n)
+		}
+		lines = append(lines, line(segment{th.bad, " " + warning.sign() + " " + texts[0] + more}))
+	}
+	return lines
 }
 
 // oldestText is the age of the oldest message that waits.

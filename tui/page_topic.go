@@ -190,6 +190,9 @@ func (v *topicView) layout() {
 		{Title: "last", Width: 12, Right: true, Rank: 1},
 		{Title: "perm", Width: 5, Gap: 2, Rank: 4},
 	}
+	if slices.ContainsFunc(v.data.Queues, func(q inspect.TopicQueue) bool { return q.Closed != "" }) {
+		v.panes.list[topicQueues].columns[6] = table.Column{Title: "perm", Width: 14, Flex: 2, Gap: 2} // it says why, too
+	}
 	v.panes.list[topicGroups].columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
 	v.panes.list[topicRoute].columns = []table.Column{
 		{Title: "broker", Width: broker, Flex: 1, Max: 44, Fixed: true},
@@ -213,6 +216,9 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.dim}
 	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.text}
 	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.dim}
+	if q.Closed != "" {
+		cells[6] = table.Cell{Text: warning.sign() + " " + q.Closed, Style: th.bad}
+	}
 }
 
 func (v *topicView) groupCells(k string, cells []table.Cell) {
@@ -327,7 +333,7 @@ func (v *topicView) describe() request {
 	}
 	for i := range v.data.Queues {
 		q := &v.data.Queues[i]
-		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), inspect.PermText(q.Perm)))
+		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), strings.TrimSpace(inspect.PermText(q.Perm)+"  "+q.Closed)))
 	}
 	for _, p := range r.Problems {
 		lines = append(lines, warning.sign()+" "+p.String())

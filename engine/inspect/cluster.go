@@ -54,6 +54,7 @@ type TopicQueue struct {
 	LastStored  time.Time
 	FirstStored time.Time
 	Perm        int32
+	Closed      string // why nobody can read it; "" when it can be read
 }
 
 // TopicDetail is everything about one topic.

@@ -110,7 +110,7 @@ func (v *visit) judgePermission(b *BrokerRow, name, has string) {
 	case b.ID != 0: // members that read from a slave are told to go on by its master
 	case b.mayNot(protocol.PermRead):
 		v.find(CodeBrokerReadForbidden, SeverityCritical, fmt.Sprintf("broker %s forbids to pull: nothing of it is consumed", name), next, setting, has,
-			"name servers announce its queues as not readable, and members give them up")
+			"name servers announce its queues as not readable: members that have others give them up, and the pulls of the rest are refused")
 	case b.mayNot(protocol.PermWrite):
 		v.find(CodeBrokerWriteForbidden, SeverityWarning, fmt.Sprintf("broker %s is set to read-only: it takes no messages", name), next, setting, has,
 			"what waits there is consumed; messages that fail are not taken back, and their members must send them to another broker")

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -183,20 +182,6 @@ type UnreadableQueue struct {
 	Min, Max    Number
 	Read, Write int32 // queues of the topic there that are read, and written to
 	Perm        int32 // of the topic there, as far as the broker's own permission leaves it
-}
-
-// Why says in a few words why it cannot be read.
-func (u *UnreadableQueue) Why() string { return unreadable(u.QueueID, u.Read, u.Write, u.Perm) }
-
-// unreadable says why a queue cannot be read; "" when it can.
-func unreadable(id, read, write, perm int32) string {
-	switch {
-	case perm&protocol.PermRead == 0:
-		return "not readable: the permission there is " + PermText(perm)
-	case id >= read:
-		return fmt.Sprintf("not readable: of %s there %d are read (readQueueNums)", Plural(int64(max(write, id+1)), "queue"), read)
-	}
-	return ""
 }
 
 // GroupLag is how far a group is behind.

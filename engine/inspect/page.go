@@ -77,8 +77,8 @@ func (in *Inspector) page(ctx context.Context, addr string, mq protocol.MessageQ
 }
 
 // Head reads one message by its place. One that is not there is a
-// *MessageNotFoundError, which says what the queue has; a queue that the topic does not
-// have is a *NotFoundError.
+// *MessageNotFoundError, which says what the queue has; a queue that cannot be read is a
+// *ClosedQueueError, one that the topic does not have a *NotFoundError.
 func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset int64) (protocol.MessageExt, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
@@ -90,8 +90,13 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	}
 	p, err := in.page(ctx, addr, mq, offset, 1)
 	if err != nil {
-		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() && !reads(route, mq) {
-			return protocol.MessageExt{}, &NotFoundError{"queue to read from", mq.String()}
+		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() {
+			if why := WhyClosed(ctx, in.client, route, mq, false); why != "" {
+				return protocol.MessageExt{}, &ClosedQueueError{mq, why}
+			}
+			if !reads(route, mq) {
+				return protocol.MessageExt{}, &NotFoundError{"queue to read from", mq.String()}
+			}
 		}
 		return protocol.MessageExt{}, err
 	}

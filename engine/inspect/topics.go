@@ -178,7 +178,8 @@ type topicPart struct {
 
 func (r *round) topicPart(ctx context.Context, topic string, data *protocol.QueueData, types topicTypes) (p topicPart) {
 	queue := func(id int32) TopicQueue {
-		return TopicQueue{MessageQueue: protocol.MessageQueue{Topic: topic, BrokerName: data.BrokerName, QueueID: id}, Perm: data.Perm}
+		return TopicQueue{MessageQueue: protocol.MessageQueue{Topic: topic, BrokerName: data.BrokerName, QueueID: id}, Perm: data.Perm,
+			Closed: unreadable(id, data.ReadQueueNums, data.WriteQueueNums, data.Perm)}
 	}
 	b := r.survey.broker(data.BrokerName)
 	var stats protocol.TopicStats

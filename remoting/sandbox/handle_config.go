@@ -180,7 +180,7 @@ func (b *broker) handleBrokerConfig() answer {
 	}
 	config := map[string]string{
 		"brokerName": b.name, "brokerClusterName": clusterName, "brokerId": strconv.FormatInt(b.id, 10), "brokerRole": role,
-		"listenPort": strconv.Itoa(int(b.host.Port())), "brokerIP1": b.host.Addr().String(), "brokerPermission": "6",
+		"listenPort": strconv.Itoa(int(b.host.Port())), "brokerIP1": b.host.Addr().String(), "brokerPermission": strconv.Itoa(int(b.loop.options.Permission)),
 		"autoCreateTopicEnable":       strconv.FormatBool(b.loop.options.AutoCreateTopics),
 		"autoCreateSubscriptionGroup": "true", "enablePropertyFilter": "false",
 		"maxMessageSize": "4194304", "fileReservedTime": "72", "deleteWhen": "04", "defaultQueryMaxNum": strconv.Itoa(maxUniqueHits),

@@ -66,6 +66,8 @@ func (b *broker) admitPull(h *protocol.PullMessageRequestHeader) (q *queue, g *g
 	g = b.useGroup(h.ConsumerGroup)
 	t := b.topic(h.Topic)
 	switch {
+	case b.loop.options.Permission&protocol.PermRead == 0:
+		refused = forbidden(fmt.Sprintf("the broker[%s] pulling message is forbidden", b.host.Addr()), "1")
 	case !g.config.consumeEnable:
 		refused = forbidden("subscription group no permission, "+h.ConsumerGroup, "2")
 	case t == nil:

@@ -121,7 +121,18 @@ func (b *broker) admitSend(h *protocol.SendMessageRequestHeader, body []byte) (*
 	case len(h.Properties) > maxProperties:
 		return nil, refuse(protocol.MessageIllegal, fmt.Sprintf("message properties size exceeds the limit, %d, limit %d", len(h.Properties), maxProperties))
 	}
+	if refused := b.readOnly(); refused.code != protocol.Success {
+		return nil, refused
+	}
 	return b.sendTopic(h.Topic, h.DefaultTopic, h.DefaultTopicQueueNums)
+}
+
+// readOnly refuses what a broker may not store by its own permission.
+func (b *broker) readOnly() (refused answer) {
+	if b.loop.options.Permission&protocol.PermWrite == 0 {
+		refused = refuse(protocol.NoPermission, fmt.Sprintf("the broker[%s] sending message is forbidden", b.host.Addr()))
+	}
+	return refused
 }
 
 // sendTopic finds a topic to send to, and makes it where a broker would: any
@@ -204,6 +215,9 @@ func (b *broker) handleSendBack(c *call) answer {
 	h := protocol.ConsumerSendMsgBackRequestHeader{MaxReconsumeTimes: -1}
 	if err := h.Parse(c.command.ExtFields); err != nil {
 		return malformed(err)
+	}
+	if refused := b.readOnly(); refused.code != protocol.Success {
+		return refused
 	}
 	g := b.useGroup(h.Group)
 	t := b.ensureRetryTopic(g)

@@ -83,10 +83,19 @@ func (n *namesrv) route(topic string) protocol.TopicRouteData {
 		}
 		data.BrokerDatas = append(data.BrokerDatas, b.data())
 		data.QueueDatas = append(data.QueueDatas, protocol.QueueData{
-			BrokerName: b.name, ReadQueueNums: t.read, WriteQueueNums: t.write, Perm: t.perm,
+			BrokerName: b.name, ReadQueueNums: t.read, WriteQueueNums: t.write, Perm: b.announced(t.perm),
 		})
 	}
 	return data
+}
+
+// announced is a topic's permission as brokers register it: what they forbid themselves
+// no topic permits.
+func (b *broker) announced(perm int32) int32 {
+	if own := b.loop.options.Permission; own&protocol.PermRead == 0 || own&protocol.PermWrite == 0 {
+		return perm & own
+	}
+	return perm
 }
 
 // data is what is up of a broker name.

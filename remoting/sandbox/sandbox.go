@@ -43,6 +43,9 @@ type Options struct {
 	// AnnounceHost is announced in the place of the host on which brokers listen on TCP
 	// (brokerIP1), an IP address; "" is that host.
 	AnnounceHost string
+	// Permission is what brokers let clients do (brokerPermission); zero is
+	// protocol.PermRead|protocol.PermWrite.
+	Permission int32
 	// MaxPullMessages and MaxPullBytes bound one pull answer; zero is 32 and 256 KiB.
 	MaxPullMessages int
 	MaxPullBytes    int
@@ -79,6 +82,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.MaxBytes <= 0 {
 		o.MaxBytes = 256 << 20
+	}
+	if o.Permission == 0 {
+		o.Permission = protocol.PermRead | protocol.PermWrite
 	}
 	if o.MaxPullMessages <= 0 {
 		o.MaxPullMessages = 32

@@ -133,15 +133,28 @@ type lagJSON struct {
 	MembersError string  `json:"members_error,omitempty"`
 	Paused       bool    `json:"paused"`
 	waitingJSON
-	Ahead         int64          `json:"ahead"`
-	UnknownQueues int            `json:"unknown_queues"`
-	UnknownTopics []string       `json:"unknown_topics"`
-	Filtered      bool           `json:"filtered"`
-	ConsumeTPS    float64        `json:"consume_tps"`
-	Pop           *popLagJSON    `json:"pop,omitempty"`
-	Trend         *trendJSON     `json:"trend,omitempty"`
-	Queues        []queueLagJSON `json:"queues"`
-	Problems      []string       `json:"problems"`
+	Ahead         int64            `json:"ahead"`
+	UnknownQueues int              `json:"unknown_queues"`
+	UnknownTopics []string         `json:"unknown_topics"`
+	Filtered      bool             `json:"filtered"`
+	ConsumeTPS    float64          `json:"consume_tps"`
+	Pop           *popLagJSON      `json:"pop,omitempty"`
+	Trend         *trendJSON       `json:"trend,omitempty"`
+	Queues        []queueLagJSON   `json:"queues"`
+	Unreadable    []unreadableJSON `json:"unreadable,omitempty"`
+	Problems      []string         `json:"problems"`
+}
+
+// unreadableJSON is a queue that nobody can read; what lies there is in no lag.
+type unreadableJSON struct {
+	Topic     string `json:"topic"`
+	Broker    string `json:"broker"`
+	Queue     int32  `json:"queue"`
+	MinOffset *int64 `json:"min_offset"`
+	MinError  string `json:"min_offset_error,omitempty"`
+	MaxOffset *int64 `json:"max_offset"`
+	MaxError  string `json:"max_offset_error,omitempty"`
+	Closed    string `json:"closed"`
 }
 
 type queueLagJSON struct {
@@ -187,6 +200,13 @@ func lagJSONOf(l *inspect.GroupLag) *lagJSON {
 		waitingJSON: waitingOf(l.Lag, l.RetryLag, l.DeadLetters),
 	}
 	j.Members, j.MembersError = numberJSON(l.Members)
+	for i := range l.Unreadable {
+		u := &l.Unreadable[i]
+		one := unreadableJSON{Topic: u.Topic, Broker: u.BrokerName, Queue: u.QueueID, Closed: u.Why()}
+		one.MinOffset, one.MinError = numberJSON(u.Min)
+		one.MaxOffset, one.MaxError = numberJSON(u.Max)
+		j.Unreadable = append(j.Unreadable, one)
+	}
 	for i := range l.Queues {
 		q := &l.Queues[i]
 		o := &j.Queues[i]
@@ -239,6 +259,9 @@ func (f *lagFlags) table(e *env, l *inspect.GroupLag, trend inspect.Trend) []byt
 	}
 	if l.Filtered {
 		out = append(out, "members read some tags only: LAG counts the others' messages too\n"...)
+	}
+	for _, text := range l.UnreadableTexts() {
+		out = append(out, headLine("%s", text)...)
 	}
 	if l.Pop != nil {
 		out = append(out, headLine("%s", popLagText(l.Pop))...)

@@ -108,10 +108,8 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	if err != nil {
 		return err
 	}
-	if len(route.PublishQueues) == 0 {
-		return &notFoundError{fmt.Sprintf("topic %s has no queue that can be written", topic)}
-	}
-	queues, err := chooseQueues(topic, route.PublishQueues, wanted)
+	choice := topicQueues{client: client, route: route, write: true, limit: e.flags.timeout}
+	queues, err := choice.choose(ctx, wanted)
 	if err != nil {
 		return err
 	}

@@ -104,7 +104,8 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	if err != nil {
 		return err
 	}
-	if t.queues, err = chooseQueues(topic, route.Queues, wanted); err != nil {
+	choice := topicQueues{client: client, route: route, limit: e.flags.timeout}
+	if t.queues, err = choice.choose(ctx, wanted); err != nil {
 		return err
 	}
 	t.client, t.timeout, t.topic = client, e.flags.timeout, topic

@@ -189,6 +189,7 @@ type topicQueueJSON struct {
 	MaxError    string   `json:"max_offset_error,omitempty"`
 	FirstStored timeJSON `json:"first_stored"`
 	LastStored  timeJSON `json:"last_stored"`
+	Closed      string   `json:"closed,omitempty"` // why nobody can read it
 }
 
 type topicRouteJSON struct {
@@ -207,7 +208,7 @@ func topicDetailOf(d *inspect.TopicDetail) *topicDetailJSON {
 	}
 	for i := range d.Queues {
 		q := &d.Queues[i]
-		one := topicQueueJSON{Broker: q.BrokerName, Queue: q.QueueID, FirstStored: timeJSON(q.FirstStored), LastStored: timeJSON(q.LastStored)}
+		one := topicQueueJSON{Broker: q.BrokerName, Queue: q.QueueID, FirstStored: timeJSON(q.FirstStored), LastStored: timeJSON(q.LastStored), Closed: q.Closed}
 		one.MinOffset, one.MinError = numberJSON(q.Min)
 		one.MaxOffset, one.MaxError = numberJSON(q.Max)
 		j.Queues = append(j.Queues, one)
@@ -233,7 +234,7 @@ func topicDetailTable(e *env, d *inspect.TopicDetail) []byte {
 		head = append(head, []string{"broker " + r.Broker, fmt.Sprintf("%d read and %d write queues, %s", r.Read, r.Write, permWords(r.Perm))})
 	}
 	out := append(appendTable(nil, "ll", head), '\n')
-	rows := [][]string{{"BROKER", "QUEUE", "MIN", "MAX", "STORED", "FIRST STORED", "LAST STORED"}}
+	rows := [][]string{{"BROKER", "QUEUE", "MIN", "MAX", "STORED", "FIRST STORED", "LAST STORED", ""}}
 	for i := range d.Queues {
 		q := &d.Queues[i]
 		stored := inspect.Unknown(q.Max.Why)
@@ -241,10 +242,10 @@ func topicDetailTable(e *env, d *inspect.TopicDetail) []byte {
 			stored = inspect.Exact(q.Max.Value - q.Min.Value)
 		}
 		rows = append(rows, []string{
-			q.BrokerName, strconv.Itoa(int(q.QueueID)), numberText(q.Min), numberText(q.Max), numberText(stored), e.timeText(q.FirstStored), e.timeText(q.LastStored),
+			q.BrokerName, strconv.Itoa(int(q.QueueID)), numberText(q.Min), numberText(q.Max), numberText(stored), e.timeText(q.FirstStored), e.timeText(q.LastStored), q.Closed,
 		})
 	}
-	return appendTable(out, "lrrrrll", rows)
+	return appendTable(out, "lrrrrlll", rows)
 }
 
 // permWords says what a permission keeps from happening.

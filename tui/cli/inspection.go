@@ -94,6 +94,9 @@ func explain(err error) error {
 		}
 		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
 	}
+	if e, ok := errors.AsType[*inspect.ClosedQueueError](err); ok {
+		return &notFoundError{e.Error()}
+	}
 	if e, ok := errors.AsType[*inspect.UnsureError](err); ok {
 		return cmp.Or(unasked(e.What+" is not known", e.Problems), err)
 	}

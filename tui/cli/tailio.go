@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,13 +10,33 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
 
-// chooseQueues picks the wanted queues of a topic; all when none is named.
-func chooseQueues(topic string, have []engine.MessageQueue, wanted []queueRef) ([]engine.MessageQueue, error) {
+// topicQueues chooses among the queues that a topic has to read, or to send to.
+type topicQueues struct {
+	client *remoting.Client
+	route  *remoting.TopicRoute
+	write  bool
+	limit  time.Duration // of a question why there are none
+}
+
+// choose picks the wanted queues; all when none is named.
+func (c *topicQueues) choose(ctx context.Context, wanted []queueRef) ([]engine.MessageQueue, error) {
+	have, lacks := c.route.Queues, "no readable queue"
+	if c.write {
+		have, lacks = c.route.PublishQueues, "no queue that can be written"
+	}
+	topic := c.route.Topic
 	if len(have) == 0 {
-		return nil, &notFoundError{fmt.Sprintf("topic %s has no readable queue", topic)}
+		text := fmt.Sprintf("topic %s has %s", topic, lacks)
+		for _, d := range c.route.Data.QueueDatas {
+			if why := c.why(ctx, engine.MessageQueue{Topic: topic, BrokerName: d.BrokerName}); why != "" {
+				text += fmt.Sprintf("; at %s: %s", d.BrokerName, why)
+			}
+		}
+		return nil, &notFoundError{text}
 	}
 	if len(wanted) == 0 {
 		return have, nil
@@ -24,6 +45,9 @@ func chooseQueues(topic string, have []engine.MessageQueue, wanted []queueRef) (
 	for _, w := range wanted {
 		mq := engine.MessageQueue{Topic: topic, BrokerName: w.broker, QueueID: w.id}
 		if !slices.Contains(have, mq) {
+			if why := c.why(ctx, mq); why != "" {
+				return nil, &notFoundError{fmt.Sprintf("queue %v of topic %s is %s; what is left: %s", w, topic, why, queueList(have))}
+			}
 			return nil, &notFoundError{fmt.Sprintf("topic %s has no queue %v: it has %s", topic, w, queueList(have))}
 		}
 		if !slices.Contains(chosen, mq) {
@@ -32,6 +56,12 @@ func chooseQueues(topic string, have []engine.MessageQueue, wanted []queueRef) (
 	}
 	slices.SortFunc(chosen, protocol.CompareMessageQueues)
 	return chosen, nil
+}
+
+func (c *topicQueues) why(ctx context.Context, mq engine.MessageQueue) string {
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
+	defer cancel()
+	return inspect.WhyClosed(ctx, c.client, c.route, mq, c.write)
 }
 
 // queueList names sorted queues of one topic briefly: broker-a:0-7, broker-b:0-3.

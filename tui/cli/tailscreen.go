@@ -139,7 +139,8 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 		for _, mq := range wanted {
 			refs = append(refs, queueRef{mq.BrokerName, mq.QueueID})
 		}
-		if t.queues, err = chooseQueues(t.topic, route.Queues, refs); err != nil {
+		choice := topicQueues{client: t.client, route: route, limit: t.timeout}
+		if t.queues, err = choice.choose(ctx, refs); err != nil {
 			return err
 		}
 	}
