@@ -312,10 +312,14 @@ func (a *app) pageHealth(s pageStatus) segment {
 	}
 	text := " ✓ " + s.fine
 	if a.w >= 100 {
+		at, read := q.at, " · read "
+		if !s.oldest.IsZero() && s.oldest.Before(at) {
+			at, read = s.oldest, " · oldest row read "
+		}
 		if a.env.mode == timeRelative {
-			text += " · read " + ago(q.at, a.env.now)
+			text += read + ago(at, a.env.now)
 		} else {
-			text += " · read " + a.env.clock(q.at, clockSeconds)
+			text += read + a.env.clock(at, clockSeconds)
 		}
 	}
 	return segment{th.good, text}

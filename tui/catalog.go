@@ -7,12 +7,16 @@ import (
 	"strings"
 	"time"
 
+	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
 
 // rowsAtOnce are as many rows as one question for details is about, beyond those on
 // the screen.
 const rowsAtOnce = 50
+
+// rowsOld is the age from which rows make a list doubtful as a whole.
+const rowsOld = time.Minute
 
 // catalogName is one name of a list, before anything else is known of it.
 type catalogName struct {
@@ -29,10 +33,12 @@ type catalogEntry[R any] struct {
 	width int       // cells of the name
 	row   *R        // safe to print; nil: not read yet
 	asked time.Time // when the details were asked for last
+	read  time.Time // when those that are shown came
 }
 
 // catalog is a list of many things of a cluster: all names at once, the details of
-// those on the screen, and of the others only when the order or the filter needs them.
+// those on the screen, and of the others only when the order or the filter needs them:
+// then those that were asked for the longest ago are asked for anew, some at a time.
 type catalog[R any] struct {
 	env     *env
 	w, h    int
@@ -41,6 +47,7 @@ type catalog[R any] struct {
 	rows    lister[string]
 	entries map[string]*catalogEntry[R] // by true name
 	order   []string                    // true names as the cluster lists them
+	renewed time.Time                   // when rows that are not on the screen were asked for anew
 	system  bool                        // what is hidden otherwise is shown too
 	systems int
 	known   int // entries whose details are read
@@ -93,7 +100,7 @@ func (c *catalog[R]) takeRows(names []string, rows []R) {
 		if e.row == nil {
 			c.known++
 		}
-		e.row = &rows[i]
+		e.row, e.read = &rows[i], c.env.now
 	}
 	c.arrange()
 }
@@ -160,7 +167,7 @@ func (c *catalog[R]) compareRows(a, b *catalogEntry[R], o ordering) int {
 		y, also := c.figure(b, o.Column)
 		n = compareKnown(x, known, y, also, o)
 	}
-	if o.loose {
+	if o.loose || o.bare {
 		return n
 	}
 	return cmp.Or(n, cmp.Compare(a.lower, b.lower))
@@ -229,21 +236,29 @@ func (c *catalog[R]) ownUpdate(msg any) (r request, taken bool) {
 	return nil, true
 }
 
+// wanted are the rows that are to be asked for: those on the screen, else some of the
+// others: never asked for, or the longest ago.
 func (c *catalog[R]) wanted() (names []string) {
+	now := c.env.now
+	old := func(e *catalogEntry[R]) bool { return e.asked.IsZero() || now.Sub(e.asked) >= detailsEvery }
 	for _, k := range c.visible() {
-		if e := c.entries[k]; e.asked.IsZero() || c.env.now.Sub(e.asked) >= detailsEvery {
+		if old(c.entries[k]) {
 			names = append(names, k)
 		}
 	}
 	if len(names) > 0 || !c.needsAll() {
 		return names
 	}
+	renew := now.Sub(c.renewed) >= detailsEvery
 	for _, k := range c.order {
-		if e := c.entries[k]; e.asked.IsZero() && (c.system || !e.system) {
-			if names = append(names, k); len(names) == rowsAtOnce {
-				break
-			}
+		if e := c.entries[k]; (c.system || !e.system) && (e.asked.IsZero() || renew && old(e)) {
+			names = append(names, k)
 		}
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return c.entries[a].asked.Compare(c.entries[b].asked) })
+	names = names[:min(len(names), rowsAtOnce)]
+	if n := len(names); n > 0 && !c.entries[names[n-1]].asked.IsZero() {
+		c.renewed = now
 	}
 	return names
 }
@@ -253,13 +268,34 @@ func (c *catalog[R]) needsAll() bool {
 	return c.rows.list.Order.Column != nameOrder || c.rows.filter.column != ""
 }
 
-// hurry makes names and the details on the screen due at once.
+// hurry makes names and all details that are needed due at once.
 func (c *catalog[R]) hurry() {
 	c.names.hurried = true
 	c.rows.resort()
-	for _, k := range c.visible() {
+	for _, k := range c.needed() {
 		c.entries[k].asked = time.Time{}
 	}
+}
+
+// needed are the true names whose details the list is made of.
+func (c *catalog[R]) needed() []string {
+	if !c.needsAll() {
+		return c.visible()
+	}
+	if c.hiding() == 0 {
+		return c.order
+	}
+	return slices.DeleteFunc(slices.Clone(c.order), func(k string) bool { return c.entries[k].system })
+}
+
+// oldest is when the oldest details were read that the list is made of; zero: none were.
+func (c *catalog[R]) oldest() (at time.Time) {
+	for _, k := range c.needed() {
+		if e := c.entries[k]; e.row != nil && (at.IsZero() || e.read.Before(at)) {
+			at = e.read
+		}
+	}
+	return at
 }
 
 func (c *catalog[R]) drop() {
@@ -336,6 +372,15 @@ func (c *catalog[R]) hiding() int {
 // listed is how many rows there are without the hidden ones.
 func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
 
+// status is what the page says of itself: how old its oldest row is, and what is wrong.
+func (c *catalog[R]) status(noun string, problems ...[]inspect.Problem) pageStatus {
+	s := pageStatus{main: &c.names, fine: c.fine(noun), health: partial(c.env.th, problems...), oldest: c.oldest()}
+	if old := c.env.now.Sub(s.oldest); s.health.text == "" && !s.oldest.IsZero() && old > rowsOld {
+		s.health = segment{c.env.th.warn, " ! " + s.fine + " · rows up to " + age(old) + " old"}
+	}
+	return s
+}
+
 // fine says how much of the list is known, for the status line.
 func (c *catalog[R]) fine(noun string) string {
 	text := plural(c.listed(), noun)
@@ -353,6 +398,12 @@ func (c *catalog[R]) progress() string {
 	}
 	if c.needsAll() && c.known < c.listed() {
 		parts = append(parts, fmt.Sprintf("reading details: %s of %s", grouped(int64(c.known)), grouped(int64(c.listed()))))
+	}
+	if f := &c.rows.filter; f.active() && !c.needsAll() && c.known < c.listed() { // what it finds of names alone
+		parts = append(parts, "details of "+grouped(int64(c.known))+" looked through")
+	}
+	if at := c.oldest(); !at.IsZero() && c.env.now.Sub(at) > 2*detailsEvery+time.Second {
+		parts = append(parts, "rows up to "+age(c.env.now.Sub(at))+" old")
 	}
 	if n := c.hiding(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d hidden (%s shows)", n, c.env.keys.first("show-system")))

@@ -23,8 +23,8 @@ type lister[K comparable] struct {
 	total   int
 	chosen  bool // the operator has moved the cursor
 	focused bool
-	beside  bool        // other panes are shown with it
-	sorted  table.Order // that rows are in; a key that sorts gives another
+	beside  bool // other panes are shown with it
+	steadyOrder
 }
 
 // act applies a key; arranged reports that rows must be put in order again. It is
@@ -83,24 +83,13 @@ func (l *lister[K]) arrange(keys []K, passes func(k K) bool, compare func(a, b K
 	}
 	l.total, l.hidden = len(keys), len(keys)-len(shown)
 	if compare != nil {
-		slices.SortStableFunc(shown, func(a, b K) int { return compare(a, b, ordering{l.list.Order, false}) })
-		if l.settled() {
-			shown = steadily(l.list.Keys(), shown, func(a, b K) bool { return compare(a, b, ordering{l.list.Order, true}) < 0 })
-		}
-		l.sorted = l.list.Order
+		shown = inOrder(&l.steadyOrder, l.begin(l.list.Order, l.env.now), shown, l.list.Keys(), compare)
 	}
 	l.list.SetKeys(shown)
 	if !l.chosen {
 		l.list.MoveTo(0)
 	}
 }
-
-// settled reports whether rows are in the order that is wanted, and only their figures
-// have changed.
-func (l *lister[K]) settled() bool { return l.sorted == l.list.Order }
-
-// resort forgets where rows stand: the next answer is sorted exactly.
-func (l *lister[K]) resort() { l.sorted = table.Order{} }
 
 // directed turns a comparison round for a falling order.
 func directed(n int, o ordering) int {
@@ -175,11 +164,7 @@ func (l *lister[K]) details(more string) string {
 		add("filter " + SafeText(l.filter.text))
 	}
 	if o := l.list.Order; o.Column != "" {
-		arrow := l.env.g.up
-		if o.Descending {
-			arrow = l.env.g.down
-		}
-		add("sort " + o.Column + arrow)
+		add("sort " + l.orderText(&l.env.g, o))
 	}
 	return text
 }
@@ -217,7 +202,8 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 		c.bottom(thinBox, th.frame)
 		return
 	}
-	drawRows(c, l.env, &l.list, l.columns, rows, func(i int, buffer []table.Cell) table.Look {
+	up, down := l.arrows(&l.env.g)
+	drawRows(c, l.env, &l.list, l.columns, rows, up, down, func(i int, buffer []table.Cell) table.Look {
 		k := l.list.Key(i)
 		cells(k, buffer)
 		return l.env.look(i == l.list.Cursor(), l.list.IsMarked(k), l.focused)
@@ -226,9 +212,9 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 
 // drawRows draws a table below its upper edge: its head, then rows lines with what can be
 // seen of it, or with the notes where there is no row.
-func drawRows[K comparable](c *canvas, e *env, s *table.State[K], columns []table.Column, rows int, row func(i int, cells []table.Cell) table.Look, notes []string) {
+func drawRows[K comparable](c *canvas, e *env, s *table.State[K], columns []table.Column, rows int, up, down string, row func(i int, cells []table.Cell) table.Look, notes []string) {
 	layout := table.Fit(columns, c.w-2, c.w, s.Left)
-	c.tableHead(e.th, &layout, columns, s.Order, e.g.up, e.g.down)
+	c.tableHead(e.th, &layout, columns, s.Order, up, down)
 	first, end := s.Window()
 	cells := make([]table.Cell, len(columns))
 	for i := first; i < end; i++ {

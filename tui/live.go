@@ -29,10 +29,11 @@ type liveView struct {
 	topic  string // true name of the topic that is looked at; "" is all
 	filter filter
 
-	queues  table.State[engine.MessageQueue]
-	members table.State[string]
-	feed    table.State[foldKey]
-	lines   []fold // of the feed, in its order
+	queues      table.State[engine.MessageQueue]
+	steadyOrder // of the queues
+	members     table.State[string]
+	feed        table.State[foldKey]
+	lines       []fold // of the feed, in its order
 
 	moved   time.Time // when the operator moved the cursor last
 	chosen  bool      // the operator has moved the cursor

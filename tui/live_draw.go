@@ -47,7 +47,7 @@ func (v *liveView) box(p pane) boxLook {
 
 // drawQueues draws the queue table: the visible rows only.
 func (v *liveView) drawQueues(c *canvas) {
-	th, g := v.env.th, &v.env.g
+	th := v.env.th
 	first, end := v.queues.Window()
 	total := v.queues.Len()
 	title := "Queues"
@@ -59,7 +59,8 @@ func (v *liveView) drawQueues(c *canvas) {
 	}
 	c.top(v.box(paneQueues), th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
-	c.tableHead(th, &layout, v.columns, v.queues.Order, g.up, g.down)
+	up, down := v.arrows(&v.env.g)
+	c.tableHead(th, &layout, v.columns, v.queues.Order, up, down)
 
 	var cells [liveColumns]table.Cell
 	drawn := 0
@@ -88,11 +89,7 @@ func (v *liveView) drawQueues(c *canvas) {
 // queuesDetails is the right part of the table's upper edge, as long as there is
 // room for.
 func (v *liveView) queuesDetails(room int) string {
-	order := v.queues.Order
-	arrow := v.env.g.up
-	if order.Descending {
-		arrow = v.env.g.down
-	}
+	order := v.orderText(&v.env.g, v.queues.Order)
 	what := "–"
 	if v.filter.active() {
 		what = fmt.Sprintf("%s (%d hidden)", SafeText(v.filter.text), v.hidden)
@@ -110,15 +107,15 @@ func (v *liveView) queuesDetails(room int) string {
 		bar = "bar: cached, "
 	}
 	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.full, v.env.g.done)
-	sorted := fmt.Sprintf("%s%ssort %s%s · ", marked, scope, order.Column, arrow)
+	sorted := marked + scope + "sort " + order + " · "
 	for _, long := range []string{sorted + "filter " + what + " · " + bar + legend, sorted + "filter " + what + " · " + legend} {
 		if table.Width(long) <= room {
 			return long
 		}
 	}
-	brief := marked + scope + order.Column + arrow
+	brief := marked + scope + order
 	if v.filter.active() {
-		brief = marked + scope + "filter " + what + " · " + order.Column + arrow
+		brief = marked + scope + "filter " + what + " · " + order
 	}
 	if !v.filter.active() && table.Width(sorted+legend) <= room {
 		return sorted + legend

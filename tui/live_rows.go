@@ -53,6 +53,8 @@ func (v *liveView) refresh(now bool) {
 	v.hidden = total - len(shown)
 	if now || v.env.now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
 		v.sort(shown, now)
+	} else {
+		v.nearly = misplaced(v.queues.Order, v.inTable(), v.place)
 	}
 	var members []string
 	if t, _ := v.shownTopic(); t != nil {
@@ -161,47 +163,64 @@ func (v *liveView) compare(a, b int, order ordering) int {
 	return c
 }
 
-// sort sorts rows by what they show; unless that is asked for exactly, those in the
-// table keep their places while they are nearly right.
-func (v *liveView) sort(shown []int, exactly bool) {
-	s, order := v.pic.scene, v.queues.Order
-	failing := func(i int) bool {
-		if _, known := v.value(i, "lag"); s.watch != nil && !known {
-			return order.Column == "lag" && !isBroadcast(s)
-		}
-		return order.Column == "lag" && s.raw.Queues[i].State == engine.QueueError
+// failing reports whether a queue stands first when it is sorted by lag: the worst lag is
+// one that nobody can tell.
+func (v *liveView) failing(i int, column string) bool {
+	s := v.pic.scene
+	if _, known := v.value(i, "lag"); s.watch != nil && !known {
+		return column == "lag" && !isBroadcast(s)
 	}
-	compare := func(a, b int, loose bool) int {
-		if x, y := failing(a), failing(b); x != y { // the worst lag is one that nobody can tell
-			if x {
-				return -1
-			}
-			return 1
-		}
-		if x, y := v.absent(a, order.Column), v.absent(b, order.Column); x != y { // last in either direction
-			if x {
-				return 1
-			}
+	return column == "lag" && s.raw.Queues[i].State == engine.QueueError
+}
+
+// place orders two rows of the table; 0: nothing that it is sorted by tells them apart.
+func (v *liveView) place(a, b int, o ordering) int {
+	if x, y := v.failing(a, o.Column), v.failing(b, o.Column); x != y {
+		if x {
 			return -1
 		}
-		n := v.compare(a, b, ordering{order, loose})
-		if x, known := v.value(a, order.Column); n == 0 && loose && known {
-			if y, also := v.value(b, order.Column); also && x == y { // queues that are all empty stand by their numbers
-				return cmp.Compare(a, b)
-			}
-		}
-		return n
+		return 1
 	}
-	slices.SortStableFunc(shown, func(a, b int) int { return cmp.Or(compare(a, b, false), cmp.Compare(a, b)) })
-	if !exactly {
-		var before []int
-		for _, mq := range v.queues.Keys() {
-			if i, ok := s.index[mq]; ok {
-				before = append(before, i)
-			}
+	if x, y := v.absent(a, o.Column), v.absent(b, o.Column); x != y { // last in either direction
+		if x {
+			return 1
 		}
-		shown = steadily(before, shown, func(a, b int) bool { return compare(a, b, true) < 0 })
+		return -1
 	}
+	n := v.compare(a, b, o)
+	if x, known := v.value(a, o.Column); n == 0 && o.loose && known {
+		if y, also := v.value(b, o.Column); also && x == y { // queues that are all empty stand by their numbers
+			return cmp.Compare(a, b)
+		}
+	}
+	return n
+}
+
+// inTable are the rows that are in the table, in its order.
+func (v *liveView) inTable() (rows []int) {
+	for _, mq := range v.queues.Keys() {
+		if i, ok := v.pic.scene.index[mq]; ok {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
+// sort sorts rows by what they show; unless that is asked for exactly, or it is time for
+// it, those in the table keep their places while they are nearly right.
+func (v *liveView) sort(shown []int, exactly bool) {
+	s, order := v.pic.scene, v.queues.Order
+	if exactly {
+		v.resort()
+	}
+	exactly = v.begin(order, v.pic.now)
+	shown = inOrder(&v.steadyOrder, exactly, shown, v.inTable(), func(a, b int, o ordering) int {
+		n := v.place(a, b, o)
+		if o.loose || o.bare {
+			return n
+		}
+		return cmp.Or(n, cmp.Compare(a, b))
+	})
 	keys := make([]engine.MessageQueue, len(shown))
 	for i, n := range shown {
 		keys[i] = s.raw.Queues[n].MessageQueue

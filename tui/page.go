@@ -26,6 +26,7 @@ type page interface {
 // pageStatus is what a page says below itself.
 type pageStatus struct {
 	main   *question // the question that the page lives of
+	oldest time.Time // when the oldest row was read, where rows are read one by one; zero: none is
 	health segment   // the worst thing that is wrong; "" when nothing is
 	state  []segment // what stands at the end of the tabs instead of how fresh it is
 	fine   string    // what is said instead

@@ -42,7 +42,7 @@ func (v groupsView) narrow(text string) (page, error) {
 }
 
 func (v groupsView) status() pageStatus {
-	return pageStatus{main: &v.names, fine: v.fine("group"), health: partial(v.env.th, v.list.Problems)}
+	return v.catalog.status("group", v.list.Problems)
 }
 
 func (v groupsView) update(msg any) (page, request) {

@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -162,4 +163,122 @@ func TestTheLagPageShowsWholeAges(t *testing.T) {
 	}
 	f.lag = func(string) (inspect.GroupLag, error) { return l, nil }
 	driveCluster(t, 80, 24, defaultOptions(), f).keys("2").see("28m24s ago")
+}
+
+// lagging is a cluster of groups, or topics, whose figures are those of values.
+func lagging(values map[string]int64) *fakeCluster {
+	names := slices.Sorted(maps.Keys(values))
+	f := &fakeCluster{
+		groups: func() (l inspect.GroupList, err error) {
+			for _, n := range names {
+				l.Groups = append(l.Groups, inspect.GroupName{Group: n})
+			}
+			return l, nil
+		},
+		topics: func() (l inspect.TopicList, err error) {
+			for _, n := range names {
+				l.Topics = append(l.Topics, inspect.TopicName{Topic: n})
+			}
+			return l, nil
+		},
+	}
+	f.groupRows = func(groups []string) (rows []inspect.GroupRow) {
+		for _, g := range groups {
+			rows = append(rows, inspect.GroupRow{GroupName: inspect.GroupName{Group: g}, State: "online", Lag: inspect.Exact(values[g])})
+		}
+		return rows
+	}
+	f.topicRows = func(topics []string) (rows []inspect.TopicRow) {
+		for _, n := range topics {
+			rows = append(rows, inspect.TopicRow{TopicName: inspect.TopicName{Topic: n}, Stored: inspect.Exact(values[n])})
+		}
+		return rows
+	}
+	return f
+}
+
+// numbered are n names with their values.
+func numbered(n int) map[string]int64 {
+	values := map[string]int64{}
+	for i := range n {
+		values[fmt.Sprintf("g%03d", i)] = int64(i) * 10
+	}
+	return values
+}
+
+// What rises off the screen is seen, in groups and in topics: where the order needs the
+// details of all rows, those that were read the longest ago are read anew, some at a time.
+func TestRowsOffTheScreenAreReadAnew(t *testing.T) {
+	for name, open := range map[string][]string{"groups": nil, "topics": {"5", "s"}} {
+		t.Run(name, func(t *testing.T) {
+			values := numbered(60)
+			d := driveCluster(t, 120, 24, defaultOptions(), lagging(values)).keys(open...).see("g059").miss("g001")
+			values["g001"] = 9_999_999
+			for range 14 {
+				d.later(time.Second)
+			}
+			d.see("g001").see("9,999,999")
+		})
+	}
+}
+
+// However long the list, the rows off the screen cost one question of some rows a round.
+func TestRowsOffTheScreenAreReadInTurn(t *testing.T) {
+	f := lagging(numbered(400))
+	asked := map[string]int{}
+	rows, most := f.groupRows, 0
+	f.groupRows = func(groups []string) []inspect.GroupRow {
+		most = max(most, len(groups))
+		for _, g := range groups {
+			asked[g]++
+		}
+		return rows(groups)
+	}
+	d := driveCluster(t, 120, 24, defaultOptions(), f).see("g399")
+	clear(asked)
+	total := func() (n int) {
+		for _, times := range asked {
+			n += times
+		}
+		return n
+	}
+	for range 60 {
+		d.later(time.Second)
+	}
+	const visible = 18
+	if n, limit := total(), (60/5+1)*(rowsAtOnce+visible); most > rowsAtOnce || n > limit {
+		t.Errorf("%d rows were asked for in a minute, %d at once; want at most %d, and %d", n, most, limit, rowsAtOnce)
+	}
+	if len(asked) != 400 {
+		t.Errorf("%d of 400 rows were asked for within a minute", len(asked))
+	}
+}
+
+// A list says how old the oldest row is that it is made of.
+func TestListsSayHowOldTheirRowsAre(t *testing.T) {
+	f := lagging(numbered(60))
+	d := driveCluster(t, 120, 24, defaultOptions(), f).see("✓ 60 groups · read ").miss("old")
+	read := d.a.env.now
+	rows := f.groupRows
+	f.groupRows = func(groups []string) []inspect.GroupRow { // what is off the screen is not answered any more
+		if len(groups) == rowsAtOnce || !slices.Contains(groups, "g059") {
+			return nil
+		}
+		return rows(groups)
+	}
+	for range 20 {
+		d.later(time.Second)
+	}
+	d.see("✓ 60 groups · oldest row read " + d.a.env.clock(read, clockSeconds)).see("rows up to 20s old")
+	for range 50 {
+		d.later(time.Second)
+	}
+	d.see("! 60 groups · rows up to 1m10s old").miss("✓ 60 groups")
+}
+
+// A filter of text says that it looks at the names of rows whose details are not read.
+func TestAFilterSaysWhatItHasLookedThrough(t *testing.T) {
+	d := driveCluster(t, 120, 24, defaultOptions(), lagging(numbered(600))).see("sort name").miss("looked through")
+	d.keys("/").typing("g0").keys("enter").see("details of 18 looked through")
+	driveCluster(t, 120, 24, defaultOptions(), lagging(numbered(60))).keys("/").typing("g0").keys("enter").miss("looked through")
 }

@@ -92,17 +92,6 @@ func (t *lagTopic) add(i int, q *inspect.QueueLag, now time.Time) {
 	}
 }
 
-// inOrder sorts keys; those that were in the tree before keep their places while that
-// is nearly right.
-func (v *lagView) inOrder(keys, before []lagKey, compare func(a, b lagKey, o ordering) int) []lagKey {
-	o := v.rows.list.Order
-	slices.SortStableFunc(keys, func(a, b lagKey) int { return compare(a, b, ordering{o, false}) })
-	if !v.rows.settled() {
-		return keys
-	}
-	return steadily(before, keys, func(a, b lagKey) bool { return compare(a, b, ordering{o, true}) < 0 })
-}
-
 // arrange makes the rows of the tree: topics in order, the queues of open ones below.
 // Retry topic and dead letters stand last, whatever the order.
 func (v *lagView) arrange() {
@@ -118,7 +107,8 @@ func (v *lagView) arrange() {
 			before[""] = append(before[""], k)
 		}
 	}
-	topics = v.inOrder(topics, before[""], func(a, b lagKey, o ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
+	exactly := v.rows.begin(v.rows.list.Order, v.env.now)
+	topics = inOrder(&v.rows.steadyOrder, exactly, topics, before[""], func(a, b lagKey, o ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
 	var keys []lagKey
 	hidden, total := 0, 0
 	for _, k := range topics {
@@ -127,7 +117,7 @@ func (v *lagView) arrange() {
 		for i, q := range t.queues {
 			queues[i] = lagKey{t.name, v.raw.Queues[q].MessageQueue, true}
 		}
-		queues = v.inOrder(queues, before[t.name], func(a, b lagKey, o ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
+		queues = inOrder(&v.rows.steadyOrder, exactly, queues, before[t.name], func(a, b lagKey, o ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
 		rows := make([]lagKey, 0, len(queues))
 		for _, q := range queues {
 			if total++; v.passes(v.queue(q)) {
@@ -145,7 +135,6 @@ func (v *lagView) arrange() {
 		}
 		keys = append(append(keys, lagKey{topic: t.name}), rows...)
 	}
-	v.rows.sorted = v.rows.list.Order
 	v.rows.list.SetKeys(keys)
 	v.rows.hidden, v.rows.total = hidden, total
 	if !v.rows.chosen {
@@ -225,7 +214,7 @@ func (v *lagView) compareTopics(a, b *lagTopic, o ordering) int {
 	default:
 		n = compareKnown(float64(a.lag.Value), a.lag.Known, float64(b.lag.Value), b.lag.Known, o)
 	}
-	if o.loose {
+	if o.loose || o.bare {
 		return n
 	}
 	return cmp.Or(n, cmp.Compare(a.safe, b.safe))

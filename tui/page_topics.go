@@ -37,7 +37,7 @@ func (v topicsView) narrow(text string) (page, error) {
 }
 
 func (v topicsView) status() pageStatus {
-	return pageStatus{main: &v.names, fine: v.fine("topic"), health: partial(v.env.th, v.list.Problems, v.rowProblems())}
+	return v.catalog.status("topic", v.list.Problems, v.rowProblems())
 }
 
 // rowProblems is what could not be learned of the topic under the cursor: its row has

@@ -47,7 +47,7 @@ func (s *split[K]) click(y int) {
 func (s *split[K]) drawList(c *canvas, h int, title, details string, columns []table.Column, row func(i int, cells []table.Cell) table.Look, notes []string) {
 	th := s.env.th
 	c.top(thinBox, th.frame, th.title, title, details)
-	drawRows(c, s.env, &s.list, columns, h-tableFrame, row, notes)
+	drawRows(c, s.env, &s.list, columns, h-tableFrame, s.env.g.up, s.env.g.down, row, notes)
 }
 
 // drawText draws the text in a box that takes what is left of h lines. Where there is

@@ -3,15 +3,81 @@ package tui
 import (
 	"math"
 	"slices"
+	"time"
 
 	"eyeq/tui/table"
 )
 
-// ordering is how two rows are compared: exactly, or loosely, so that figures which
-// are nearly equal count as equal and nothing else decides between them.
+// ordering is how two rows are compared: exactly; by nothing but the column's figures; or
+// loosely, so that figures which are nearly equal count as equal too.
 type ordering struct {
 	table.Order
-	loose bool
+	bare, loose bool
+}
+
+// exactEvery is for how long rows may stand in an order that is only nearly right.
+const exactEvery = 10 * time.Second
+
+// steadyOrder is what a table knows of the order that its rows are in.
+type steadyOrder struct {
+	sorted table.Order // that rows are in; a key that sorts gives another
+	at     time.Time   // when they were sorted exactly
+	nearly bool        // some row stands below one that it belongs before
+}
+
+// resort forgets where rows stand: the next answer is sorted exactly.
+func (s *steadyOrder) resort() { s.sorted = table.Order{} }
+
+// begin says whether rows are to be sorted exactly now: they are in another order, or have
+// been in one that is only nearly right for long enough.
+func (s *steadyOrder) begin(o table.Order, now time.Time) (exactly bool) {
+	if exactly = s.sorted != o || now.Sub(s.at) >= exactEvery; exactly {
+		s.sorted, s.at = o, now
+	}
+	s.nearly = false
+	return exactly
+}
+
+// inOrder sorts keys; unless that is to be exact, those that were in the table before keep
+// their places while that is nearly right.
+func inOrder[K comparable](s *steadyOrder, exactly bool, keys, before []K, compare func(a, b K, o ordering) int) []K {
+	slices.SortStableFunc(keys, func(a, b K) int { return compare(a, b, ordering{Order: s.sorted}) })
+	if exactly {
+		return keys
+	}
+	keys = steadily(before, keys, func(a, b K) bool { return compare(a, b, ordering{Order: s.sorted, loose: true}) < 0 })
+	s.nearly = s.nearly || misplaced(s.sorted, keys, compare)
+	return keys
+}
+
+// misplaced reports whether some row stands below one that it belongs before.
+func misplaced[K any](o table.Order, keys []K, compare func(a, b K, o ordering) int) bool {
+	for i := 1; i < len(keys); i++ {
+		if compare(keys[i-1], keys[i], ordering{Order: o, bare: true}) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// arrows are the signs of the order for the head of a table.
+func (s *steadyOrder) arrows(g *glyphs) (up, down string) {
+	if s.nearly {
+		return "≈", "≈"
+	}
+	return g.up, g.down
+}
+
+// orderText says what rows are sorted by.
+func (s *steadyOrder) orderText(g *glyphs, o table.Order) string {
+	text := o.Column + g.up
+	if o.Descending {
+		text = o.Column + g.down
+	}
+	if s.nearly {
+		text += " nearly"
+	}
+	return text
 }
 
 // near reports whether two figures of a column are too much alike to move rows for:

@@ -132,3 +132,54 @@ func TestQueuesThatCaughtUpStandByTheirNumbers(t *testing.T) {
 		}
 	}
 }
+
+// While rows keep their places although one belongs elsewhere, the order is called what it
+// is; some seconds later it is exact.
+func TestASortedListIsSortedWhenItSaysSo(t *testing.T) {
+	values := map[string]int64{"audit": 33, "billing": 30}
+	d := driveCluster(t, 120, 36, defaultOptions(), lagging(values)).see("sort lag↓ ").miss("nearly")
+	first := func() string { v := d.a.page().(groupsView); return v.rows.list.Key(0) }
+	if first() != "audit" {
+		t.Fatalf("%s stands first", first())
+	}
+	values["audit"], values["billing"] = 30, 33
+	if d.later(6 * time.Second).see("sort lag↓ nearly").see("lag≈"); first() != "audit" {
+		t.Error("33 and 30 changed places at once")
+	}
+	if d.later(6 * time.Second).see("sort lag↓ ").miss("nearly"); first() != "billing" {
+		t.Error("30 stands above 33")
+	}
+}
+
+// So it is with the queues of a topic on the lag page.
+func TestQueuesOfTheLagPageAreSortedWhenTheySaySo(t *testing.T) {
+	l := inspect.GroupLag{Lag: inspect.Exact(16)}
+	lags := []int64{3, 3, 2, 2, 2, 2, 2}
+	for i := range lags {
+		l.Queues = append(l.Queues, inspect.QueueLag{MessageQueue: mq("orders", "broker-a", i), Committed: inspect.Exact(0)})
+	}
+	f := fullCluster()
+	f.lag = func(string) (inspect.GroupLag, error) {
+		answer := l
+		answer.Queues = slices.Clone(l.Queues)
+		for i := range lags {
+			answer.Queues[i].Lag, answer.Queues[i].Max = inspect.Exact(lags[i]), inspect.Exact(lags[i])
+		}
+		return answer, nil
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f).keys("2").see("sort lag↓ ").miss("nearly")
+	lags = []int64{2, 3, 2, 2, 2, 2, 3}
+	d.later(3 * time.Second).see("sort lag↓ nearly")
+	d.later(3 * time.Second).see("sort lag↓ nearly")
+	d.later(6 * time.Second).see("sort lag↓ ").miss("nearly")
+	v := d.a.page().(lagView)
+	var got []int64
+	for _, k := range v.rows.list.Keys() {
+		if k.queue {
+			got = append(got, v.queue(k).Lag.Value)
+		}
+	}
+	if want := []int64{3, 3, 2, 2, 2, 2, 2}; !slices.Equal(got, want) {
+		t.Errorf("lags %v, want %v", got, want)
+	}
+}
