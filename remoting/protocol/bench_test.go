@@ -57,6 +57,46 @@ func BenchmarkDecodeCommand(b *testing.B) {
 	}
 }
 
+// BenchmarkHeaders writes the ext fields of headers that are sent often, and reads those
+// that are answered often.
+func BenchmarkHeaders(b *testing.B) {
+	commit := UpdateConsumerOffsetRequestHeader{ConsumerGroup: "CG_orders", Topic: "orders", QueueID: 3, CommitOffset: 123456700, BrokerName: "broker-a"}
+	send := SendMessageRequestHeader{
+		ProducerGroup: "CG_orders", Topic: "orders", DefaultTopic: "TBW102", DefaultTopicQueueNums: 4, QueueID: 3,
+		Born: time.UnixMilli(1795967180231), Properties: "UNIQ_KEY\x010A", BrokerName: "broker-a",
+	}
+	back := ConsumerSendMsgBackRequestHeader{
+		Offset: 123456789, Group: "CG_orders", OriginMsgID: "7F00000100002A9F0000000000000585", OriginTopic: "orders", MaxReconsumeTimes: 16, BrokerName: "broker-a",
+	}
+	pull := PullMessageResponseHeader{NextBeginOffset: 123456789, MinOffset: 1, MaxOffset: 123456790}
+	sent := SendMessageResponseHeader{MsgID: back.OriginMsgID, QueueID: 3, QueueOffset: 123456789, TransactionID: "0A"}
+	for name, fields := range map[string]func() ExtFields{
+		"commit": func() ExtFields { return commit.Fields() }, "send": func() ExtFields { return send.FieldsV2() },
+		"send_back": func() ExtFields { return back.Fields() },
+	} {
+		b.Run("write/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				fields()
+			}
+		})
+	}
+	pulled, stored := pull.Fields(), sent.Fields()
+	for name, read := range map[string]func() error{
+		"pull": func() error { var h PullMessageResponseHeader; return h.Parse(pulled) },
+		"send": func() error { var h SendMessageResponseHeader; return h.Parse(stored) },
+	} {
+		b.Run("read/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := read(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
 // BenchmarkDecodeMessage decodes whole answers of 32 messages into slices that
 // are kept, and reports what one message costs.
 func BenchmarkDecodeMessage(b *testing.B) {
