@@ -17,7 +17,7 @@ func (c *Client) GroupConfigs(ctx context.Context, addr string) (protocol.GroupC
 // asks without leaving anything behind.
 func (c *Client) GroupConfig(ctx context.Context, addr, group string) (protocol.GroupConfig, error) {
 	h := protocol.GroupRequestHeader{Group: group}
-	config, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetSubscriptionGroupConfig, h.Fields(), nil),
+	config, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetSubscriptionGroupConfig, protocol.EncodeFields(&h), nil),
 		func(body []byte) (protocol.GroupConfig, error) { return protocol.ParseGroupConfig(string(body)) })
 	return config, about(err, "configuration of %s", group)
 }
@@ -34,7 +34,7 @@ func (c *Client) UpdateGroupConfig(ctx context.Context, addr string, config prot
 func (c *Client) ForbidTopic(ctx context.Context, addr, group, topic string, forbid bool) (forbidden bool, err error) {
 	readable := !forbid
 	h := protocol.GroupForbiddenRequestHeader{Group: group, Topic: topic, Readable: &readable}
-	state, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.UpdateAndGetGroupForbidden, h.Fields(), nil), protocol.DecodeGroupForbidden)
+	state, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.UpdateAndGetGroupForbidden, protocol.EncodeFields(&h), nil), protocol.DecodeGroupForbidden)
 	if err != nil {
 		return false, about(err, "whether %s may read %s", group, topic)
 	}
@@ -54,7 +54,7 @@ func (c *Client) GroupsOfTopic(ctx context.Context, addr, topic string) ([]strin
 // offsets of (code 343).
 func (c *Client) TopicsOfGroup(ctx context.Context, addr, group string) ([]string, error) {
 	h := protocol.GroupRequestHeader{Group: group}
-	topics, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryTopicsByConsumer, h.Fields(), nil), protocol.DecodeTopicList)
+	topics, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryTopicsByConsumer, protocol.EncodeFields(&h), nil), protocol.DecodeTopicList)
 	return topics, about(err, "topics of %s", group)
 }
 
@@ -62,6 +62,6 @@ func (c *Client) TopicsOfGroup(ctx context.Context, addr, group string) ([]strin
 // (code 345); nil is nothing, as of a group that is offline.
 func (c *Client) SubscriptionOf(ctx context.Context, addr, group, topic string) (*protocol.SubscriptionData, error) {
 	h := protocol.GroupRequestHeader{Group: group, Topic: topic}
-	s, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QuerySubscriptionByConsumer, h.Fields(), nil), protocol.DecodeSubscriptionOfGroup)
+	s, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QuerySubscriptionByConsumer, protocol.EncodeFields(&h), nil), protocol.DecodeSubscriptionOfGroup)
 	return s.Subscription, about(err, "subscription of %s to %s", group, topic)
 }

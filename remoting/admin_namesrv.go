@@ -18,7 +18,7 @@ func (c *Client) TopicNames(ctx context.Context) ([]string, error) {
 // TopicNamesOf asks for the names of the topics that a cluster's brokers have (code 224).
 func (c *Client) TopicNamesOf(ctx context.Context, cluster string) ([]string, error) {
 	h := protocol.ClusterRequestHeader{Cluster: cluster}
-	answer, addr, err := c.askAnyNamesrv(ctx, newRequest(protocol.GetTopicsByCluster, h.Fields(), nil))
+	answer, addr, err := c.askAnyNamesrv(ctx, newRequest(protocol.GetTopicsByCluster, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return nil, about(err, "topic names of cluster %s", cluster)
 	}

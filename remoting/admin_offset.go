@@ -18,7 +18,7 @@ func (c *Client) AllOffsets(ctx context.Context, addr string) (protocol.AllOffse
 // with thousands of groups.
 func (c *Client) BrokerConsumeStats(ctx context.Context, addr string) (protocol.BrokerConsumeStats, error) {
 	var h protocol.BrokerConsumeStatsRequestHeader
-	stats, err := ask(ctx, c, addr, max(c.callTimeout, tableLimit), newRequest(protocol.GetBrokerConsumeStats, h.Fields(), nil), protocol.DecodeBrokerConsumeStats)
+	stats, err := ask(ctx, c, addr, max(c.callTimeout, tableLimit), newRequest(protocol.GetBrokerConsumeStats, protocol.EncodeFields(&h), nil), protocol.DecodeBrokerConsumeStats)
 	return stats, about(err, "progress of all groups")
 }
 
@@ -26,7 +26,7 @@ func (c *Client) BrokerConsumeStats(ctx context.Context, addr string) (protocol.
 // group has consumed them (code 303).
 func (c *Client) QueueTimeSpans(ctx context.Context, addr, topic, group string) ([]protocol.QueueTimeSpan, error) {
 	h := protocol.GroupRequestHeader{Group: group, Topic: topic}
-	spans, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryConsumeTimeSpan, h.Fields(), nil), protocol.DecodeTimeSpans)
+	spans, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryConsumeTimeSpan, protocol.EncodeFields(&h), nil), protocol.DecodeTimeSpans)
 	return spans, about(err, "time spans of %s in %s", group, topic)
 }
 
@@ -41,6 +41,6 @@ func (c *Client) ResetOffsets(ctx context.Context, addr string, h *protocol.Invo
 // CloneOffsets copies a group's committed offsets of a topic to another group at one
 // master (code 314). The answer says nothing of what was copied.
 func (c *Client) CloneOffsets(ctx context.Context, addr string, h *protocol.CloneGroupOffsetRequestHeader) error {
-	_, err := c.Invoke(ctx, addr, newRequest(protocol.CloneGroupOffset, h.Fields(), nil))
+	_, err := c.Invoke(ctx, addr, newRequest(protocol.CloneGroupOffset, protocol.EncodeFields(h), nil))
 	return about(err, "clone %s to %s in %s", h.SrcGroup, h.DestGroup, h.Topic)
 }

@@ -78,7 +78,7 @@ const noProducer = "the producer group["
 // is an empty list.
 func (c *Client) ProducerConnections(ctx context.Context, addr, producerGroup string) ([]protocol.Connection, error) {
 	h := protocol.ProducerGroupRequestHeader{ProducerGroup: producerGroup}
-	connections, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetProducerConnectionList, h.Fields(), nil), protocol.DecodeProducerConnection)
+	connections, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetProducerConnectionList, protocol.EncodeFields(&h), nil), protocol.DecodeProducerConnection)
 	if ce, refused := refusedWith(err, protocol.SystemError); refused && strings.Contains(ce.Remark, noProducer) {
 		return nil, nil
 	}

@@ -145,7 +145,7 @@ func (b *broker) handleGroupConfigs() answer {
 // handleGroupConfig makes the group that it is asked for.
 func (b *broker) handleGroupConfig(c *call) answer {
 	var h protocol.GroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	return answer{body: []byte(b.useGroup(h.Group).configText().String())}
@@ -155,7 +155,7 @@ func (b *broker) handleGroupConfig(c *call) answer {
 // group of it.
 func (b *broker) handleForbidden(c *call) answer {
 	var h protocol.GroupForbiddenRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	state := protocol.GroupForbidden{Group: h.Group, Topic: h.Topic, Readable: true}

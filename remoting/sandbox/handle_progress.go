@@ -216,7 +216,7 @@ func (b *broker) resetHere(h *protocol.InvokeResetOffsetRequestHeader) answer {
 // topic that its members do not subscribe to; both lines say so to nobody.
 func (b *broker) handleCloneOffset(c *call) answer {
 	var h protocol.CloneGroupOffsetRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	src, t := b.groups[h.SrcGroup], b.topic(h.Topic)

@@ -12,7 +12,7 @@ import (
 // not ordered.
 func (b *broker) handleBrokerConsumeStats(c *call) answer {
 	var h protocol.BrokerConsumeStatsRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	stats := protocol.BrokerConsumeStats{BrokerAddr: b.addr(), Groups: map[string][]protocol.ConsumeStats{}}
@@ -49,7 +49,7 @@ func (b *broker) handleBrokerConsumeStats(c *call) answer {
 // message, the broker reckons with the time -1 of a message that it cannot find.
 func (b *broker) handleTimeSpan(c *call) answer {
 	var h protocol.GroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	t := b.topic(h.Topic)

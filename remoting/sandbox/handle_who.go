@@ -36,7 +36,7 @@ func (b *broker) handleWhoConsumes(c *call) answer {
 
 func (b *broker) handleTopicsOfGroup(c *call) answer {
 	var h protocol.GroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	var topics []string
@@ -50,7 +50,7 @@ func (b *broker) handleTopicsOfGroup(c *call) answer {
 // has brought with it.
 func (b *broker) handleSubscriptionOf(c *call) answer {
 	var h protocol.GroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	body := protocol.SubscriptionOfGroup{Group: h.Group, Topic: h.Topic}
@@ -98,7 +98,7 @@ func (b *broker) removeProducer(group string, p *peer) {
 
 func (b *broker) handleProducerConnection(c *call) answer {
 	var h protocol.ProducerGroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	var connections []protocol.Connection
