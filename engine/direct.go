@@ -19,7 +19,7 @@ const directLimit = 9 * time.Second
 // own: nothing else shows that the message was consumed once more.
 func (e *Engine) onConsumeDirectly(ctx context.Context, conn *remoting.Conn, req *protocol.Command) ([]byte, error) {
 	var h protocol.ConsumeMessageDirectlyRequestHeader
-	if err := h.Parse(req.ExtFields); err != nil {
+	if err := protocol.DecodeFields(req.ExtFields, &h); err != nil {
 		return nil, err
 	}
 	if err := e.notHere(h.ConsumerGroup); err != nil {

@@ -140,7 +140,7 @@ func (e *Engine) notHere(group string) error {
 // onReset obeys request 220, the reset of 4.x brokers.
 func (e *Engine) onReset(conn *remoting.Conn, req *protocol.Command) {
 	var h protocol.ResetOffsetRequestHeader
-	table, err := protocol.OffsetTable(nil), h.Parse(req.ExtFields)
+	table, err := protocol.OffsetTable(nil), protocol.DecodeFields(req.ExtFields, &h)
 	if err == nil {
 		table, err = protocol.DecodeResetOffset(req.Body)
 	}
@@ -174,7 +174,7 @@ func (b brokerReset) apply(_ context.Context, c *coordinator) {
 // onStatus answers 221: the committed offsets in memory.
 func (e *Engine) onStatus(req *protocol.Command) ([]byte, error) {
 	var h protocol.ConsumerStatusRequestHeader
-	if err := h.Parse(req.ExtFields); err != nil {
+	if err := protocol.DecodeFields(req.ExtFields, &h); err != nil {
 		return nil, err
 	}
 	table := protocol.OffsetTable{}

@@ -31,7 +31,7 @@ func relay(t *testing.T, tg *sandboxtest.Target, m *member, group string, code p
 func runningInfo(t *testing.T, tg *sandboxtest.Target, m *member, group string, stack bool) protocol.ConsumerRunningInfo {
 	t.Helper()
 	h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: m.ClientID(), JstackEnable: stack}
-	resp := relay(t, tg, m, group, protocol.GetConsumerRunningInfo, h.Fields(), nil)
+	resp := relay(t, tg, m, group, protocol.GetConsumerRunningInfo, protocol.EncodeFields(&h), nil)
 	info, err := protocol.DecodeRunningInfo(resp.Body)
 	if resp.Code != 0 || err != nil {
 		t.Fatalf("307: code %d %s, %v", resp.Code, resp.Remark, err)
@@ -54,7 +54,7 @@ func direct(t *testing.T, tg *sandboxtest.Target, m *member, group string, mq en
 		t.Fatalf("message at %d: %d of them, %v", offset, len(msgs), err)
 	}
 	h := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: group, ClientID: m.ClientID(), MsgID: msgs[0].OffsetMessageID()}
-	answer, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.ConsumeMessageDirectly), ExtFields: h.Fields()})
+	answer, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.ConsumeMessageDirectly), ExtFields: protocol.EncodeFields(&h)})
 	if err != nil {
 		return protocol.ConsumeMessageDirectlyResult{}, err
 	}
@@ -432,7 +432,7 @@ func TestConsumeDirectlyRefusedAndSlow(t *testing.T) {
 		awaitHeld(slow, topic, 1)
 		h := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: group, ClientID: "slow@1"}
 		body := tgMessage(t, tg, mq)
-		resp := relay(t, tg, slow, group, protocol.ConsumeMessageDirectly, h.Fields(), body)
+		resp := relay(t, tg, slow, group, protocol.ConsumeMessageDirectly, protocol.EncodeFields(&h), body)
 		if r, err := protocol.DecodeConsumeDirectlyResult(resp.Body); err != nil || r.ConsumeResult != "CR_THROW_EXCEPTION" || r.SpentTimeMills != 9000 {
 			t.Errorf("slow: %+v, %v", r, err)
 		}
@@ -469,11 +469,11 @@ func TestBadRequestsFromTheBroker(t *testing.T) {
 			want   protocol.ResponseCode
 			remark string
 		}{
-			"307, another group":   {protocol.GetConsumerRunningInfo, other.Fields(), nil, protocol.SystemError, "<other> does not exist"},
+			"307, another group":   {protocol.GetConsumerRunningInfo, protocol.EncodeFields(&other), nil, protocol.SystemError, "<other> does not exist"},
 			"307, no header":       {protocol.GetConsumerRunningInfo, nil, nil, protocol.SystemError, "consumerGroup is missing"},
-			"309, another group":   {protocol.ConsumeMessageDirectly, other.Fields(), nil, protocol.SystemError, "<other> does not exist"},
-			"309, no message":      {protocol.ConsumeMessageDirectly, directly.Fields(), nil, protocol.SystemError, "0 messages"},
-			"309, broken message":  {protocol.ConsumeMessageDirectly, directly.Fields(), []byte("\x00\x00\x00\x09garbage"), protocol.SystemError, ""},
+			"309, another group":   {protocol.ConsumeMessageDirectly, protocol.EncodeFields(&other), nil, protocol.SystemError, "<other> does not exist"},
+			"309, no message":      {protocol.ConsumeMessageDirectly, protocol.EncodeFields(&directly), nil, protocol.SystemError, "0 messages"},
+			"309, broken message":  {protocol.ConsumeMessageDirectly, protocol.EncodeFields(&directly), []byte("\x00\x00\x00\x09garbage"), protocol.SystemError, ""},
 			"221, no header":       {protocol.GetConsumerStatusFromClient, nil, nil, protocol.SystemError, "group is missing"},
 			"39, of the producers": {39, nil, nil, protocol.RequestCodeNotSupported, "39 not supported"},
 			"326, of the repliers": {326, nil, nil, protocol.RequestCodeNotSupported, "326 not supported"},
@@ -494,7 +494,7 @@ func TestBadRequestsFromTheBroker(t *testing.T) {
 			{protocol.ConsumerStatusRequestHeader{Group: group, Topic: topic}, protocol.OffsetTable{mq: 1}},
 			{protocol.ConsumerStatusRequestHeader{Group: group}, protocol.OffsetTable{mq: 1, {Topic: protocol.RetryTopic(group), BrokerName: "broker-a"}: 0}},
 		} {
-			resp := relay(t, tg, m, group, protocol.GetConsumerStatusFromClient, tt.h.Fields(), nil)
+			resp := relay(t, tg, m, group, protocol.GetConsumerStatusFromClient, protocol.EncodeFields(&tt.h), nil)
 			got, err := protocol.DecodeConsumerStatus(resp.Body)
 			if diff := cmp.Diff(tt.want, got); diff != "" || err != nil || resp.Code != 0 {
 				t.Errorf("221 %+v: code %d, %v (-want +got):\n%s", tt.h, resp.Code, err, diff)
@@ -510,7 +510,7 @@ func push(t *testing.T, tg *sandboxtest.Target, m *member, header protocol.Reset
 	defer cancel()
 	// The relay waits for an answer, which a reset has none of.
 	_, _ = tg.Sandbox.Relay(ctx, header.Group, m.ClientID(), &protocol.Command{
-		Code: int32(protocol.ResetConsumerClientOffset), Flag: protocol.FlagOneway, ExtFields: header.Fields(), Body: body})
+		Code: int32(protocol.ResetConsumerClientOffset), Flag: protocol.FlagOneway, ExtFields: protocol.EncodeFields(&header), Body: body})
 }
 
 // A pushed reset obeys its header, leaves an operator's pause alone (trap T14),
@@ -631,12 +631,12 @@ func TestAnswersWhileLeavingAndBusy(t *testing.T) {
 		body := tgMessage(t, tg, mq)
 		h := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: group, ClientID: m.ClientID()}
 		for range 16 {
-			go relayQuietly(t, tg, m, group, &protocol.Command{Code: int32(protocol.ConsumeMessageDirectly), ExtFields: h.Fields(), Body: body})
+			go relayQuietly(t, tg, m, group, &protocol.Command{Code: int32(protocol.ConsumeMessageDirectly), ExtFields: protocol.EncodeFields(&h), Body: body})
 		}
 		for range 16 {
 			<-hung
 		}
-		resp := relay(t, tg, m, group, protocol.ConsumeMessageDirectly, h.Fields(), body)
+		resp := relay(t, tg, m, group, protocol.ConsumeMessageDirectly, protocol.EncodeFields(&h), body)
 		if resp.Code != int32(protocol.SystemError) || !strings.Contains(resp.Remark, "try again later") {
 			t.Errorf("the seventeenth: code %d %q", resp.Code, resp.Remark)
 		}

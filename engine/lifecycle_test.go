@@ -97,7 +97,7 @@ func heapInUse() uint64 {
 // membersAt counts the members of a group at a broker; none when it does not know the group.
 func membersAt(ctx context.Context, c *remoting.Client, addr, group string) (int, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
-	answer, err := c.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerConnectionList), ExtFields: h.Fields()})
+	answer, err := c.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerConnectionList), ExtFields: protocol.EncodeFields(&h)})
 	if ce, ok := errors.AsType[*remoting.CodeError](err); ok && ce.Code == protocol.ConsumerNotOnline {
 		return 0, nil
 	}

@@ -16,7 +16,7 @@ import (
 // onRunningInfo answers 307 from what is published; it asks nobody (trap T37).
 func (e *Engine) onRunningInfo(ctx context.Context, req *protocol.Command) ([]byte, error) {
 	var h protocol.ConsumerRunningInfoRequestHeader
-	if err := h.Parse(req.ExtFields); err != nil {
+	if err := protocol.DecodeFields(req.ExtFields, &h); err != nil {
 		return nil, err
 	}
 	if err := e.notHere(h.ConsumerGroup); err != nil {

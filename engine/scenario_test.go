@@ -460,7 +460,7 @@ func TestAnswersToTheBroker(t *testing.T) {
 		m.until("all settled", func() bool { return snapOf(m, mq).CommittedOffset == 30 })
 
 		h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "me@1", JstackEnable: true}
-		resp, err := tg.Sandbox.Relay(t.Context(), group, "me@1", &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: h.Fields()})
+		resp, err := tg.Sandbox.Relay(t.Context(), group, "me@1", &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: protocol.EncodeFields(&h)})
 		if err != nil || resp.Code != 0 {
 			t.Fatalf("307: %v %v", resp, err)
 		}
@@ -476,7 +476,7 @@ func TestAnswersToTheBroker(t *testing.T) {
 		}
 
 		s := protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}
-		resp, err = tg.Sandbox.Relay(t.Context(), group, "me@1", &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: s.Fields()})
+		resp, err = tg.Sandbox.Relay(t.Context(), group, "me@1", &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: protocol.EncodeFields(&s)})
 		if err != nil {
 			t.Fatal(err)
 		}

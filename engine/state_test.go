@@ -148,7 +148,7 @@ func TestOneEngineAClient(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		if resp, err := tg.Sandbox.Relay(t.Context(), group, "first", &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo),
-			ExtFields: (&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "first"}).Fields()}); err != nil || resp.Code != 0 {
+			ExtFields: protocol.EncodeFields(&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "first"})}); err != nil || resp.Code != 0 {
 			t.Errorf("the first one does not answer the broker any more: %v %v", resp, err)
 		}
 		stop()

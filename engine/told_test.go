@@ -121,7 +121,7 @@ func TestQuestionsForOffsetsAreToldOnceASecond(t *testing.T) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
 		m := join(t, tg, group, topic, nil, named("me"))
 		awaitHeld(m, topic, 1)
-		fields := (&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}).Fields()
+		fields := protocol.EncodeFields(&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group})
 		const times = 120 // 2.4 s
 		for range times {
 			if _, err := tg.Sandbox.Relay(t.Context(), group, "me", &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: fields}); err != nil {
@@ -154,9 +154,9 @@ func TestQuestionsAreTold(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		ask(protocol.GetConsumerStatusFromClient, (&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}).Fields())
-		ask(protocol.GetConsumerRunningInfo, (&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "me"}).Fields())
-		ask(protocol.GetConsumerRunningInfo, (&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: "another", ClientID: "me"}).Fields())
+		ask(protocol.GetConsumerStatusFromClient, protocol.EncodeFields(&protocol.ConsumerStatusRequestHeader{Topic: topic, Group: group}))
+		ask(protocol.GetConsumerRunningInfo, protocol.EncodeFields(&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: "me"}))
+		ask(protocol.GetConsumerRunningInfo, protocol.EncodeFields(&protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: "another", ClientID: "me"}))
 		tg.Sandbox.NotifyReset(group, topic, protocol.OffsetTable{{Topic: topic, BrokerName: "broker-a"}: 0})
 		for code, want := range map[protocol.RequestCode]string{
 			protocol.GetConsumerStatusFromClient: "SUCCESS", protocol.GetConsumerRunningInfo: "another", protocol.ResetConsumerClientOffset: "SUCCESS",

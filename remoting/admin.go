@@ -12,7 +12,7 @@ import (
 // ConsumeStats asks one broker for a group's offsets (code 208); topic may be empty.
 func (c *Client) ConsumeStats(ctx context.Context, addr, group, topic string) (protocol.ConsumeStats, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group, Topic: topic}
-	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumeStats, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumeStats, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return protocol.ConsumeStats{}, fmt.Errorf("offsets of %s: %w", group, err)
 	}
@@ -99,7 +99,7 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 // DeleteGroup deletes a group's configuration and offsets on one broker.
 func (c *Client) DeleteGroup(ctx context.Context, addr, group string) error {
 	h := protocol.GroupNameRequestHeader{GroupName: group}
-	if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteSubscriptionGroup, h.Fields(), nil)); err != nil {
+	if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteSubscriptionGroup, protocol.EncodeFields(&h), nil)); err != nil {
 		return fmt.Errorf("delete group %s: %w", group, err)
 	}
 	return nil

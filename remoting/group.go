@@ -34,7 +34,7 @@ func (c *Client) CheckClientConfig(ctx context.Context, addr, clientID, group st
 
 // Unregister takes a client out of a group at one address.
 func (c *Client) Unregister(ctx context.Context, addr string, h protocol.UnregisterClientRequestHeader) error {
-	if _, err := c.Invoke(ctx, addr, newRequest(protocol.UnregisterClient, h.Fields(), nil)); err != nil {
+	if _, err := c.Invoke(ctx, addr, newRequest(protocol.UnregisterClient, protocol.EncodeFields(&h), nil)); err != nil {
 		return fmt.Errorf("unregister %s: %w", h.ClientID, err)
 	}
 	return nil
@@ -97,7 +97,7 @@ const noConsumer = "no consumer for this group"
 
 func (c *Client) consumerIDs(ctx context.Context, addr, group string) ([]string, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
-	answer, err := c.Invoke(ctx, c.vip(addr), newRequest(protocol.GetConsumerListByGroup, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, c.vip(addr), newRequest(protocol.GetConsumerListByGroup, protocol.EncodeFields(&h), nil))
 	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.SystemError && strings.Contains(ce.Remark, noConsumer) {
 		return nil, nil
 	}

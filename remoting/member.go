@@ -14,7 +14,7 @@ import (
 // or could not get an answer from it: only the broker knows which.
 func (c *Client) MemberOffsets(ctx context.Context, addr, group, topic, clientID string) (offsets protocol.OffsetTable, online bool, err error) {
 	h := protocol.MembersStatusRequestHeader{Topic: topic, Group: group, ClientID: clientID}
-	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerStatusOfMembers, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerStatusOfMembers, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return nil, false, fmt.Errorf("offsets held by %s: %w", clientID, err)
 	}
@@ -30,7 +30,7 @@ func (c *Client) MemberOffsets(ctx context.Context, addr, group, topic, clientID
 // each is connected from (code 203).
 func (c *Client) Connections(ctx context.Context, addr, group string) (protocol.ConsumerConnection, error) {
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: group}
-	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerConnectionList, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetConsumerConnectionList, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return protocol.ConsumerConnection{}, fmt.Errorf("members of %s: %w", group, err)
 	}
@@ -48,7 +48,7 @@ func (c *Client) Connections(ctx context.Context, addr, group string) (protocol.
 func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string, jstack bool) (protocol.ConsumerRunningInfo, error) {
 	h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: clientID, JstackEnable: jstack}
 	what := "running info of " + clientID
-	answer, err := c.invoke(ctx, addr, newRequest(protocol.GetConsumerRunningInfo, h.Fields(), nil), relayLimit)
+	answer, err := c.invoke(ctx, addr, newRequest(protocol.GetConsumerRunningInfo, protocol.EncodeFields(&h), nil), relayLimit)
 	if err != nil {
 		return protocol.ConsumerRunningInfo{}, about(err, "%s", what)
 	}
@@ -67,7 +67,7 @@ func (c *Client) RunningInfo(ctx context.Context, addr, group, clientID string, 
 // ConsumeDirectly has a member's listener called once with the message of an offset
 // id (code 309), through the broker that stores it; no offset moves.
 func (c *Client) ConsumeDirectly(ctx context.Context, addr string, h *protocol.ConsumeMessageDirectlyRequestHeader) (protocol.ConsumeMessageDirectlyResult, error) {
-	result, err := ask(ctx, c, addr, relayLimit, newRequest(protocol.ConsumeMessageDirectly, h.Fields(), nil), protocol.DecodeConsumeDirectlyResult)
+	result, err := ask(ctx, c, addr, relayLimit, newRequest(protocol.ConsumeMessageDirectly, protocol.EncodeFields(h), nil), protocol.DecodeConsumeDirectlyResult)
 	return result, about(err, "have %s consume %s", h.ClientID, h.MsgID)
 }
 

@@ -128,7 +128,7 @@ func (c *cluster) holders(ctx context.Context, g Group) ([]Holder, error) {
 	var all []Holder
 	for _, id := range ids {
 		h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: g.group(), ClientID: id}
-		answer, err := c.admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: h.Fields()})
+		answer, err := c.admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: protocol.EncodeFields(&h)})
 		if err != nil {
 			return nil, fmt.Errorf("running info of %s: %w", id, err)
 		}

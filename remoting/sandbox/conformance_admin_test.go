@@ -338,7 +338,7 @@ func resetByMembers(t *testing.T, tg *sandboxtest.Target) {
 			t.Fatalf("%s: the member is not told", what)
 		}
 		var h protocol.ResetOffsetRequestHeader
-		if err := h.Parse(cmd.ExtFields); err != nil || h.Topic != f.topic || h.Group != f.group || !cmd.IsOneway() {
+		if err := protocol.DecodeFields(cmd.ExtFields, &h); err != nil || h.Topic != f.topic || h.Group != f.group || !cmd.IsOneway() {
 			t.Errorf("%s: got %v %v, %v", what, protocol.RequestCode(cmd.Code), cmd.ExtFields, err)
 		}
 		told, err := protocol.DecodeResetOffset(cmd.Body)
@@ -384,10 +384,10 @@ func TestRelays(t *testing.T) {
 		}})
 		a := &member{f: f, id: "a", c: client}
 		info := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: f.group, ClientID: "a"}
-		_, err := f.invoke(protocol.GetConsumerRunningInfo, info.Fields(), nil)
+		_, err := f.invoke(protocol.GetConsumerRunningInfo, protocol.EncodeFields(&info), nil)
 		f.wantCode("running info of nobody", err, protocol.SystemError)
 		a.join(1, map[string]string{f.topic: "*"})
-		cmd, err := f.invoke(protocol.GetConsumerRunningInfo, info.Fields(), nil)
+		cmd, err := f.invoke(protocol.GetConsumerRunningInfo, protocol.EncodeFields(&info), nil)
 		if err != nil || string(cmd.Body) != `{"any":"thing"}` || cmd.Remark != "as I say" {
 			t.Errorf("running info: got %q, %s, %v", cmd.Remark, cmd.Body, err)
 		}
@@ -398,7 +398,7 @@ func TestRelays(t *testing.T) {
 		}
 
 		direct := protocol.ConsumeMessageDirectlyRequestHeader{ConsumerGroup: f.group, ClientID: "a", MsgID: m.OffsetMessageID()}
-		cmd, err = f.invoke(protocol.ConsumeMessageDirectly, direct.Fields(), nil)
+		cmd, err = f.invoke(protocol.ConsumeMessageDirectly, protocol.EncodeFields(&direct), nil)
 		f.wantCode("consume directly", err, protocol.SystemError) // the member's own answer
 		if got := messagesOf(t, cmd.Body, ""); cmd.Remark != f.mq.BrokerName || len(got) != 1 || got[0].CommitLogOffset() != m.CommitLogOffset() {
 			t.Errorf("consume directly: got %q with %d messages", cmd.Remark, len(got))
@@ -431,7 +431,7 @@ func TestRelayTimesOut(t *testing.T) {
 		}
 		info := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: f.group, ClientID: "a"}
 		begun := time.Now()
-		cmd, err := conn.Invoke(ctx, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: info.Fields()})
+		cmd, err := conn.Invoke(ctx, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: protocol.EncodeFields(&info)})
 		if took := time.Since(begun); err != nil || cmd.Code != int32(protocol.ConsumeMsgTimeout) || took < 9*time.Second {
 			t.Errorf("got %v %s, %v after %v", protocol.ResponseCode(cmd.Code), cmd.Remark, err, took)
 		}

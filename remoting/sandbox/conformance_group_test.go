@@ -14,7 +14,7 @@ import (
 func (f *fixture) members() string {
 	f.t.Helper()
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: f.group}
-	cmd, err := f.invoke(protocol.GetConsumerListByGroup, h.Fields(), nil)
+	cmd, err := f.invoke(protocol.GetConsumerListByGroup, protocol.EncodeFields(&h), nil)
 	if code := codeOf(f.t, err); code != protocol.Success {
 		return code.String()
 	}
@@ -102,7 +102,7 @@ func TestSubscriptionIsReplacedByALaterOneOnly(t *testing.T) {
 		f := newFixture(t, tg, 1)
 		connection := func() (protocol.ConsumerConnection, error) {
 			h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: f.group}
-			cmd, err := f.invoke(protocol.GetConsumerConnectionList, h.Fields(), nil)
+			cmd, err := f.invoke(protocol.GetConsumerConnectionList, protocol.EncodeFields(&h), nil)
 			if err != nil {
 				return protocol.ConsumerConnection{}, err
 			}

@@ -224,7 +224,7 @@ func (m *member) wantNotice(why string) {
 		return
 	}
 	var h protocol.ConsumerGroupRequestHeader
-	err := h.Parse(cmd.ExtFields)
+	err := protocol.DecodeFields(cmd.ExtFields, &h)
 	if cmd.Code != int32(protocol.NotifyConsumerIDsChanged) || !cmd.IsOneway() || err != nil || h.ConsumerGroup != m.f.group {
 		m.f.t.Errorf("%s: member %s got %v %v", why, m.id, protocol.RequestCode(cmd.Code), cmd.ExtFields)
 	}

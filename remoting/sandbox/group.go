@@ -201,7 +201,7 @@ func (g *group) notifyMembers() {
 	}
 	h := protocol.ConsumerGroupRequestHeader{ConsumerGroup: g.name}
 	for _, m := range g.members {
-		m.peer.push(outgoing{command: protocol.Command{Code: int32(protocol.NotifyConsumerIDsChanged), ExtFields: h.Fields()}})
+		m.peer.push(outgoing{command: protocol.Command{Code: int32(protocol.NotifyConsumerIDsChanged), ExtFields: protocol.EncodeFields(&h)}})
 	}
 }
 

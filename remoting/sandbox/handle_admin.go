@@ -218,7 +218,7 @@ func (b *broker) handleTopicConfigs() answer {
 
 func (b *broker) handleDeleteGroup(c *call) answer {
 	var h protocol.GroupNameRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	g := b.groups[h.GroupName]

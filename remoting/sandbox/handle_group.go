@@ -54,7 +54,7 @@ func (b *broker) ensureTopic(name string, queues int32) *topic {
 
 func (b *broker) handleUnregister(c *call) answer {
 	var h protocol.UnregisterClientRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	if g := b.groups[h.ConsumerGroup]; g != nil && h.ConsumerGroup != "" {
@@ -68,7 +68,7 @@ func (b *broker) handleUnregister(c *call) answer {
 
 func (b *broker) handleConsumerList(c *call) answer {
 	var h protocol.ConsumerGroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	g := b.groups[h.ConsumerGroup]

@@ -15,7 +15,7 @@ import (
 
 func (b *broker) handleConsumerConnection(c *call) answer {
 	var h protocol.ConsumerGroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	g := b.groups[h.ConsumerGroup]
@@ -49,7 +49,7 @@ func (g *group) committedTopics() []string {
 
 func (b *broker) handleConsumeStats(c *call) answer {
 	var h protocol.ConsumerGroupRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	stats := protocol.ConsumeStats{OffsetTable: map[protocol.MessageQueue]protocol.OffsetWrapper{}}

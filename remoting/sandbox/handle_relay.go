@@ -23,7 +23,7 @@ const (
 
 func (b *broker) handleRunningInfo(c *call) answer {
 	var h protocol.ConsumerRunningInfoRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	return b.relay(c, h.ConsumerGroup, h.ClientID, protocol.Command{Code: c.command.Code, ExtFields: c.command.ExtFields})
@@ -32,7 +32,7 @@ func (b *broker) handleRunningInfo(c *call) answer {
 // handleConsumeDirectly adds the broker name and, as the body, the message.
 func (b *broker) handleConsumeDirectly(c *call) answer {
 	var h protocol.ConsumeMessageDirectlyRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	_, at, err := protocol.ParseOffsetMessageID(h.MsgID)
@@ -89,7 +89,7 @@ func (b *broker) ask(m *member, timeout time.Duration, req protocol.Command, the
 // that they hold; clientAddr is a client id and names one of them.
 func (b *broker) handleConsumerStatus(c *call) answer {
 	var ask protocol.MembersStatusRequestHeader
-	if err := ask.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &ask); err != nil {
 		return malformed(err)
 	}
 	g := b.groups[ask.Group]
@@ -98,7 +98,7 @@ func (b *broker) handleConsumerStatus(c *call) answer {
 	}
 	s := &statusRound{broker: b, call: c, tables: map[string]protocol.OffsetTable{}}
 	h := protocol.ConsumerStatusRequestHeader{Topic: ask.Topic, Group: ask.Group}
-	s.request = protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: h.Fields()}
+	s.request = protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: protocol.EncodeFields(&h)}
 	for _, m := range g.members {
 		if ask.ClientID == "" || ask.ClientID == m.clientID {
 			s.left = append(s.left, m)
@@ -152,7 +152,7 @@ func (b *broker) notifyReset(group, topic string, offsets protocol.OffsetTable) 
 	h := protocol.ResetOffsetRequestHeader{Topic: topic, Group: group, Timestamp: b.loop.now.UnixMilli()}
 	for _, m := range g.members {
 		m.peer.push(outgoing{command: protocol.Command{
-			Code: int32(protocol.ResetConsumerClientOffset), ExtFields: h.Fields(), Body: protocol.EncodeResetOffset(own),
+			Code: int32(protocol.ResetConsumerClientOffset), ExtFields: protocol.EncodeFields(&h), Body: protocol.EncodeResetOffset(own),
 		}})
 	}
 }

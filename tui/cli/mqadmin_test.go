@@ -101,7 +101,7 @@ func infoOf(ctx context.Context, admin *remoting.Client, topic, group, id string
 		return protocol.ConsumerRunningInfo{}, err
 	}
 	h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: id}
-	answer, err := admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: h.Fields()})
+	answer, err := admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: protocol.EncodeFields(&h)})
 	if err != nil {
 		return protocol.ConsumerRunningInfo{}, err
 	}

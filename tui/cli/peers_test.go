@@ -414,7 +414,7 @@ func sharesOf(ctx context.Context, admin *remoting.Client, topic, group string) 
 	for _, id := range ids {
 		shares[id] = nil
 		h := protocol.ConsumerRunningInfoRequestHeader{ConsumerGroup: group, ClientID: id}
-		answer, err := admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: h.Fields()})
+		answer, err := admin.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.GetConsumerRunningInfo), ExtFields: protocol.EncodeFields(&h)})
 		if err != nil {
 			continue
 		}

@@ -253,7 +253,7 @@ func awaitConsumed(t *testing.T, sb *sandbox.Sandbox, group, topic string, n int
 	sandboxtest.AwaitWithin(t, patience, fmt.Sprintf("%d messages are consumed", n), func(ctx context.Context) bool {
 		total := int64(0)
 		for _, id := range sb.Members(group) {
-			resp, err := sb.Relay(ctx, group, id, &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: h.Fields()})
+			resp, err := sb.Relay(ctx, group, id, &protocol.Command{Code: int32(protocol.GetConsumerStatusFromClient), ExtFields: protocol.EncodeFields(&h)})
 			if err != nil {
 				return false
 			}
