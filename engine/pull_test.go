@@ -473,7 +473,7 @@ func TestInnerBatches(t *testing.T) {
 		c := tg.Client(t, nil)
 		h := protocol.CreateTopicRequestHeader{Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
 		for _, addr := range tg.Masters(t) {
-			fields := append(h.Fields(), protocol.ExtField{Key: "attributes", Value: "+queue.type=BatchCQ"})
+			fields := append(protocol.EncodeFields(&h), protocol.ExtField{Key: "attributes", Value: "+queue.type=BatchCQ"})
 			if _, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.UpdateAndCreateTopic), ExtFields: fields}); err != nil {
 				t.Fatal(err)
 			}

@@ -159,7 +159,7 @@ func TestNegativeStartOffset(t *testing.T) {
 				times := 0
 				w.onAnswer(func(req, answer *protocol.Command) []byte {
 					var h protocol.QueryConsumerOffsetRequestHeader
-					if protocol.RequestCode(req.Code) != tt.code || answer.Code != int32(protocol.Success) || h.Parse(req.ExtFields) == nil && h.Topic != topic || times == 2 {
+					if protocol.RequestCode(req.Code) != tt.code || answer.Code != int32(protocol.Success) || protocol.DecodeFields(req.ExtFields, &h) == nil && h.Topic != topic || times == 2 {
 						return nil
 					}
 					times++

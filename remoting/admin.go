@@ -26,7 +26,7 @@ func (c *Client) ConsumeStats(ctx context.Context, addr, group, topic string) (p
 // TopicStats asks one broker for a topic's offsets (code 202).
 func (c *Client) TopicStats(ctx context.Context, addr, topic string) (protocol.TopicStats, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
-	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetTopicStatsInfo, h.Fields(), nil))
+	answer, err := c.Invoke(ctx, addr, newRequest(protocol.GetTopicStatsInfo, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return nil, fmt.Errorf("offsets of topic %s: %w", topic, err)
 	}
@@ -52,7 +52,7 @@ func (c *Client) ClusterInfo(ctx context.Context) (protocol.ClusterInfo, error) 
 
 // CreateTopic makes or changes a topic on one master.
 func (c *Client) CreateTopic(ctx context.Context, addr string, h *protocol.CreateTopicRequestHeader) error {
-	if _, err := c.Invoke(ctx, addr, newRequest(protocol.UpdateAndCreateTopic, h.Fields(), nil)); err != nil {
+	if _, err := c.Invoke(ctx, addr, newRequest(protocol.UpdateAndCreateTopic, protocol.EncodeFields(h), nil)); err != nil {
 		return fmt.Errorf("create topic %s: %w", h.Topic, err)
 	}
 	return nil
@@ -78,7 +78,7 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 			failed = append(failed, &NoBrokerError{BrokerName: name})
 			continue
 		}
-		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInBroker, h.Fields(), nil)); err != nil {
+		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInBroker, protocol.EncodeFields(&h), nil)); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -86,7 +86,7 @@ func (c *Client) DeleteTopic(ctx context.Context, topic string) error {
 		return fmt.Errorf("delete topic %s (the name servers still announce it): %w", topic, failed)
 	}
 	for _, addr := range c.namesrv {
-		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInNamesrv, h.Fields(), nil)); err != nil {
+		if _, err := c.Invoke(ctx, addr, newRequest(protocol.DeleteTopicInNamesrv, protocol.EncodeFields(&h), nil)); err != nil {
 			failed = append(failed, err)
 		}
 	}

@@ -28,6 +28,6 @@ func (c *Client) TopicConfigs(ctx context.Context, addr string) (map[string]prot
 // TopicConfig asks one 5.x broker for one topic's configuration (code 351).
 func (c *Client) TopicConfig(ctx context.Context, addr, topic string) (protocol.TopicConfig, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
-	config, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetTopicConfig, h.Fields(), nil), protocol.DecodeTopicConfig)
+	config, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.GetTopicConfig, protocol.EncodeFields(&h), nil), protocol.DecodeTopicConfig)
 	return config, about(err, "configuration of topic %s", topic)
 }

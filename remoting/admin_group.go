@@ -46,7 +46,7 @@ func (c *Client) ForbidTopic(ctx context.Context, addr, group, topic string, for
 // of a group that is online and has committed nothing.
 func (c *Client) GroupsOfTopic(ctx context.Context, addr, topic string) ([]string, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
-	groups, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryTopicConsumeByWho, h.Fields(), nil), protocol.DecodeGroupList)
+	groups, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryTopicConsumeByWho, protocol.EncodeFields(&h), nil), protocol.DecodeGroupList)
 	return groups, about(err, "groups of topic %s", topic)
 }
 

@@ -40,7 +40,7 @@ func (c *Client) QueryMessages(ctx context.Context, addr, brokerName string, q *
 		h.EndTimestamp = q.To.UnixMilli()
 	}
 	source := &protocol.MessageSource{BrokerName: brokerName, Topic: q.Topic}
-	messages, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryMessage, h.Fields(), nil),
+	messages, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.QueryMessage, protocol.EncodeFields(&h), nil),
 		func(body []byte) ([]protocol.MessageExt, error) { return protocol.AppendMessages(nil, body, source) })
 	if _, none := refusedWith(err, protocol.QueryNotFound); none {
 		return nil, nil
@@ -71,7 +71,7 @@ const noMessage = "can not find message by the offset"
 func (c *Client) ViewMessage(ctx context.Context, addr, brokerName, topic string, commitLogOffset int64) (m protocol.MessageExt, found bool, err error) {
 	h := protocol.ViewMessageRequestHeader{Offset: commitLogOffset, Topic: topic}
 	source := &protocol.MessageSource{BrokerName: brokerName, Topic: topic}
-	messages, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.ViewMessageByID, h.Fields(), nil),
+	messages, err := ask(ctx, c, addr, c.callTimeout, newRequest(protocol.ViewMessageByID, protocol.EncodeFields(&h), nil),
 		func(body []byte) ([]protocol.MessageExt, error) { return protocol.AppendMessages(nil, body, source) })
 	if ce, refused := refusedWith(err, protocol.SystemError); refused && strings.Contains(ce.Remark, noMessage) {
 		return protocol.MessageExt{}, false, nil

@@ -61,7 +61,7 @@ func (c *Client) TopicNamesFrom(ctx context.Context, namesrv string) ([]string, 
 // with TopicNotExist.
 func (c *Client) RouteFrom(ctx context.Context, namesrv, topic string) (protocol.TopicRouteData, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
-	answer, err := c.tryNamesrv(ctx, namesrv, newRequest(protocol.GetRouteInfoByTopic, h.Fields(), nil))
+	answer, err := c.tryNamesrv(ctx, namesrv, newRequest(protocol.GetRouteInfoByTopic, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return protocol.TopicRouteData{}, about(err, "route of %s from %s", topic, namesrv)
 	}

@@ -371,7 +371,7 @@ func TestDeleteTopicAsksAllAndTellsWhoFailed(t *testing.T) {
 func TestSimpleCalls(t *testing.T) {
 	withBroker(t, func(t *testing.T, b *broker, c *remoting.Client) {
 		ctx := t.Context()
-		offset := always(protocol.Command{ExtFields: (&protocol.OffsetResponseHeader{Offset: 12}).Fields()})
+		offset := always(protocol.Command{ExtFields: protocol.EncodeFields(&protocol.OffsetResponseHeader{Offset: 12})})
 		b.answer[protocol.GetMaxOffset], b.answer[protocol.GetMinOffset], b.answer[protocol.SearchOffsetByTimestamp] = offset, offset, offset
 		for name, call := range map[string]func() (int64, error){
 			"MaxOffset":    func() (int64, error) { return c.MaxOffset(ctx, queueT1) },

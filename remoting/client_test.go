@@ -327,7 +327,7 @@ func TestClientOnewayIsWrittenBeforeClose(t *testing.T) {
 		c.Close()
 		synctest.Wait()
 		var h protocol.UpdateConsumerOffsetRequestHeader
-		if req := <-got; h.Parse(req.ExtFields) != nil || h.CommitOffset != 42 || !req.IsOneway() {
+		if req := <-got; protocol.DecodeFields(req.ExtFields, &h) != nil || h.CommitOffset != 42 || !req.IsOneway() {
 			t.Errorf("request = %+v, want a one-way commit of 42", req)
 		}
 	})

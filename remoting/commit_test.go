@@ -47,7 +47,7 @@ func TestUpdateConsumerOffsets(t *testing.T) {
 		c := sandboxtest.Client(t, sb, nil)
 		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
 			var h protocol.UpdateConsumerOffsetRequestHeader
-			if protocol.RequestCode(r.Command.Code) != protocol.UpdateConsumerOffset || h.Parse(r.Command.ExtFields) != nil {
+			if protocol.RequestCode(r.Command.Code) != protocol.UpdateConsumerOffset || protocol.DecodeFields(r.Command.ExtFields, &h) != nil {
 				return f
 			}
 			switch h.QueueID {

@@ -260,7 +260,7 @@ func (n *namesrv) HandleRequest(c *remoting.Conn, req protocol.Command) {
 		return
 	}
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(req.ExtFields); err != nil {
+	if err := protocol.DecodeFields(req.ExtFields, &h); err != nil {
 		panic(err)
 	}
 	n.mu.Lock()

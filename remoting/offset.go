@@ -23,7 +23,7 @@ func (c *Client) QueryConsumerOffset(ctx context.Context, group string, mq proto
 		}
 	}
 	if err == nil {
-		offset, err = c.offsetFrom(ctx, addr, newRequest(protocol.QueryConsumerOffset, h.Fields(), nil))
+		offset, err = c.offsetFrom(ctx, addr, newRequest(protocol.QueryConsumerOffset, protocol.EncodeFields(&h), nil))
 	}
 	if ce, ok := errors.AsType[*CodeError](err); ok && ce.Code == protocol.QueryNotFound {
 		if !replica {
@@ -77,7 +77,7 @@ func updateOffsetRequest(group string, mq protocol.MessageQueue, offset int64) *
 	h := protocol.UpdateConsumerOffsetRequestHeader{
 		ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, CommitOffset: offset, BrokerName: mq.BrokerName,
 	}
-	return newRequest(protocol.UpdateConsumerOffset, h.Fields(), nil)
+	return newRequest(protocol.UpdateConsumerOffset, protocol.EncodeFields(&h), nil)
 }
 
 // MaxOffset is the offset the queue's next message will get.
@@ -92,7 +92,7 @@ func (c *Client) MinOffset(ctx context.Context, mq protocol.MessageQueue) (int64
 
 func (c *Client) boundary(ctx context.Context, code protocol.RequestCode, mq protocol.MessageQueue) (int64, error) {
 	h := protocol.QueueOffsetRequestHeader{Topic: mq.Topic, QueueID: mq.QueueID, BrokerName: mq.BrokerName}
-	offset, err := c.askOffset(ctx, mq, newRequest(code, h.Fields(), nil))
+	offset, err := c.askOffset(ctx, mq, newRequest(code, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return 0, fmt.Errorf("bounds of %v: %w", mq, err)
 	}
@@ -105,7 +105,7 @@ func (c *Client) SearchOffset(ctx context.Context, mq protocol.MessageQueue, t t
 	h := protocol.SearchOffsetRequestHeader{
 		Topic: mq.Topic, QueueID: mq.QueueID, Timestamp: t, BoundaryType: "lower", BrokerName: mq.BrokerName,
 	}
-	offset, err := c.askOffset(ctx, mq, newRequest(protocol.SearchOffsetByTimestamp, h.Fields(), nil))
+	offset, err := c.askOffset(ctx, mq, newRequest(protocol.SearchOffsetByTimestamp, protocol.EncodeFields(&h), nil))
 	if err != nil {
 		return 0, fmt.Errorf("offset of %v at %v: %w", mq, t.Format(time.RFC3339Nano), err)
 	}
@@ -128,7 +128,7 @@ func (c *Client) offsetFrom(ctx context.Context, addr string, req *protocol.Comm
 		return 0, err
 	}
 	var h protocol.OffsetResponseHeader
-	if err := h.Parse(answer.ExtFields); err != nil {
+	if err := protocol.DecodeFields(answer.ExtFields, &h); err != nil {
 		return 0, c.badAnswer(protocol.RequestCode(req.Code), addr, err)
 	}
 	return h.Offset, nil

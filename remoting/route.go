@@ -157,7 +157,7 @@ func (c *Client) RefreshRoute(ctx context.Context, topic string) (route *TopicRo
 
 func (c *Client) fetchRoute(ctx context.Context, topic string) (*TopicRoute, error) {
 	h := protocol.TopicRequestHeader{Topic: topic}
-	fields := append(h.Fields(), protocol.ExtField{Key: "acceptStandardJsonOnly", Value: "true"})
+	fields := append(protocol.EncodeFields(&h), protocol.ExtField{Key: "acceptStandardJsonOnly", Value: "true"})
 	answer, err := c.askRoute(ctx, newRequest(protocol.GetRouteInfoByTopic, fields, nil), c.routes.get(topic) != nil)
 	if isTopicNotExist(err) {
 		return nil, &NoRouteError{Topic: topic}

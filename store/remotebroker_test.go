@@ -109,7 +109,7 @@ func TestRemoteBrokerSaveTriesEveryQueue(t *testing.T) {
 	inBubble(t, func(t *testing.T, sb *sandbox.Sandbox, s *RemoteBroker) {
 		sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
 			var h protocol.UpdateConsumerOffsetRequestHeader
-			if protocol.RequestCode(r.Command.Code) == protocol.UpdateConsumerOffset && h.Parse(r.Command.ExtFields) == nil && h.QueueID == 3 {
+			if protocol.RequestCode(r.Command.Code) == protocol.UpdateConsumerOffset && protocol.DecodeFields(r.Command.ExtFields, &h) == nil && h.QueueID == 3 {
 				f.Code, f.Remark = protocol.SystemError, "by the test"
 			}
 			return f

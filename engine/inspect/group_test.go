@@ -170,7 +170,7 @@ func TestGroupOfAGoneTopic(t *testing.T) {
 		group := tg.Group(t)
 		for _, addr := range tg.Masters(t) {
 			h := protocol.UpdateConsumerOffsetRequestHeader{ConsumerGroup: group, Topic: group + "-gone", CommitOffset: 5}
-			if _, err := d.client.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.UpdateConsumerOffset), ExtFields: h.Fields()}); err != nil {
+			if _, err := d.client.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.UpdateConsumerOffset), ExtFields: protocol.EncodeFields(&h)}); err != nil {
 				t.Fatal(err)
 			}
 		}

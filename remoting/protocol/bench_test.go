@@ -71,7 +71,7 @@ func BenchmarkHeaders(b *testing.B) {
 	pull := PullMessageResponseHeader{NextBeginOffset: 123456789, MinOffset: 1, MaxOffset: 123456790}
 	sent := SendMessageResponseHeader{MsgID: back.OriginMsgID, QueueID: 3, QueueOffset: 123456789, TransactionID: "0A"}
 	for name, fields := range map[string]func() ExtFields{
-		"commit": func() ExtFields { return commit.Fields() }, "send": func() ExtFields { return send.FieldsV2() },
+		"commit": func() ExtFields { return EncodeFields(&commit) }, "send": func() ExtFields { return send.FieldsV2() },
 		"send_back": func() ExtFields { return back.Fields() },
 	} {
 		b.Run("write/"+name, func(b *testing.B) {

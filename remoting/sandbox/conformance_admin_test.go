@@ -288,7 +288,7 @@ func resetByBroker(t *testing.T, tg *sandboxtest.Target) {
 	}
 	wantSameText(t, "committed at once", f.queryOffset(), "10")
 	h := protocol.UpdateConsumerOffsetRequestHeader{ConsumerGroup: f.group, Topic: f.topic, QueueID: f.mq.QueueID, CommitOffset: 5}
-	cmd, err := f.invoke(protocol.UpdateConsumerOffset, h.Fields(), nil)
+	cmd, err := f.invoke(protocol.UpdateConsumerOffset, protocol.EncodeFields(&h), nil)
 	if err != nil || cmd.Remark != "Offset has been previously reset" {
 		t.Errorf("commit: got %q, %v", cmd.Remark, err)
 	}

@@ -31,7 +31,7 @@ func (f *fixture) offsetOf(cmd protocol.Command, err error) string {
 		return code.String()
 	}
 	var h protocol.OffsetResponseHeader
-	if err := h.Parse(cmd.ExtFields); err != nil {
+	if err := protocol.DecodeFields(cmd.ExtFields, &h); err != nil {
 		f.t.Fatal(err)
 	}
 	return fmt.Sprint(h.Offset)
@@ -80,7 +80,7 @@ func TestUpdateOffset(t *testing.T) {
 		}
 		f.pull(f.header(0)) // makes the group
 		h := protocol.UpdateConsumerOffsetRequestHeader{ConsumerGroup: f.group, Topic: f.topic + "-none", CommitOffset: 1}
-		_, err := f.invoke(protocol.UpdateConsumerOffset, h.Fields(), nil)
+		_, err := f.invoke(protocol.UpdateConsumerOffset, protocol.EncodeFields(&h), nil)
 		f.wantCode("unknown topic", err, unknownTopic)
 		for _, offset := range []int64{2, 1, 1000} { // lower and beyond the end are stored too
 			if got := commit(f.group, f.mq, offset); got != protocol.Success {
@@ -108,12 +108,12 @@ func TestBoundsOfQueues(t *testing.T) {
 		ask := func(code protocol.RequestCode, topic string, queueID int32) string {
 			t.Helper()
 			h := protocol.QueueOffsetRequestHeader{Topic: topic, QueueID: queueID}
-			return f.offsetOf(f.invoke(code, h.Fields(), nil))
+			return f.offsetOf(f.invoke(code, protocol.EncodeFields(&h), nil))
 		}
 		search := func(topic string, queueID int32) string {
 			t.Helper()
 			h := protocol.SearchOffsetRequestHeader{Topic: topic, QueueID: queueID, Timestamp: time.Now()}
-			return f.offsetOf(f.invoke(protocol.SearchOffsetByTimestamp, h.Fields(), nil))
+			return f.offsetOf(f.invoke(protocol.SearchOffsetByTimestamp, protocol.EncodeFields(&h), nil))
 		}
 		wantSameText(t, "maximum", ask(protocol.GetMaxOffset, f.topic, 0), "3")
 		wantSameText(t, "minimum", ask(protocol.GetMinOffset, f.topic, 0), "0")
@@ -132,7 +132,7 @@ func TestSearchOffset(t *testing.T) {
 		search := func(at time.Time, boundary string) string {
 			t.Helper()
 			h := protocol.SearchOffsetRequestHeader{Topic: f.topic, QueueID: f.mq.QueueID, Timestamp: at, BoundaryType: boundary}
-			return f.offsetOf(f.invoke(protocol.SearchOffsetByTimestamp, h.Fields(), nil))
+			return f.offsetOf(f.invoke(protocol.SearchOffsetByTimestamp, protocol.EncodeFields(&h), nil))
 		}
 		wantSameText(t, "empty queue", search(time.Now(), ""), "0")
 		for i := range 4 {

@@ -87,7 +87,7 @@ func (b *broker) handleAdmin5(code protocol.RequestCode, c *call) answer {
 
 func (b *broker) handleTopicConfig(c *call) answer {
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	t := b.topic(h.Topic)
@@ -100,7 +100,7 @@ func (b *broker) handleTopicConfig(c *call) answer {
 
 func (b *broker) handleCreateTopic(c *call) answer {
 	var h protocol.CreateTopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	switch {
@@ -162,7 +162,7 @@ func changeAttributes(attributes map[string]string, changes string) (map[string]
 
 func (b *broker) handleDeleteTopic(c *call) answer {
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	if h.Topic == scheduleTopic {
@@ -174,7 +174,7 @@ func (b *broker) handleDeleteTopic(c *call) answer {
 
 func (b *broker) handleTopicStats(c *call) answer {
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	t := b.topic(h.Topic)

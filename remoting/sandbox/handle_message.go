@@ -17,7 +17,7 @@ const maxUniqueHits = 32
 
 func (b *broker) handleViewMessage(c *call) answer {
 	var h protocol.ViewMessageRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	_, record, err := b.log.lookup(h.Offset)
@@ -32,7 +32,7 @@ const maxKeyHits = 64
 
 func (b *broker) handleQueryMessage(c *call) answer {
 	var h protocol.QueryMessageRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	h.MaxNum = max(0, min(h.MaxNum, maxKeyHits))
@@ -42,10 +42,10 @@ func (b *broker) handleQueryMessage(c *call) answer {
 	hits := b.query(&h)
 	var index protocol.QueryMessageResponseHeader
 	if len(hits) == 0 {
-		return answer{code: protocol.QueryNotFound, remark: "can not find message, maybe time range not correct", fields: index.Fields()}
+		return answer{code: protocol.QueryNotFound, remark: "can not find message, maybe time range not correct", fields: protocol.EncodeFields(&index)}
 	}
 	index = protocol.QueryMessageResponseHeader{IndexLastUpdateTimestamp: b.loop.now.UnixMilli(), IndexLastUpdatePhyOffset: b.log.next}
-	return answer{fields: index.Fields(), parts: hits}
+	return answer{fields: protocol.EncodeFields(&index), parts: hits}
 }
 
 // query finds the newest messages that have a key; they are given oldest first.

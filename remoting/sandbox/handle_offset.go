@@ -14,12 +14,12 @@ import (
 
 func offsetAnswer(offset int64) answer {
 	h := protocol.OffsetResponseHeader{Offset: offset}
-	return answer{fields: h.Fields()}
+	return answer{fields: protocol.EncodeFields(&h)}
 }
 
 func (b *broker) handleQueryOffset(c *call) answer {
 	h := protocol.QueryConsumerOffsetRequestHeader{SetZeroIfNotFound: true}
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	if g := b.groups[h.ConsumerGroup]; g != nil {
@@ -39,7 +39,7 @@ func (b *broker) handleQueryOffset(c *call) answer {
 
 func (b *broker) handleUpdateOffset(c *call) answer {
 	var h protocol.UpdateConsumerOffsetRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	t, g := b.topic(h.Topic), b.groups[h.ConsumerGroup]
@@ -66,7 +66,7 @@ func (b *broker) handleUpdateOffset(c *call) answer {
 // handleBounds answers 30 and 31; an unknown queue has zeros.
 func (b *broker) handleBounds(c *call) answer {
 	var h protocol.QueueOffsetRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	minOffset, maxOffset := b.bounds(h.Topic, h.QueueID)
@@ -78,7 +78,7 @@ func (b *broker) handleBounds(c *call) answer {
 
 func (b *broker) handleSearchOffset(c *call) answer {
 	var h protocol.SearchOffsetRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	q := b.queue(h.Topic, h.QueueID)
@@ -95,7 +95,7 @@ func (b *broker) handleSearchOffset(c *call) answer {
 
 func (b *broker) handleEarliest(c *call) answer {
 	var h protocol.QueueOffsetRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	stored := int64(-1)

@@ -15,7 +15,7 @@ import (
 // committed there.
 func (b *broker) handleWhoConsumes(c *call) answer {
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	names := []string{}

@@ -55,7 +55,7 @@ func (n *namesrv) handle(c *call) answer {
 // least 4.9.4, else with bare integer keys.
 func (n *namesrv) handleRoute(c *call) answer {
 	var h protocol.TopicRequestHeader
-	_ = h.Parse(c.command.ExtFields) // without a topic it is the topic "", which nobody has
+	_ = protocol.DecodeFields(c.command.ExtFields, &h) // without a topic it is the topic "", which nobody has
 	data := n.route(h.Topic)
 	if len(data.QueueDatas) == 0 {
 		return refuse(protocol.TopicNotExist, "No topic route info in name server for the topic: "+h.Topic)
@@ -126,7 +126,7 @@ func (n *namesrv) handleClusterInfo() answer {
 // have been asked to delete it before.
 func (n *namesrv) handleDeleteTopic(c *call) answer {
 	var h protocol.TopicRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	for _, b := range n.loop.brokers {

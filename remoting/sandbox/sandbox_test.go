@@ -454,7 +454,7 @@ func TestBinaryHeaders(t *testing.T) {
 				}
 				addr, _ := c.BrokerAddr("broker-a", remoting.MasterID)
 				h := protocol.QueueOffsetRequestHeader{Topic: "orders"}
-				cmd, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.GetMaxOffset), ExtFields: h.Fields()})
+				cmd, err := c.Invoke(t.Context(), addr, &protocol.Command{Code: int32(protocol.GetMaxOffset), ExtFields: protocol.EncodeFields(&h)})
 				if err != nil || cmd.Serialize != want {
 					t.Errorf("got encoding %d, %v, want %d", cmd.Serialize, err, want)
 				}
@@ -476,7 +476,7 @@ func TestUnreadAnswersDoNotBlock(t *testing.T) {
 		}
 		defer nc.Close()
 		h := f.header(0)
-		frame, err := protocol.AppendFrame(nil, &protocol.Command{Code: int32(protocol.PullMessage), ExtFields: h.Fields()}, protocol.SerializeJSON)
+		frame, err := protocol.AppendFrame(nil, &protocol.Command{Code: int32(protocol.PullMessage), ExtFields: protocol.EncodeFields(&h)}, protocol.SerializeJSON)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -131,12 +131,12 @@ func offsetAt(t *testing.T, c *remoting.Client, addr, group string, mq protocol.
 
 func askOffsetAt(ctx context.Context, c *remoting.Client, addr, group string, mq protocol.MessageQueue) (int64, error) {
 	h := protocol.QueryConsumerOffsetRequestHeader{ConsumerGroup: group, Topic: mq.Topic, QueueID: mq.QueueID, BrokerName: mq.BrokerName}
-	answer, err := c.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.QueryConsumerOffset), ExtFields: h.Fields()})
+	answer, err := c.Invoke(ctx, addr, &protocol.Command{Code: int32(protocol.QueryConsumerOffset), ExtFields: protocol.EncodeFields(&h)})
 	if err != nil {
 		return 0, err
 	}
 	var r protocol.OffsetResponseHeader
-	return r.Offset, errors.Join(r.Parse(answer.ExtFields))
+	return r.Offset, errors.Join(protocol.DecodeFields(answer.ExtFields, &r))
 }
 
 func awaitOffsetAt(t *testing.T, c *remoting.Client, addr, group string, mq protocol.MessageQueue, want int64) {
