@@ -22,7 +22,7 @@ func breakNext(w *wire, topic string, offset int64, how func(h *protocol.PullMes
 	n, then := 0, int64(-1)
 	w.onAnswer(func(req, answer *protocol.Command) []byte {
 		var h protocol.PullMessageRequestHeader
-		if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != topic || h.QueueOffset < offset ||
+		if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != topic || h.QueueOffset < offset ||
 			answer.Code != int32(protocol.Success) {
 			return nil
 		}
@@ -241,7 +241,7 @@ func TestRecordBrokenInTheStore(t *testing.T) {
 		w := newWire(tg)
 		w.onAnswer(func(req, answer *protocol.Command) []byte {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != topic || h.QueueID != 0 ||
+			if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != topic || h.QueueID != 0 ||
 				answer.Code != int32(protocol.Success) {
 				return nil
 			}
@@ -289,7 +289,7 @@ func TestRegressedAnswer(t *testing.T) {
 		var once sync.Once
 		w.onAnswer(func(req, answer *protocol.Command) (frame []byte) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(req.Code) == protocol.PullMessage && h.Parse(req.ExtFields) == nil && h.Topic == topic && h.QueueOffset == 10 {
+			if protocol.RequestCode(req.Code) == protocol.PullMessage && protocol.DecodeFields(req.ExtFields, &h) == nil && h.Topic == topic && h.QueueOffset == 10 {
 				once.Do(func() {
 					out := *answer
 					out.Code, out.Body = int32(protocol.PullNotFound), nil

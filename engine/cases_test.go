@@ -57,7 +57,7 @@ func TestLostPullAnswer(t *testing.T) {
 		var lost atomic.Int32
 		onFaultOf(tg, func(r sandbox.Request) (f sandbox.Fault) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && h.Parse(r.Command.ExtFields) == nil && h.Topic == topic && h.QueueID == 3 {
+			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && protocol.DecodeFields(r.Command.ExtFields, &h) == nil && h.Topic == topic && h.QueueID == 3 {
 				f.Drop = lost.Add(1) == 1
 			}
 			return f
@@ -360,7 +360,7 @@ func TestOperatorPassesOverABrokenRecord(t *testing.T) {
 				w := newWire(tg)
 				w.onAnswer(func(req, answer *protocol.Command) []byte {
 					var h protocol.PullMessageRequestHeader
-					if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != topic || answer.Code != int32(protocol.Success) {
+					if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != topic || answer.Code != int32(protocol.Success) {
 						return nil
 					}
 					b := append([]byte(nil), answer.Body...)

@@ -314,7 +314,7 @@ func TestPostSubscriptionWhenPull(t *testing.T) {
 		var carried atomic.Int32
 		w.onRequest(func(req *protocol.Command) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != topic {
+			if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != topic {
 				return
 			}
 			if h.SysFlag == protocol.PullSuspend|protocol.PullSubscription && h.Subscription == "A" && h.ExpressionType == protocol.ExpressionTAG {

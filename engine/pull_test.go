@@ -29,7 +29,7 @@ type pullsOf struct {
 
 func (p *pullsOf) see(req *protocol.Command) {
 	var h protocol.PullMessageRequestHeader
-	if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != p.topic {
+	if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != p.topic {
 		return
 	}
 	p.mu.Lock()
@@ -93,7 +93,7 @@ func TestOnePullAQueue(t *testing.T) {
 		w := newWire(tg)
 		count := func(req *protocol.Command, d int) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(req.Code) != protocol.PullMessage || h.Parse(req.ExtFields) != nil || h.Topic != topic {
+			if protocol.RequestCode(req.Code) != protocol.PullMessage || protocol.DecodeFields(req.ExtFields, &h) != nil || h.Topic != topic {
 				return
 			}
 			mu.Lock()
@@ -164,7 +164,7 @@ func TestRefusedPulls(t *testing.T) {
 						routes.Add(1)
 					case protocol.PullMessage:
 						var h protocol.PullMessageRequestHeader
-						if h.Parse(r.Command.ExtFields) == nil && h.Topic == topic && refusing.Load() {
+						if protocol.DecodeFields(r.Command.ExtFields, &h) == nil && h.Topic == topic && refusing.Load() {
 							pulls = append(pulls, time.Now()) // on the sandbox's goroutine
 							f.Code, f.Remark = code, "not now"
 						}
@@ -227,7 +227,7 @@ func TestPullTimesOut(t *testing.T) {
 		var dropped time.Time
 		tg.Sandbox.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && h.Parse(r.Command.ExtFields) == nil && h.Topic == topic && dropped.IsZero() {
+			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && protocol.DecodeFields(r.Command.ExtFields, &h) == nil && h.Topic == topic && dropped.IsZero() {
 				dropped, f.Drop = time.Now(), true
 			}
 			return f
@@ -374,7 +374,7 @@ func TestMessagesExpire(t *testing.T) {
 		var once sync.Once
 		w.onAnswer(func(req, answer *protocol.Command) (frame []byte) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(req.Code) == protocol.PullMessage && h.Parse(req.ExtFields) == nil && h.Topic == topic && h.QueueOffset == 10 {
+			if protocol.RequestCode(req.Code) == protocol.PullMessage && protocol.DecodeFields(req.ExtFields, &h) == nil && h.Topic == topic && h.QueueOffset == 10 {
 				once.Do(func() {
 					out := *answer
 					out.Code, out.Body, out.Remark = int32(protocol.PullRetryImmediately), nil, "MESSAGE_WAS_REMOVING"

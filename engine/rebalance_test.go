@@ -280,7 +280,7 @@ func (w *subscriptionWatch) see(r sandbox.Request) {
 		}
 	case protocol.PullMessage:
 		var h protocol.PullMessageRequestHeader
-		if h.Parse(r.Command.ExtFields) != nil {
+		if protocol.DecodeFields(r.Command.ExtFields, &h) != nil {
 			return
 		}
 		if h.SubVersion > w.heard[r.ClientID+h.Topic] {

@@ -169,7 +169,7 @@ func TestLostPullAnswerIsNoOutage(t *testing.T) {
 		var once atomic.Bool
 		tg.Sandbox.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
 			var h protocol.PullMessageRequestHeader
-			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && h.Parse(r.Command.ExtFields) == nil &&
+			if protocol.RequestCode(r.Command.Code) == protocol.PullMessage && protocol.DecodeFields(r.Command.ExtFields, &h) == nil &&
 				h.Topic == topic && h.QueueID == lost.QueueID && h.QueueOffset > 0 && !once.Swap(true) {
 				f.Drop = true
 			}

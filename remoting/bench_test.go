@@ -19,7 +19,7 @@ func pullRequestFrame(tb testing.TB) []byte {
 		ConsumerGroup: "bench-group", Topic: "orders", QueueID: 3, QueueOffset: 1_000_000, MaxMsgNums: 32,
 		SysFlag: protocol.PullSuspend, SuspendTimeout: 15 * time.Second, ExpressionType: protocol.ExpressionTAG, BrokerName: "broker-a",
 	}
-	req := protocol.Command{Code: int32(protocol.PullMessage), Language: protocol.LanguageGo, Version: protocol.Version, ExtFields: h.Fields()}
+	req := protocol.Command{Code: int32(protocol.PullMessage), Language: protocol.LanguageGo, Version: protocol.Version, ExtFields: protocol.EncodeFields(&h)}
 	frame, err := protocol.AppendFrame(nil, &req, protocol.SerializeRocketMQ)
 	if err != nil {
 		tb.Fatal(err)
@@ -58,7 +58,7 @@ func echoServer(nc net.Conn, answer []byte, frameLen int) {
 
 func benchAnswer(tb testing.TB, size int) []byte {
 	h := protocol.PullMessageResponseHeader{NextBeginOffset: 1_000_032, MaxOffset: 2_000_000}
-	cmd := protocol.Command{Flag: protocol.FlagResponse, Version: 407, ExtFields: h.Fields(), Body: make([]byte, size)}
+	cmd := protocol.Command{Flag: protocol.FlagResponse, Version: 407, ExtFields: protocol.EncodeFields(&h), Body: make([]byte, size)}
 	frame, err := protocol.AppendFrame(nil, &cmd, protocol.SerializeRocketMQ)
 	if err != nil {
 		tb.Fatal(err)

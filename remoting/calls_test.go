@@ -91,7 +91,7 @@ func TestQueryConsumerOffset(t *testing.T) {
 }
 
 func TestPullStatuses(t *testing.T) {
-	fields := (&protocol.PullMessageResponseHeader{SuggestWhichBrokerID: 1, NextBeginOffset: 2, MinOffset: 3, MaxOffset: 4}).Fields()
+	fields := protocol.EncodeFields(&protocol.PullMessageResponseHeader{SuggestWhichBrokerID: 1, NextBeginOffset: 2, MinOffset: 3, MaxOffset: 4})
 	tests := map[string]struct {
 		code   protocol.ResponseCode
 		fields protocol.ExtFields
@@ -227,7 +227,7 @@ func TestConsumerIDs(t *testing.T) {
 
 func TestSend(t *testing.T) {
 	withBroker(t, func(t *testing.T, b *broker, c *remoting.Client) {
-		stored := (&protocol.SendMessageResponseHeader{MsgID: "ID", QueueID: 1, QueueOffset: 9, TransactionID: "tx"}).Fields()
+		stored := protocol.EncodeFields(&protocol.SendMessageResponseHeader{MsgID: "ID", QueueID: 1, QueueOffset: 9, TransactionID: "tx"})
 		m := &remoting.OutMessage{
 			Flag: 5, SysFlag: protocol.SysFlagCompressed, Body: []byte("body"), ReconsumeTimes: 2, MaxReconsumeTimes: 16,
 			Properties: []protocol.Property{{Name: "KEYS", Value: "k"}, {Name: "TAGS", Value: "t"}},
@@ -269,7 +269,7 @@ func TestSendToTopicThatBrokerWillMake(t *testing.T) {
 	withRoutes(t, func(t *testing.T, n *memoryNet, ns *namesrv, c *remoting.Client) {
 		ns.set("TBW102", routeOf(8, "b"))
 		n.Serve(t, "b:1", &broker{answer: map[protocol.RequestCode]func(protocol.Command) *protocol.Command{
-			protocol.SendBatchMessage: always(protocol.Command{ExtFields: (&protocol.SendMessageResponseHeader{MsgID: "a,b"}).Fields()}),
+			protocol.SendBatchMessage: always(protocol.Command{ExtFields: protocol.EncodeFields(&protocol.SendMessageResponseHeader{MsgID: "a,b"})}),
 		}})
 		mq := protocol.MessageQueue{Topic: "new", BrokerName: "b"}
 		got, err := c.SendBatch(t.Context(), "pg", mq, []protocol.BatchItem{{Body: []byte("1")}, {Body: []byte("2")}})

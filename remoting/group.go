@@ -153,7 +153,7 @@ func (c *Client) askLock(ctx context.Context, code protocol.RequestCode, brokerN
 func (c *Client) SendBack(ctx context.Context, brokerName string, h *protocol.ConsumerSendMsgBackRequestHeader) error {
 	addr, err := c.masterBy(ctx, brokerName, h.OriginTopic, protocol.RetryTopic(h.Group))
 	if err == nil {
-		_, err = c.Invoke(ctx, c.vip(addr), newRequest(protocol.ConsumerSendMsgBack, h.Fields(), nil))
+		_, err = c.Invoke(ctx, c.vip(addr), newRequest(protocol.ConsumerSendMsgBack, protocol.EncodeFields(h), nil))
 	}
 	if err != nil {
 		return fmt.Errorf("send back the message at %d of %s for %s: %w", h.Offset, brokerName, h.Group, err)

@@ -98,7 +98,7 @@ func (c *Client) send(ctx context.Context, mq protocol.MessageQueue, req *protoc
 		return SendResult{}, err
 	}
 	var h protocol.SendMessageResponseHeader
-	if err := h.Parse(answer.ExtFields); err != nil {
+	if err := protocol.DecodeFields(answer.ExtFields, &h); err != nil {
 		return SendResult{}, c.badAnswer(protocol.RequestCode(req.Code), addr, err)
 	}
 	mq.QueueID = h.QueueID

@@ -65,7 +65,7 @@ func ParsePullReply(cmd *protocol.Command, addr string) (PullResult, error) {
 	default:
 		return PullResult{}, newCodeError(protocol.PullMessage, addr, cmd)
 	}
-	if err := r.Parse(cmd.ExtFields); err != nil {
+	if err := protocol.DecodeFields(cmd.ExtFields, &r.PullMessageResponseHeader); err != nil {
 		return PullResult{}, BadAnswer(protocol.PullMessage, addr, err)
 	}
 	return r, nil
@@ -79,7 +79,7 @@ func (c *Client) Pull(ctx context.Context, addr string, h *protocol.PullMessageR
 	if h.SysFlag&protocol.PullSuspend != 0 {
 		limit = h.SuspendTimeout + pullGrace
 	}
-	answer, err := c.invoke(ctx, addr, newRequest(protocol.PullMessage, h.Fields(), nil), limit)
+	answer, err := c.invoke(ctx, addr, newRequest(protocol.PullMessage, protocol.EncodeFields(h), nil), limit)
 	if _, refused := errors.AsType[*CodeError](err); err != nil && !refused {
 		return PullResult{}, err
 	}

@@ -32,7 +32,7 @@ func BenchmarkDecodePullAnswerHeader(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		if err := h.Parse(c.ExtFields); err != nil {
+		if err := DecodeFields(c.ExtFields, &h); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -72,7 +72,7 @@ func BenchmarkHeaders(b *testing.B) {
 	sent := SendMessageResponseHeader{MsgID: back.OriginMsgID, QueueID: 3, QueueOffset: 123456789, TransactionID: "0A"}
 	for name, fields := range map[string]func() ExtFields{
 		"commit": func() ExtFields { return EncodeFields(&commit) }, "send": func() ExtFields { return send.FieldsV2() },
-		"send_back": func() ExtFields { return back.Fields() },
+		"send_back": func() ExtFields { return EncodeFields(&back) },
 	} {
 		b.Run("write/"+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -81,10 +81,10 @@ func BenchmarkHeaders(b *testing.B) {
 			}
 		})
 	}
-	pulled, stored := pull.Fields(), sent.Fields()
+	pulled, stored := EncodeFields(&pull), EncodeFields(&sent)
 	for name, read := range map[string]func() error{
-		"pull": func() error { var h PullMessageResponseHeader; return h.Parse(pulled) },
-		"send": func() error { var h SendMessageResponseHeader; return h.Parse(stored) },
+		"pull": func() error { var h PullMessageResponseHeader; return DecodeFields(pulled, &h) },
+		"send": func() error { var h SendMessageResponseHeader; return DecodeFields(stored, &h) },
 	} {
 		b.Run("read/"+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -153,7 +153,7 @@ func BenchmarkPullRequest(b *testing.B) {
 	b.Run("command", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			c := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: 77, ExtFields: h.Fields()}
+			c := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: 77, ExtFields: EncodeFields(&h)}
 			var err error
 			if dst, err = AppendFrame(dst[:0], &c, SerializeJSON); err != nil {
 				b.Fatal(err)

@@ -4,151 +4,77 @@ import "time"
 
 // ConsumerSendMsgBackRequestHeader sends a message back for a retry (code 36).
 type ConsumerSendMsgBackRequestHeader struct {
-	Offset      int64 // in the commit log
-	Group       string
-	DelayLevel  int32
-	OriginMsgID string
-	OriginTopic string
-	UnitMode    bool
+	Offset      int64  `rmq:"offset"` // in the commit log
+	Group       string `rmq:"group"`
+	DelayLevel  int32  `rmq:"delayLevel"`
+	OriginMsgID string `rmq:"originMsgId,opt"`
+	OriginTopic string `rmq:"originTopic,opt"`
+	UnitMode    bool   `rmq:"unitMode,opt"`
 	// MaxReconsumeTimes is always sent; 0 means that the message is dead at once.
-	MaxReconsumeTimes int32
-	BrokerName        string
+	MaxReconsumeTimes int32  `rmq:"maxReconsumeTimes,opt"`
+	BrokerName        string `rmq:"bname,opt"`
 }
 
-// Fields gives the ext fields of h.
-func (h *ConsumerSendMsgBackRequestHeader) Fields() ExtFields {
-	f := make(ExtFields, 0, 8)
-	f = f.addInt("offset", h.Offset)
-	f = f.add("group", h.Group)
-	f = f.addInt("delayLevel", int64(h.DelayLevel))
-	f = f.addText("originMsgId", h.OriginMsgID)
-	f = f.addText("originTopic", h.OriginTopic)
-	f = f.addBool("unitMode", h.UnitMode)
-	f = f.addInt("maxReconsumeTimes", int64(h.MaxReconsumeTimes))
-	return f.addText("bname", h.BrokerName)
-}
-
-// Parse reads f into h.
-func (h *ConsumerSendMsgBackRequestHeader) Parse(f ExtFields) error {
-	r := fieldReader{fields: f}
-	r.int64("offset", &h.Offset)
-	r.text("group", &h.Group)
-	r.int32("delayLevel", &h.DelayLevel)
-	r.optText("originMsgId", &h.OriginMsgID)
-	r.optText("originTopic", &h.OriginTopic)
-	r.optBool("unitMode", &h.UnitMode)
-	r.optInt32("maxReconsumeTimes", &h.MaxReconsumeTimes)
-	r.optText("bname", &h.BrokerName)
-	return r.err
-}
-
-// SendMessageRequestHeader serves codes 10 (Fields, Parse), and 310 and 320
-// (FieldsV2, ParseV2, with one-letter names).
+// SendMessageRequestHeader serves code 10 by its tags (and Parse), and 310 and 320 by
+// FieldsV2 and ParseV2, with names of one letter.
 type SendMessageRequestHeader struct {
-	ProducerGroup         string
-	Topic                 string
-	DefaultTopic          string
-	DefaultTopicQueueNums int32
-	QueueID               int32
-	SysFlag               SysFlag
-	Born                  time.Time
-	Flag                  int32
-	Properties            string // in stored text form
-	ReconsumeTimes        int32
-	UnitMode              bool
-	MaxReconsumeTimes     int32 // 0: not sent, unless ReconsumeTimes says that it is a retry
-	Batch                 bool
-	BrokerName            string
+	ProducerGroup         string    `rmq:"producerGroup"`
+	Topic                 string    `rmq:"topic"`
+	DefaultTopic          string    `rmq:"defaultTopic"`
+	DefaultTopicQueueNums int32     `rmq:"defaultTopicQueueNums"`
+	QueueID               int32     `rmq:"queueId"`
+	SysFlag               SysFlag   `rmq:"sysFlag"`
+	Born                  time.Time `rmq:"bornTimestamp"`
+	Flag                  int32     `rmq:"flag"`
+	Properties            string    `rmq:"properties,opt"` // in stored text form
+	ReconsumeTimes        int32     `rmq:"reconsumeTimes,opt"`
+	UnitMode              bool      `rmq:"unitMode,opt"`
+	// MaxReconsumeTimes is not sent when it is 0, unless ReconsumeTimes says that the
+	// message is sent once more.
+	MaxReconsumeTimes int32  `rmq:"maxReconsumeTimes,omitzero"`
+	Batch             bool   `rmq:"batch,opt"`
+	BrokerName        string `rmq:"bname,opt"`
 }
 
-// sendNames are the names of SendMessageRequestHeader's fields on the wire.
-type sendNames struct {
-	producerGroup, topic, defaultTopic, defaultTopicQueueNums, queueID, sysFlag, born, flag,
-	properties, reconsumeTimes, unitMode, maxReconsumeTimes, batch, brokerName string
+// sendMessageV2 is SendMessageRequestHeader with its short names.
+type sendMessageV2 struct {
+	ProducerGroup         string    `rmq:"a"`
+	Topic                 string    `rmq:"b"`
+	DefaultTopic          string    `rmq:"c"`
+	DefaultTopicQueueNums int32     `rmq:"d"`
+	QueueID               int32     `rmq:"e"`
+	SysFlag               SysFlag   `rmq:"f"`
+	Born                  time.Time `rmq:"g"`
+	Flag                  int32     `rmq:"h"`
+	Properties            string    `rmq:"i,opt"`
+	ReconsumeTimes        int32     `rmq:"j,opt"`
+	UnitMode              bool      `rmq:"k,opt"`
+	MaxReconsumeTimes     int32     `rmq:"l,omitzero"`
+	Batch                 bool      `rmq:"m,opt"`
+	BrokerName            string    `rmq:"n,opt"`
 }
-
-var (
-	sendNamesV1 = sendNames{
-		"producerGroup", "topic", "defaultTopic", "defaultTopicQueueNums", "queueId", "sysFlag", "bornTimestamp", "flag",
-		"properties", "reconsumeTimes", "unitMode", "maxReconsumeTimes", "batch", "bname",
-	}
-	sendNamesV2 = sendNames{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n"}
-)
-
-// Fields gives the ext fields of h with the long names of code 10.
-func (h *SendMessageRequestHeader) Fields() ExtFields { return h.fields(&sendNamesV1) }
 
 // FieldsV2 gives the ext fields of h with the short names of codes 310 and 320.
-func (h *SendMessageRequestHeader) FieldsV2() ExtFields { return h.fields(&sendNamesV2) }
-
-// Parse reads f, which has the long names, into h.
-func (h *SendMessageRequestHeader) Parse(f ExtFields) error { return h.parse(f, &sendNamesV1) }
-
-// ParseV2 reads f, which has the short names, into h.
-func (h *SendMessageRequestHeader) ParseV2(f ExtFields) error { return h.parse(f, &sendNamesV2) }
-
-func (h *SendMessageRequestHeader) fields(n *sendNames) ExtFields {
-	f := make(ExtFields, 0, 14)
-	f = f.add(n.producerGroup, h.ProducerGroup)
-	f = f.add(n.topic, h.Topic)
-	f = f.add(n.defaultTopic, h.DefaultTopic)
-	f = f.addInt(n.defaultTopicQueueNums, int64(h.DefaultTopicQueueNums))
-	f = f.addInt(n.queueID, int64(h.QueueID))
-	f = f.addInt(n.sysFlag, int64(h.SysFlag))
-	f = f.addInt(n.born, millis(h.Born))
-	f = f.addInt(n.flag, int64(h.Flag))
-	f = f.addText(n.properties, h.Properties)
-	f = f.addInt(n.reconsumeTimes, int64(h.ReconsumeTimes))
-	f = f.addBool(n.unitMode, h.UnitMode)
-	if h.MaxReconsumeTimes != 0 || h.ReconsumeTimes != 0 {
-		f = f.addInt(n.maxReconsumeTimes, int64(h.MaxReconsumeTimes))
+func (h *SendMessageRequestHeader) FieldsV2() ExtFields {
+	f := EncodeFields((*sendMessageV2)(h))
+	if h.MaxReconsumeTimes == 0 && h.ReconsumeTimes != 0 {
+		f = append(f, ExtField{Key: "l", Value: "0"})
 	}
-	f = f.addBool(n.batch, h.Batch)
-	return f.addText(n.brokerName, h.BrokerName)
+	return f
 }
 
-func (h *SendMessageRequestHeader) parse(f ExtFields, n *sendNames) error {
-	r := fieldReader{fields: f}
-	r.text(n.producerGroup, &h.ProducerGroup)
-	r.text(n.topic, &h.Topic)
-	r.text(n.defaultTopic, &h.DefaultTopic)
-	r.int32(n.defaultTopicQueueNums, &h.DefaultTopicQueueNums)
-	r.int32(n.queueID, &h.QueueID)
-	r.int32(n.sysFlag, (*int32)(&h.SysFlag))
-	r.time(n.born, &h.Born)
-	r.int32(n.flag, &h.Flag)
-	r.optText(n.properties, &h.Properties)
-	r.optInt32(n.reconsumeTimes, &h.ReconsumeTimes)
-	r.optBool(n.unitMode, &h.UnitMode)
-	r.optInt32(n.maxReconsumeTimes, &h.MaxReconsumeTimes)
-	r.optBool(n.batch, &h.Batch)
-	r.optText(n.brokerName, &h.BrokerName)
-	return r.err
+// Parse reads f, which has the long names, into h.
+func (h *SendMessageRequestHeader) Parse(f ExtFields) error { return DecodeFields(f, h) }
+
+// ParseV2 reads f, which has the short names, into h.
+func (h *SendMessageRequestHeader) ParseV2(f ExtFields) error {
+	return DecodeFields(f, (*sendMessageV2)(h))
 }
 
 // SendMessageResponseHeader answers codes 10, 310 and 320.
 type SendMessageResponseHeader struct {
-	MsgID         string // an offset message id; of a batch, a list with commas
-	QueueID       int32
-	QueueOffset   int64
-	TransactionID string
-}
-
-// Fields gives the ext fields of h.
-func (h *SendMessageResponseHeader) Fields() ExtFields {
-	f := make(ExtFields, 0, 4)
-	f = f.add("msgId", h.MsgID)
-	f = f.addInt("queueId", int64(h.QueueID))
-	f = f.addInt("queueOffset", h.QueueOffset)
-	return f.addText("transactionId", h.TransactionID)
-}
-
-// Parse reads f into h.
-func (h *SendMessageResponseHeader) Parse(f ExtFields) error {
-	r := fieldReader{fields: f}
-	r.text("msgId", &h.MsgID)
-	r.int32("queueId", &h.QueueID)
-	r.int64("queueOffset", &h.QueueOffset)
-	r.optText("transactionId", &h.TransactionID)
-	return r.err
+	MsgID         string `rmq:"msgId"` // an offset message id; of a batch, a list with commas
+	QueueID       int32  `rmq:"queueId"`
+	QueueOffset   int64  `rmq:"queueOffset"`
+	TransactionID string `rmq:"transactionId,opt"`
 }

@@ -38,10 +38,10 @@ func newOf[T any, P interface {
 
 // requestHeaders and responseHeaders make the typed header of a code.
 var requestHeaders = map[RequestCode]func() header{
-	SendMessage:                 newOf[SendMessageRequestHeader],
+	SendMessage:                 newCoded[SendMessageRequestHeader],
 	SendMessageV2:               newOf[sendV2],
 	SendBatchMessage:            newOf[sendV2],
-	PullMessage:                 newOf[PullMessageRequestHeader],
+	PullMessage:                 newCoded[PullMessageRequestHeader],
 	QueryConsumerOffset:         newCoded[QueryConsumerOffsetRequestHeader],
 	UpdateConsumerOffset:        newCoded[UpdateConsumerOffsetRequestHeader],
 	UpdateAndCreateTopic:        newCoded[CreateTopicRequestHeader],
@@ -49,7 +49,7 @@ var requestHeaders = map[RequestCode]func() header{
 	GetMaxOffset:                newCoded[QueueOffsetRequestHeader],
 	GetMinOffset:                newCoded[QueueOffsetRequestHeader],
 	UnregisterClient:            newCoded[UnregisterClientRequestHeader],
-	ConsumerSendMsgBack:         newOf[ConsumerSendMsgBackRequestHeader],
+	ConsumerSendMsgBack:         newCoded[ConsumerSendMsgBackRequestHeader],
 	GetConsumerListByGroup:      newCoded[ConsumerGroupRequestHeader],
 	NotifyConsumerIDsChanged:    newCoded[ConsumerGroupRequestHeader],
 	GetRouteInfoByTopic:         newCoded[TopicRequestHeader],
@@ -81,10 +81,10 @@ var requestHeaders = map[RequestCode]func() header{
 }
 
 var responseHeaders = map[RequestCode]func() header{
-	SendMessage:             newOf[SendMessageResponseHeader],
-	SendMessageV2:           newOf[SendMessageResponseHeader],
-	SendBatchMessage:        newOf[SendMessageResponseHeader],
-	PullMessage:             newOf[PullMessageResponseHeader],
+	SendMessage:             newCoded[SendMessageResponseHeader],
+	SendMessageV2:           newCoded[SendMessageResponseHeader],
+	SendBatchMessage:        newCoded[SendMessageResponseHeader],
+	PullMessage:             newCoded[PullMessageResponseHeader],
 	QueryMessage:            newCoded[QueryMessageResponseHeader],
 	QueryConsumerOffset:     newCoded[OffsetResponseHeader],
 	SearchOffsetByTimestamp: newCoded[OffsetResponseHeader],
@@ -181,13 +181,13 @@ func fullHeaders() map[string]struct {
 		header header
 		fields string
 	}{
-		"pull": {&PullMessageRequestHeader{
+		"pull": {codedOf(&PullMessageRequestHeader{
 			ConsumerGroup: "G", Topic: "T", QueueID: 3, QueueOffset: 5, MaxMsgNums: 32, SysFlag: PullCommitOffset | PullSuspend,
 			CommitOffset: 4, SuspendTimeout: 15 * time.Second, Subscription: "*", SubVersion: 9, ExpressionType: "TAG",
 			MaxMsgBytes: 262144, BrokerName: "b",
-		}, "consumerGroup=G topic=T queueId=3 maxMsgNums=32 suspendTimeoutMillis=15000 subscription=* subVersion=9 " +
+		}), "consumerGroup=G topic=T queueId=3 maxMsgNums=32 suspendTimeoutMillis=15000 subscription=* subVersion=9 " +
 			"expressionType=TAG maxMsgBytes=262144 bname=b queueOffset=5 commitOffset=4 sysFlag=3"},
-		"pull answer": {&PullMessageResponseHeader{SuggestWhichBrokerID: 1, NextBeginOffset: 2, MinOffset: 3, MaxOffset: 4, OffsetDelta: 5},
+		"pull answer": {codedOf(&PullMessageResponseHeader{SuggestWhichBrokerID: 1, NextBeginOffset: 2, MinOffset: 3, MaxOffset: 4, OffsetDelta: 5}),
 			"suggestWhichBrokerId=1 nextBeginOffset=2 minOffset=3 maxOffset=4 offsetDelta=5"},
 		"min and max offset": {codedOf(&QueueOffsetRequestHeader{Topic: "T", QueueID: 1, BrokerName: "b"}), "topic=T queueId=1 bname=b"},
 		"search offset": {codedOf(&SearchOffsetRequestHeader{Topic: "T", QueueID: 1, Timestamp: at, BoundaryType: "lower", BrokerName: "b"}),
@@ -204,13 +204,13 @@ func fullHeaders() map[string]struct {
 		"delete group": {codedOf(&GroupNameRequestHeader{GroupName: "G"}), "groupName=G removeOffset=true cleanOffset=true"},
 		"create topic": {codedOf(&CreateTopicRequestHeader{Topic: "T", DefaultTopic: "TBW102", ReadQueueNums: 8, WriteQueueNums: 4, Perm: 6, Order: true, Attributes: "+k=v"}),
 			"topic=T defaultTopic=TBW102 readQueueNums=8 writeQueueNums=4 perm=6 topicFilterType=SINGLE_TAG topicSysFlag=0 order=true attributes=+k=v"},
-		"send back": {&ConsumerSendMsgBackRequestHeader{Offset: 1, Group: "G", DelayLevel: -1, OriginMsgID: "id", OriginTopic: "T",
-			UnitMode: true, MaxReconsumeTimes: 16, BrokerName: "b"},
+		"send back": {codedOf(&ConsumerSendMsgBackRequestHeader{Offset: 1, Group: "G", DelayLevel: -1, OriginMsgID: "id", OriginTopic: "T",
+			UnitMode: true, MaxReconsumeTimes: 16, BrokerName: "b"}),
 			"offset=1 group=G delayLevel=-1 originMsgId=id originTopic=T unitMode=true maxReconsumeTimes=16 bname=b"},
-		"send": {&send, "producerGroup=PG topic=T defaultTopic=TBW102 defaultTopicQueueNums=4 queueId=-1 sysFlag=1 " +
+		"send": {codedOf(&send), "producerGroup=PG topic=T defaultTopic=TBW102 defaultTopicQueueNums=4 queueId=-1 sysFlag=1 " +
 			"bornTimestamp=1700000000123 flag=7 properties=a\x01b reconsumeTimes=2 unitMode=true maxReconsumeTimes=16 batch=true bname=b"},
 		"send, short names": {&sendV2{send}, "a=PG b=T c=TBW102 d=4 e=-1 f=1 g=1700000000123 h=7 i=a\x01b j=2 k=true l=16 m=true n=b"},
-		"send answer": {&SendMessageResponseHeader{MsgID: "id", QueueID: 1, QueueOffset: 2, TransactionID: "tx"},
+		"send answer": {codedOf(&SendMessageResponseHeader{MsgID: "id", QueueID: 1, QueueOffset: 2, TransactionID: "tx"}),
 			"msgId=id queueId=1 queueOffset=2 transactionId=tx"},
 		"reset":          {codedOf(&ResetOffsetRequestHeader{Topic: "T", Group: "G", Timestamp: 5, IsForce: true}), "topic=T group=G timestamp=5 isForce=true"},
 		"status":         {codedOf(&ConsumerStatusRequestHeader{Topic: "T", Group: "G"}), "topic=T group=G"},
@@ -306,9 +306,9 @@ func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
 		header header
 		want   string
 	}{
-		"pull": {&PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"},
+		"pull": {codedOf(&PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"}),
 			"consumerGroup=G topic=T queueId=0 maxMsgNums=0 suspendTimeoutMillis=0 subVersion=0 queueOffset=0 commitOffset=0 sysFlag=0"},
-		"pull answer":           {&PullMessageResponseHeader{}, "suggestWhichBrokerId=0 nextBeginOffset=0 minOffset=0 maxOffset=0"},
+		"pull answer":           {codedOf(&PullMessageResponseHeader{}), "suggestWhichBrokerId=0 nextBeginOffset=0 minOffset=0 maxOffset=0"},
 		"search":                {codedOf(&SearchOffsetRequestHeader{Topic: "T"}), "topic=T queueId=0 timestamp=0"},
 		"group":                 {codedOf(&ConsumerGroupRequestHeader{ConsumerGroup: "G"}), "consumerGroup=G"},
 		"unregister":            {codedOf(&UnregisterClientRequestHeader{ClientID: "c"}), "clientID=c"},
@@ -318,7 +318,7 @@ func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
 		"all members":           {codedOf(&MembersStatusRequestHeader{Topic: "T", Group: "G"}), "topic=T group=G"},
 		"send": {&sendV2{SendMessageRequestHeader{ProducerGroup: "P", Topic: "T"}},
 			"a=P b=T c= d=0 e=0 f=0 g=0 h=0 j=0 k=false m=false"},
-		"send back": {&ConsumerSendMsgBackRequestHeader{Group: "G"}, "offset=0 group=G delayLevel=0 unitMode=false maxReconsumeTimes=0"},
+		"send back": {codedOf(&ConsumerSendMsgBackRequestHeader{Group: "G"}), "offset=0 group=G delayLevel=0 unitMode=false maxReconsumeTimes=0"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -331,13 +331,13 @@ func TestEmptyOptionalFieldsAreNotSent(t *testing.T) {
 
 func TestPullSuspendTimeoutIsBounded(t *testing.T) {
 	h := PullMessageRequestHeader{ConsumerGroup: "G", Topic: "T"}
-	fields := h.Fields()
+	fields := EncodeFields(&h)
 	for i := range fields {
 		if fields[i].Key == "suspendTimeoutMillis" {
 			fields[i].Value = "9223372036854775807"
 		}
 	}
-	if err := h.Parse(fields); err != nil || h.SuspendTimeout != 24*time.Hour {
+	if err := DecodeFields(fields, &h); err != nil || h.SuspendTimeout != 24*time.Hour {
 		t.Errorf("suspend timeout %v, %v, want a day", h.SuspendTimeout, err)
 	}
 }
@@ -352,7 +352,7 @@ func TestPullRequestEncoder(t *testing.T) {
 			e := NewPullRequestEncoder(h, nil)
 			for _, n := range []int64{0, 7, -1, 1 << 62} {
 				h.QueueOffset, h.CommitOffset, h.SysFlag = n, n+1, PullSysFlag(int32(n&0x1F))
-				want := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: int32(n), ExtFields: h.Fields()}
+				want := Command{Code: int32(PullMessage), Language: LanguageGo, Version: Version, Opaque: int32(n), ExtFields: EncodeFields(&h)}
 				frame := e.AppendFrame([]byte("before"), want.Opaque, h.QueueOffset, h.CommitOffset, h.SysFlag)
 				frame = frame[len("before"):]
 				got, err := DecodeCommand(frame[4:])

@@ -21,7 +21,8 @@ type PullRequestEncoder struct {
 // nothing.
 func NewPullRequestEncoder(h PullMessageRequestHeader, signer *Signer) *PullRequestEncoder {
 	e := &PullRequestEncoder{signer: signer}
-	fixed := h.fixedFields()
+	fixed := EncodeFields(&h)
+	fixed = fixed[:len(fixed)-3] // queueOffset, commitOffset and sysFlag are the last ones
 	closing := []byte{'"', '}'}
 	if signer != nil {
 		fixed = signer.extend(fixed)

@@ -70,15 +70,19 @@ func (s *Signer) Sign(fields ExtFields, body []byte) ExtFields {
 	w.mac.Write(w.text)
 	w.mac.Write(body)
 	w.text = w.append(w.text[:0])
-	signed = signed.add(signatureField, string(w.text))
+	signed = append(signed, ExtField{signatureField, string(w.text)})
 	s.macs.Put(w)
 	return signed
 }
 
 // extend copies fields, with room for the signature, and adds the signer's own.
 func (s *Signer) extend(fields ExtFields) ExtFields {
-	signed := append(make(ExtFields, 0, len(fields)+3), fields...).add(accessKeyField, s.accessKey)
-	return signed.addText(securityTokenField, s.securityToken)
+	signed := append(make(ExtFields, 0, len(fields)+3), fields...)
+	signed = append(signed, ExtField{accessKeyField, s.accessKey})
+	if s.securityToken != "" {
+		signed = append(signed, ExtField{securityTokenField, s.securityToken})
+	}
+	return signed
 }
 
 // begin takes a scratch for one signature.

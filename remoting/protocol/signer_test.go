@@ -102,7 +102,7 @@ func TestSignedPullRequest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := s.Sign(h.Fields(), nil)
+		want := s.Sign(EncodeFields(&h), nil)
 		if len(got.ExtFields) != len(want) {
 			t.Errorf("fields %v, want %v", got.ExtFields, want)
 		}

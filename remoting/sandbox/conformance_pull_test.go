@@ -234,7 +234,7 @@ func (f *fixture) wantAnswer(a pullAnswer, code protocol.ResponseCode, next int6
 		f.t.Fatal(a.err)
 	}
 	var h protocol.PullMessageResponseHeader
-	if err := h.Parse(a.ExtFields); err != nil {
+	if err := protocol.DecodeFields(a.ExtFields, &h); err != nil {
 		f.t.Fatalf("%v %s: %v", protocol.ResponseCode(a.Code), a.Remark, err)
 	}
 	if a.Code != int32(code) || h.NextBeginOffset != next {

@@ -27,7 +27,7 @@ func (f *fixture) sendRaw(h protocol.SendMessageRequestHeader, body string) (pro
 		return protocol.SendMessageResponseHeader{}, err
 	}
 	var r protocol.SendMessageResponseHeader
-	return r, r.Parse(cmd.ExtFields)
+	return r, protocol.DecodeFields(cmd.ExtFields, &r)
 }
 
 // store is invoke for what is to be stored, which a real broker refuses for the moment
@@ -93,12 +93,12 @@ func TestSendStoresWhatWasSent(t *testing.T) {
 
 		// The long names of code 10 do the same; queue -1 leaves the choice.
 		h.QueueID = -1
-		cmd, err := f.store(protocol.SendMessage, h.Fields(), []byte("again"))
+		cmd, err := f.store(protocol.SendMessage, protocol.EncodeFields(&h), []byte("again"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var second protocol.SendMessageResponseHeader
-		if err := second.Parse(cmd.ExtFields); err != nil || second.QueueID != 0 || second.QueueOffset != 1 {
+		if err := protocol.DecodeFields(cmd.ExtFields, &second); err != nil || second.QueueID != 0 || second.QueueOffset != 1 {
 			t.Errorf("second send: got %+v, %v", second, err)
 		}
 	})
@@ -150,7 +150,7 @@ func TestSendBatch(t *testing.T) {
 			t.Fatal(err)
 		}
 		var r protocol.SendMessageResponseHeader
-		if err := r.Parse(cmd.ExtFields); err != nil {
+		if err := protocol.DecodeFields(cmd.ExtFields, &r); err != nil {
 			t.Fatal(err)
 		}
 		tg.AwaitOffset(t, f.mq, 4)

@@ -106,7 +106,7 @@ func (f *fixture) ask(h protocol.PullMessageRequestHeader) pullAnswer {
 	if err != nil {
 		return pullAnswer{err: err}
 	}
-	cmd, err := conn.Invoke(ctx, &protocol.Command{Code: int32(protocol.PullMessage), ExtFields: h.Fields()})
+	cmd, err := conn.Invoke(ctx, &protocol.Command{Code: int32(protocol.PullMessage), ExtFields: protocol.EncodeFields(&h)})
 	return pullAnswer{cmd, err}
 }
 

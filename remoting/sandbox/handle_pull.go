@@ -22,7 +22,7 @@ func (b *broker) handlePull(c *call) answer {
 		return notSupported(c)
 	}
 	var h protocol.PullMessageRequestHeader
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	return b.pull(c, &h, h.SysFlag&protocol.PullSuspend != 0)
@@ -142,7 +142,7 @@ func (b *broker) pulled(h *protocol.PullMessageRequestHeader, g *got, suggested 
 	r := protocol.PullMessageResponseHeader{
 		NextBeginOffset: g.next, MinOffset: g.minOff, MaxOffset: g.maxOff, SuggestWhichBrokerID: suggested,
 	}
-	a := answer{remark: string(g.status), fields: r.Fields(), parts: g.parts}
+	a := answer{remark: string(g.status), fields: protocol.EncodeFields(&r), parts: g.parts}
 	switch g.status {
 	case getFound:
 		n := int64(len(g.parts))

@@ -107,7 +107,7 @@ func (b *broker) sent(h protocol.SendMessageResponseHeader) answer {
 	if b.loop.four {
 		h.TransactionID = ""
 	}
-	fields := append(h.Fields(), protocol.ExtField{Key: "MSG_REGION", Value: region}, protocol.ExtField{Key: "TRACE_ON", Value: "true"})
+	fields := append(protocol.EncodeFields(&h), protocol.ExtField{Key: "MSG_REGION", Value: region}, protocol.ExtField{Key: "TRACE_ON", Value: "true"})
 	return answer{fields: fields}
 }
 
@@ -213,7 +213,7 @@ func (b *broker) deadLetters(g *group) *topic { return b.ensureTopic(protocol.DL
 // delay, or among the dead letters. Both lines do the same.
 func (b *broker) handleSendBack(c *call) answer {
 	h := protocol.ConsumerSendMsgBackRequestHeader{MaxReconsumeTimes: -1}
-	if err := h.Parse(c.command.ExtFields); err != nil {
+	if err := protocol.DecodeFields(c.command.ExtFields, &h); err != nil {
 		return malformed(err)
 	}
 	if refused := b.readOnly(); refused.code != protocol.Success {

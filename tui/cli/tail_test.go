@@ -417,7 +417,7 @@ func TestTailSilentBrokerBesideABusyOne(t *testing.T) {
 // pullOf is the header of a pull; nil of another request.
 func pullOf(r sandbox.Request) *protocol.PullMessageRequestHeader {
 	var h protocol.PullMessageRequestHeader
-	if protocol.RequestCode(r.Command.Code) != protocol.PullMessage || h.Parse(r.Command.ExtFields) != nil {
+	if protocol.RequestCode(r.Command.Code) != protocol.PullMessage || protocol.DecodeFields(r.Command.ExtFields, &h) != nil {
 		return nil
 	}
 	return &h
