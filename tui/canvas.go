@@ -2,7 +2,6 @@ package tui
 
 import (
 	"strings"
-	"unicode/utf8"
 
 	"eyeq/tui/table"
 )
@@ -275,7 +274,7 @@ func fitNotes(notes []string, w, n int) []string {
 func wrapText(text string, w int) []string {
 	var lines []string
 	for w > 0 && len(text) > w { // fewer bytes than cells there are not
-		cut := len(headOf(text, w))
+		cut := len(table.Head(text, w))
 		if cut == 0 || cut == len(text) {
 			break // it fits, or not even one wide character does
 		}
@@ -288,15 +287,4 @@ func wrapText(text string, w int) []string {
 		text = text[cut:]
 	}
 	return append(lines, text)
-}
-
-// headOf is the beginning of text that fits into w cells. It looks at no more of the
-// text than that can be, so that laying out a long one costs its length once.
-func headOf(text string, w int) string {
-	const mostOfACell = 16 // bytes: a character with the marks that SafeText leaves
-	end := min(len(text), w*mostOfACell)
-	for end < len(text) && end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return table.Head(text[:end], w)
 }

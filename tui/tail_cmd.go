@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/table"
 )
 
 const (
@@ -178,7 +179,7 @@ func halveDump(text string) string {
 // costs its length once.
 func appendWrapped(lines []string, text string, w int) []string {
 	for len(text) > w { // fewer bytes than cells there are not
-		piece := headOf(text, w)
+		piece := table.Head(text, w)
 		if piece == "" || len(piece) == len(text) {
 			break
 		}

@@ -4,8 +4,9 @@
 // stays selected when the rows move.
 //
 // A cell is plain text and a style. Text is measured and cut first and styled
-// afterwards, since styled text that is cut loses its reset. The only width
-// function is the one of x/ansi; text must have been made safe before.
+// afterwards, since styled text that is cut loses its reset. The only measure is
+// Width, which keeps room for the terminal that draws a text widest; text must have
+// been made safe before.
 //
 // The package owns no state of its own, starts no goroutine and knows no engine.
 package table

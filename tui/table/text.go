@@ -1,9 +1,5 @@
 package table
 
-import (
-	"github.com/charmbracelet/x/ansi"
-)
-
 // ellipsis ends a text that was cut.
 const ellipsis = "…"
 
@@ -29,11 +25,15 @@ func (s Style) Append(dst []byte, text string) []byte {
 	return append(dst, s.Close...)
 }
 
-// Width is the number of cells that text takes.
+// Width is the number of cells to keep for text: the sum of its characters' Room.
 func Width(text string) int {
 	for i := 0; i < len(text); i++ {
 		if text[i] < ' ' || text[i] > '~' {
-			return ansi.StringWidth(text)
+			n := 0
+			for _, r := range text {
+				n += Room(r)
+			}
+			return n
 		}
 	}
 	return len(text)
@@ -48,7 +48,7 @@ func Cut(text string, width int) string {
 	case Width(text) <= width:
 		return text
 	}
-	return ansi.Truncate(text, width, ellipsis)
+	return Head(text, width-1) + ellipsis
 }
 
 // CutMiddle shortens a name to at most width cells by its middle: names with a long
@@ -64,12 +64,17 @@ func CutMiddle(name string, width int) string {
 }
 
 // Head is the beginning of text that fits into width cells, without a sign that it
-// was cut.
+// was cut. What is written as one stays together: a letter and its marks, an emoji
+// and its skin tone.
 func Head(text string, width int) string {
-	if width <= 0 {
-		return ""
+	for i := 0; i < len(text); {
+		n, cells := first(text[i:])
+		if width -= cells; width < 0 {
+			return text[:i]
+		}
+		i += n
 	}
-	return ansi.Truncate(text, width, "")
+	return text
 }
 
 const spaces = "                                                                                                                                "
@@ -108,10 +113,12 @@ func AppendCell(dst []byte, text string, width int, right bool, style Style) []b
 	return append(dst, style.Close...)
 }
 
-// Tail is text without its first n cells. A wide character that is cut in two goes.
+// Tail is text without its first n cells. What stays together is cut as a whole.
 func Tail(text string, n int) string {
-	if n <= 0 {
-		return text
+	i := 0
+	for i < len(text) && n > 0 {
+		size, cells := first(text[i:])
+		i, n = i+size, n-cells
 	}
-	return ansi.TruncateLeft(text, n, "")
+	return text[i:]
 }
