@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"eyeq/tui/table"
 )
 
 const (
@@ -19,7 +21,9 @@ const (
 // pictures (ESC as ␛), newlines as ⏎, other invisible or direction-changing
 // characters by their number (‹U+202E›), bytes that are no UTF-8 as ‹ff›, tabs as
 // spaces to the next stop. Variation selectors are dropped, since terminals
-// disagree about the width they give. Text without any of these comes back as it is.
+// disagree about the width they give; vowels and finals of Hangul that form no syllable
+// are shown by their number, since some terminals draw them into the cell before. Text
+// without any of these comes back as it is.
 func SafeText(s string) string {
 	if isSafe(s) {
 		return s
@@ -27,9 +31,11 @@ func SafeText(s string) string {
 	var b strings.Builder
 	b.Grow(len(s) + 16)
 	column, marks := 0, maxMarks // a leading mark would sit on our own frame
+	prev := rune(0)
 	for i := 0; i < len(s); {
 		r, size := utf8.DecodeRuneInString(s[i:])
 		piece, width := "", 1
+		shape := shapeOf(prev, r)
 		switch {
 		case r == utf8.RuneError && size == 1:
 			piece = "‹" + strconv.FormatUint(uint64(s[i])|0x100, 16)[1:] + "›"
@@ -49,21 +55,21 @@ func SafeText(s string) string {
 		case isSelector(r):
 			i += size
 			continue
-		case unicode.Is(unicode.M, r) && marks < maxMarks:
-			piece, width = s[i:i+size], 0
-			marks++
-			b.WriteString(piece)
+		case shape == shapeMark && marks < maxMarks:
+			b.WriteString(s[i : i+size])
+			marks, prev = marks+1, r
 			i += size
 			continue
-		case !printable(r) || unicode.Is(unicode.M, r):
+		case shape == shapeOwn:
+			piece = s[i : i+size]
+		default:
 			piece = fmt.Sprintf("‹U+%04X›", r)
 			width = utf8.RuneCountInString(piece)
-		default:
-			piece = s[i : i+size]
+			r = '›'
 		}
 		b.WriteString(piece)
 		column += width
-		marks = 0
+		marks, prev = 0, r
 		i += size
 	}
 	return b.String()
@@ -81,14 +87,14 @@ func isSafe(s string) bool {
 	if ascii {
 		return true
 	}
-	marks := maxMarks
+	marks, prev := maxMarks, rune(0)
 	for i, r := range s {
-		switch {
+		switch shape := shapeOf(prev, r); {
 		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
 			return false
-		case !printable(r) || isSelector(r):
+		case shape == shapeNone || isSelector(r):
 			return false
-		case unicode.Is(unicode.M, r):
+		case shape == shapeMark:
 			marks++
 			if marks > maxMarks {
 				return false
@@ -96,15 +102,41 @@ func isSafe(s string) bool {
 		default:
 			marks = 0
 		}
+		prev = r
 	}
 	return true
 }
 
-// printable reports whether a terminal shows r as itself. unicode.IsGraphic leaves
-// out controls, format characters (bidi, zero width), private and unassigned ones;
-// line and paragraph separators are left out here.
-func printable(r rune) bool {
-	return unicode.IsGraphic(r) && r != '\u2028' && r != '\u2029'
+// shape is how a terminal shows a character.
+type shape uint8
+
+const (
+	shapeNone shape = iota // not as itself, or nobody knows where
+	shapeOwn               // by itself
+	shapeMark              // with the character before it
+)
+
+// shapeOf says how r is shown after prev. unicode.IsGraphic leaves out controls, format
+// characters (bidi, zero width), private and unassigned ones; line and paragraph
+// separators and letters that are blank are left out here.
+func shapeOf(prev, r rune) shape {
+	switch {
+	case !unicode.IsGraphic(r) || r == '\u2028' || r == '\u2029':
+		return shapeNone
+	case r < 0x300 || table.Settled(r):
+		return shapeOwn
+	case unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r):
+		return shapeNone
+	case unicode.Is(unicode.M, r):
+		return shapeMark
+	}
+	switch jamo, joined := table.JamoJoins(prev, r); {
+	case joined:
+		return shapeMark
+	case jamo:
+		return shapeNone
+	}
+	return shapeOwn
 }
 
 func isSelector(r rune) bool {

@@ -34,6 +34,9 @@ func TestSafeText(t *testing.T) {
 		"too many combining marks":     {"a" + strings.Repeat("\u0301", 6), "a" + strings.Repeat("\u0301", 4) + "‹U+0301›" + "\u0301"},
 		"blanks that are not ASCII":    {"a\u00a0b\u3000c", "a\u00a0b\u3000c"},
 		"private use":                  {"a\ue000b", "a‹U+E000›b"},
+		"blank letters":                {"a\u3164b\uffa0c\u034fd", "a‹U+3164›b‹U+FFA0›c‹U+034F›d"},
+		"Hangul of parts":              {"\u1112\u1161\u11ab하\u11ab한\u1161", "\u1112\u1161\u11ab하\u11ab한‹U+1161›"},
+		"parts of no syllable":         {"\u1161a\u11abㅎ\u1161", "‹U+1161›a‹U+11AB›ㅎ‹U+1161›"},
 		"empty":                        {"", ""},
 	}
 	for name, tt := range tests {
