@@ -161,7 +161,7 @@ func (a app) View() string {
 		return ""
 	}
 	if !a.cache.valid {
-		a.cache.frame, a.cache.valid, a.cache.second = a.draw(), true, a.env.now.Truncate(time.Second)
+		a.cache.frame, a.cache.valid, a.cache.second = pinned(a.draw(), a.w), true, a.env.now.Truncate(time.Second)
 	}
 	return a.cache.frame
 }

@@ -50,13 +50,13 @@ func (a *app) onSaved(msg savedMsg) {
 
 // shot writes the screen twice: as text, and with its colours.
 func (a *app) shot(path string) tea.Cmd {
-	frame := a.draw()
+	frame, w := a.draw(), a.w
 	if path == "" {
 		path = fileName("shot", a.env.now.In(a.env.o.Location))
 	}
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".txt"), ".ansi")
 	text := saved{"the screen as text", path + ".txt", func() ([]byte, error) { return []byte(trimLines(ansi.Strip(frame)) + "\n"), nil }}
-	ansi := saved{"the screen", path + ".ansi", func() ([]byte, error) { return []byte(frame + "\n"), nil }}
+	ansi := saved{"the screen", path + ".ansi", func() ([]byte, error) { return []byte(pinned(frame, w) + "\n"), nil }}
 	return tea.Batch(a.cmds.save(text, false), a.cmds.save(ansi, false))
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eyeq/engine"
+	"eyeq/tui/table"
 )
 
 // fakeEngine is an Engine of function fields; those left out answer nothing.
@@ -208,13 +209,17 @@ func keyMsg(k string) tea.KeyMsg {
 // but our own colours.
 func (d *driver) lines() []string {
 	d.t.Helper()
-	frame := d.a.View()
-	lines := strings.Split(frame, "\n")
+	lines := strings.Split(d.a.View(), "\n")
 	if len(lines) != d.a.h {
 		d.t.Errorf("%dx%d: the frame has %d lines", d.a.w, d.a.h, len(lines))
 	}
 	for i, l := range lines {
-		if got := ansi.StringWidth(l); got > d.a.w {
+		if !isSettled(l) {
+			checkPinned(d.t, l, d.a.w)
+			l = unpinned(l)
+			lines[i] = l
+		}
+		if got := table.Width(ansi.Strip(l)); got > d.a.w {
 			d.t.Errorf("%dx%d: line %d is %d cells wide: %q", d.a.w, d.a.h, i+1, got, l)
 		}
 		if bad := foreignControls(l); bad != "" {

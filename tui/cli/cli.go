@@ -199,7 +199,7 @@ func (e *env) restoreTerminal() {
 	}
 	term.Restore(f.Fd(), s) // best effort: the program ends now
 	if out, ok := terminalOf(e.stdout); ok {
-		io.WriteString(out, "\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[?1049l\x1b[0m")
+		io.WriteString(out, "\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?1049l\x1b[0m")
 	}
 }
 

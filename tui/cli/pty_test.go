@@ -167,7 +167,7 @@ func (s *session) restored(t *testing.T) {
 	}
 	s.out.await(t, mark)
 	out := s.out.String()
-	for on, off := range map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?1003h": "\x1b[?1003l", "\x1b[?1002h": "\x1b[?1002l"} {
+	for on, off := range map[string]string{"\x1b[?1049h": "\x1b[?1049l", "\x1b[?25l": "\x1b[?25h", "\x1b[?7l": "\x1b[?7h", "\x1b[?2004h": "\x1b[?2004l", "\x1b[?1003h": "\x1b[?1003l", "\x1b[?1002h": "\x1b[?1002l"} {
 		if strings.LastIndex(out, on) > strings.LastIndex(out, off) {
 			t.Errorf("%q was sent and not undone", on)
 		}
