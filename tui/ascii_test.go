@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/table"
 )
 
 func TestASCIITrendsAreNoFigures(t *testing.T) {
@@ -21,10 +22,24 @@ func TestAnAnswerToAKeyPasses(t *testing.T) {
 	d.keys("j").miss("a stopped member")
 }
 
+// A sign that ASCII does not have keeps what it says, and the frame its width.
+func TestASCIISignsSayTheSame(t *testing.T) {
+	for text, want := range map[string]string{
+		"lag ≥ 409,310 · 1": "lag >=409,310 . 1", " ≥409": ">=409", "≤ 3": "<=3", "a ≠ b": "a !=b", "shift ±N": "shift+-N", "reading … 61": "reading.. 61", "order-se…│": "order-se~|",
+		"takes ≈ 5m": "takes ~ 5m", "x≥y": "x?y", "\x1b[1m≥ 2\x1b[0m": "\x1b[1m>=2\x1b[0m",
+	} {
+		if got := toASCII(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		} else if table.Width(text) != table.Width(got) {
+			t.Errorf("%q becomes %q, which is not as wide", text, got)
+		}
+	}
+}
+
 // An arrow is none of the cursors before the rows, on a terminal that has ASCII only.
 func TestASCIIArrowsAreNoCursors(t *testing.T) {
 	for text, want := range map[string]string{
-		"▸ running → stopping": "> running-> stopping", "→ stop it": "> stop it", " → stop it": "-> stop it", "commit→newest": "commit>newest", "订 → 2": "??-> 2",
+		"▸ running → stopping": "> running-> stopping", " → stop it": "-> stop it", "commit→newest": "commit-newest", "订 → 2": "??-> 2",
 	} {
 		if got := toASCII(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)

@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/lipgloss"
-	"github.com/charmbracelet/x/ansi"
 
 	"eyeq/tui/table"
 )
@@ -117,12 +116,20 @@ var asciiChrome = map[rune]byte{
 	'╭': '+', '╮': '+', '╰': '+', '╯': '+', '─': '-', '│': '|', '├': '+', '┤': '+',
 	'┏': '#', '┓': '#', '┗': '#', '┛': '#', '━': '=', '┃': '#',
 	'█': '#', '▒': '=', '░': ':', '·': '.', '▏': '_', '▸': '>', '▾': 'v', '▹': '>', '●': '*', '○': 'o', '◌': 'o',
-	'↑': '^', '↓': 'v', '→': '>', '←': '<', '–': '-', '—': '-', '−': '-', '×': 'x', '…': '~',
-	'⏎': '$', '✓': '+', '✗': 'x', '≥': '>', '≤': '<', '≈': '~', 'µ': 'u', '•': '*',
-	'‹': '<', '›': '>', '⌃': '^', '␛': '^', '“': '"', '”': '"', '‘': '\'', '’': '\'', 'Σ': 'S', '±': '+',
+	'↑': '^', '↓': 'v', '→': '-', '←': '<', '–': '-', '—': '-', '−': '-', '×': 'x', '…': '~',
+	'⏎': '$', '✓': '+', '✗': 'x', '≈': '~', 'µ': 'u', '•': '*',
+	'‹': '<', '›': '>', '⌃': '^', '␛': '^', '“': '"', '”': '"', '‘': '\'', '’': '\'', 'Σ': 'S',
 }
 
-// toASCII turns a finished frame into ASCII: our own characters by the table,
+// asciiPairs are those of our characters that one of ASCII would make say something else:
+// "≥ 12" is not "> 12", and > by itself is the cursor. They take the blank beside them.
+var asciiPairs = map[rune]string{'≥': ">=", '≤': "<=", '≠': "!=", '±': "+-", '→': "->", '…': ".."}
+
+// takesNext reports whether the pair for r takes the blank after it, for the one before
+// sets it off from other text: "lag ≥ 12" is "lag >=12", "1 → 2" is "1-> 2".
+func takesNext(r rune) bool { return r == '≥' || r == '≤' || r == '≠' }
+
+// toASCII turns a finished frame into ASCII: our own characters by the tables,
 // foreign ones into one question mark a cell.
 func toASCII(frame string) string {
 	b := make([]byte, 0, len(frame))
@@ -133,19 +140,27 @@ func toASCII(frame string) string {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(frame[i:])
-		if last := len(b) - 1; r == '→' && last >= 0 && b[last] == ' ' {
-			b[last] = '-' // with the > of the table an arrow: > by itself is the cursor
+		if pair, ok := asciiPairs[r]; ok {
+			if takesNext(r) && i+n < len(frame) && frame[i+n] == ' ' {
+				b = append(b, pair...)
+				i += n + 1
+				continue
+			}
+			if last := len(b) - 1; last >= 0 && b[last] == ' ' {
+				b = append(b[:last], pair...)
+				i += n
+				continue
+			}
 		}
 		if c, ok := asciiChrome[r]; ok {
 			b = append(b, c)
 			i += n
 			continue
 		}
-		cluster, width := ansi.FirstGraphemeCluster(frame[i:], ansi.GraphemeWidth)
-		for range width {
+		for range table.Room(r) {
 			b = append(b, '?')
 		}
-		i += max(len(cluster), 1)
+		i += n
 	}
 	return string(b)
 }
