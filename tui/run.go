@@ -59,7 +59,7 @@ func runProgram(a app, in io.Reader, out io.Writer) error {
 		a.w, a.h = 80, 24 // nobody will tell
 		a.resize()
 	}
-	p := tea.NewProgram(a, tea.WithInput(in), tea.WithOutput(terminalOutput(out)), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(fps))
+	p := tea.NewProgram(a, tea.WithInput(terminalInput(in)), tea.WithOutput(terminalOutput(out)), tea.WithAltScreen(), tea.WithoutSignalHandler(), tea.WithFPS(fps))
 	last, err := p.Run()
 	if err != nil {
 		return fmt.Errorf("screen: %w", err)

@@ -32,7 +32,7 @@ var arrows = map[string][]string{
 	"tui/table":                    {"github.com/charmbracelet/x/ansi"},
 	"tui/background":               {"github.com/charmbracelet/lipgloss"},
 	"tui": {"engine", "engine/core", "engine/inspect", "tui/table", "github.com/charmbracelet/", "github.com/muesli/termenv",
-		"github.com/aymanbagabas/go-osc52/"},
+		"github.com/aymanbagabas/go-osc52/", "golang.org/x/sys/unix"},
 	"tui/cli": {"engine", "engine/core", "engine/inspect", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/table",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
 }
