@@ -110,7 +110,7 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, sto
 		s.err = context.Cause(ctx)
 	case err != nil:
 		s.unsaved = true
-		e.log.Warn("start not durable", "topic", mq.Topic, "broker", mq.BrokerName, "queue", mq.QueueID, "offset", s.offset, "err", err)
+		e.log.Debug("start not durable", "topic", mq.Topic, "broker", mq.BrokerName, "queue", mq.QueueID, "offset", s.offset, "err", err)
 	case kept != s.offset:
 		s.offset, s.source = kept, core.StartStored
 	}

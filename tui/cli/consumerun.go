@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,6 +44,19 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 	if err != nil {
 		return err
 	}
+	took, seen := newTakings(), make(chan struct{})
+	sub := m.engine.Subscribe(r.options.EventBuffer)
+	r.env.crew.start(func() {
+		defer close(seen)
+		defer sub.Close()
+		for {
+			events, _, err := sub.Next(context.WithoutCancel(ctx))
+			took.see(events)
+			if err != nil {
+				return
+			}
+		}
+	})
 	began := time.Now()
 	err = r.env.consumeOnScreen(ctx, c, t, m, r.name == listenHold, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
@@ -63,6 +75,10 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		if left := taken - s.Duplicates - s.Messages; left > 0 {
 			r.env.say("%s not decided about: not acknowledged, the group gets them again", inspect.Plurals(left, "message was held and", "messages were held and"))
 		}
+	}
+	waitFor(seen, stuckLimit)
+	if unread := r.unread(&s, took, seen, m); err == nil {
+		err = unread
 	}
 	r.env.say("%s", s)
 	return err
@@ -109,8 +125,9 @@ func (r *consumeRun) headless(parent context.Context) error {
 	}
 	sub := subscribe(o.EventBuffer)
 	defer sub.Close()
+	took := newTakings()
 	drained := make(chan struct{})
-	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop) })
+	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop, took.see) })
 	began := time.Now()
 	r.watchIdle(ctx, m, l, stop)
 	e.watchReader(ctx, stop)
@@ -120,7 +137,9 @@ func (r *consumeRun) headless(parent context.Context) error {
 	cause := context.Cause(ctx)
 	stop(nil)
 	waitFor(drained, stuckLimit)
-	p.summary(r.summary(l, m, began))
+	s := r.summary(l, m, began)
+	unread := r.unread(&s, took, drained, m)
+	p.summary(s)
 	p.out.close()
 	waitFor(written, stuckLimit)
 	switch {
@@ -129,7 +148,7 @@ func (r *consumeRun) headless(parent context.Context) error {
 	case isType[*engine.FilterRefusedError](err):
 		return fmt.Errorf("group %s was not joined: %w", o.Group, err)
 	case err != nil:
-		return fmt.Errorf("leave group %s: %w", o.Group, err)
+		return err
 	}
 	if oe, ok := errors.AsType[*outputError](cause); ok {
 		return fmt.Errorf("%w; left the group in order, what was not printed is not acknowledged", oe)
@@ -137,7 +156,25 @@ func (r *consumeRun) headless(parent context.Context) error {
 	if err := p.out.failure(); err != nil {
 		return &outputError{Err: err}
 	}
-	return nil
+	return unread
+}
+
+// unread is why a run that consumed nothing does not mean that there was nothing, which
+// the summary says too. It looks at what was told until seen was closed.
+func (r *consumeRun) unread(s *summary, took *takings, seen <-chan struct{}, m *member) error {
+	if s.Messages > 0 {
+		return nil
+	}
+	select {
+	case <-seen:
+	default:
+		return nil // a reader of our output is stuck, which is told
+	}
+	err := took.verdict(r.options.Subscriptions, m.engine.Snapshot())
+	if err != nil {
+		s.MessagesError = err.Error()
+	}
+	return err
 }
 
 var errIdle = errors.New("no message came")
@@ -160,12 +197,62 @@ func (r *consumeRun) watchIdle(ctx context.Context, m *member, l *printListener,
 // slept, or had no time for us, costs one look: nothing could have come meanwhile.
 const idleLooks = 10
 
-// stopWhenIdle ends the run when no message was in the listener for so long as limit says.
-func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printListener, limit time.Duration, stop func(error)) {
-	if awaitShare(ctx, sub) != nil {
-		return
+// takingLimit bounds how long queues that are being taken count as work. Each of the
+// questions for it ends by itself, with a failure that is told.
+const takingLimit = 10 * time.Second
+
+// share is which queues were given to a member, and which of them it has taken or could
+// not take yet.
+type share struct {
+	known     bool // the queues were divided
+	given     map[string]bool
+	settled   map[string]bool
+	lastGiven time.Time
+}
+
+// see takes in what the engine told; it reports whether a queue was taken.
+func (s *share) see(events []engine.Event) (taken bool) {
+	key := func(mq engine.MessageQueue) string { return mq.Topic + " " + mq.Short() }
+	for _, ev := range events {
+		switch ev := ev.(type) {
+		case engine.RebalanceEnd:
+			s.known = true
+		case engine.AssignmentChanged:
+			for _, short := range ev.Queues {
+				s.given[ev.Topic+" "+short] = true
+			}
+			s.lastGiven = time.Now()
+		case engine.QueueAdded:
+			s.settled[key(ev.MQ)] = true
+			taken = true
+		case engine.QueueAddFailed:
+			s.settled[key(ev.MQ)] = true
+		case engine.QueueDropped:
+			s.settled[key(ev.MQ)] = true
+		}
 	}
+	return taken
+}
+
+// taking reports whether queues are still being taken for the first time.
+func (s *share) taking(now time.Time) bool {
+	if now.Sub(s.lastGiven) > takingLimit {
+		return false
+	}
+	for mq := range s.given {
+		if !s.settled[mq] {
+			return true
+		}
+	}
+	return false
+}
+
+// stopWhenIdle ends the run when no message was in the listener for so long as limit says.
+// What the member does before it has its share of the queues, on a slow machine or a slow
+// broker, is no idleness.
+func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printListener, limit time.Duration, stop func(error)) {
 	every := limit / idleLooks
+	sh := share{given: map[string]bool{}, settled: map[string]bool{}}
 	begun, looks, next := int64(0), 0, time.Now().Add(every)
 	for {
 		wait, cancel := context.WithDeadline(ctx, next)
@@ -174,11 +261,12 @@ func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printLi
 		if ctx.Err() != nil || errors.Is(err, engine.ErrEnded) {
 			return
 		}
-		if slices.ContainsFunc(events, func(e engine.Event) bool { _, ok := e.(engine.QueueAdded); return ok }) {
-			looks, next = 0, time.Now().Add(every)
+		now := time.Now()
+		if sh.see(events) || !sh.known || sh.taking(now) {
+			looks, next = 0, now.Add(every)
 			continue
 		}
-		if time.Now().Before(next) {
+		if now.Before(next) {
 			continue
 		}
 		var idle bool
@@ -188,22 +276,6 @@ func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printLi
 			stop(errIdle)
 			return
 		}
-		next = time.Now().Add(every)
-	}
-}
-
-// awaitShare waits until the member knows its share of the queues: what it does
-// before that, on a slow machine or a slow broker, is no idleness.
-func awaitShare(ctx context.Context, sub *engine.EventSubscription) error {
-	for {
-		events, _, err := sub.Next(ctx)
-		if err != nil {
-			return err
-		}
-		for _, ev := range events {
-			if _, ok := ev.(engine.RebalanceEnd); ok {
-				return nil
-			}
-		}
+		next = now.Add(every)
 	}
 }

@@ -308,11 +308,13 @@ func marshal(v any) ([]byte, error) {
 
 // summary is the last line of a headless consume.
 type summary struct {
-	Kind       string  `json:"kind"`
-	Messages   int64   `json:"messages"`
-	Duplicates int64   `json:"duplicates"`
-	Failed     int64   `json:"failed"`
-	Seconds    float64 `json:"seconds"`
-	Group      string  `json:"group"`
-	ClientID   string  `json:"client_id"`
+	Kind     string `json:"kind"`
+	Messages int64  `json:"messages"`
+	// MessagesError is why 0 messages do not mean that there were none; "" where they do.
+	MessagesError string  `json:"messages_error,omitempty"`
+	Duplicates    int64   `json:"duplicates"`
+	Failed        int64   `json:"failed"`
+	Seconds       float64 `json:"seconds"`
+	Group         string  `json:"group"`
+	ClientID      string  `json:"client_id"`
 }

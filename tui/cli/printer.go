@@ -54,15 +54,17 @@ func (p *printer) summary(s summary) {
 }
 
 // watch prints the events until the engine has ended, or tells on standard error
-// those that an operator must know. It stops the run when it cannot print.
-func (p *printer) watch(ctx context.Context, sub *engine.EventSubscription, print bool, stop func(error)) {
+// those that an operator must know. It stops the run when it cannot print. also gets
+// all of them too.
+func (p *printer) watch(ctx context.Context, sub *engine.EventSubscription, print bool, stop func(error), also func([]engine.Event)) {
 	if print {
-		p.watchAll(ctx, sub, stop, nil)
+		p.watchAll(ctx, sub, stop, also)
 		return
 	}
 	var missing notices
 	for ended := false; !ended; {
 		events, _, err := sub.Next(ctx)
+		also(events)
 		for _, ev := range events {
 			if text := missing.of(ev, p.env.location); text != "" {
 				p.env.say("%s", text)
