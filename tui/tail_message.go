@@ -174,7 +174,7 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
 	if n == 0 || t == nil && v.asking != r.seq {
 		return nil
 	}
-	lines := [][]segment{line(segment{th.frame, "─ who read it ─ inferred from committed offsets ─"})}
+	lines := [][]segment{line(segment{th.frame, "─ who read it ─ inferred from offsets and members ─"})}
 	switch {
 	case t == nil:
 		return append(lines, line(segment{th.dim, " asking …"}))
@@ -197,11 +197,18 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
 }
 
 func trackText(t *inspect.Track) string {
-	sign := "✗"
-	if t.State == inspect.TrackConsumed {
+	sign := unknown
+	switch t.State {
+	case inspect.TrackConsumed, inspect.TrackFinished:
 		sign = "✓"
-	} else if t.State == inspect.TrackUnknown {
-		sign = unknown
+	case inspect.TrackFetched, inspect.TrackFiltered:
+		sign = none
+	case inspect.TrackNotYet, inspect.TrackOffline, inspect.TrackRetry, inspect.TrackDead:
+		sign = "✗"
+	case inspect.TrackPull:
+		if t.Passed {
+			sign = "✓"
+		}
 	}
 	text := fmt.Sprintf("%s %s %s", pad(table.Cut(t.Group, 24), 16), sign, t.State)
 	if t.Behind > 0 {

@@ -118,7 +118,7 @@ func lastRune(b []byte) []byte {
 // dueTime is when a message that a broker holds back will be delivered, and to which
 // topic; zero for any other.
 func dueTime(m *engine.Message) (due time.Time, to string) {
-	if d, ok := inspect.DelayOf(m, nil); ok && d.Parked {
+	if d, ok := inspect.DelayOf(m, nil, inspect.Reason{}); ok && d.Parked {
 		return d.Due, SafeText(d.Topic)
 	}
 	return time.Time{}, ""

@@ -126,7 +126,8 @@ func TestWhoReadItIsNotAll(t *testing.T) {
 }
 
 func TestGoldenTail(t *testing.T) {
-	tracks := []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}, {Group: "audit-copy", State: inspect.TrackNotYet, Inferred: true, Behind: 312}}
+	tracks := []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}, {Group: "audit-copy", State: inspect.TrackNotYet, Inferred: true, Behind: 312},
+		{Group: "billing", State: inspect.TrackFinished, Inferred: true, Behind: 2001, Detail: "c-1 has finished it, its commit waits for the message at offset 5"}, {Group: "mail", State: inspect.TrackDead, Inferred: true, Detail: "in the dead letters"}}
 	states := map[string]func(t *testing.T, w, h int) *driver{
 		"tail": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
@@ -546,7 +547,7 @@ func TestWhoReadItIsAskedForAMessageAtRest(t *testing.T) {
 	if tracks() != 1 {
 		t.Errorf("groups are asked %d times, want once", tracks())
 	}
-	d.see("inferred from committed offsets")
+	d.see("inferred from offsets and members")
 }
 
 func TestDueTimes(t *testing.T) {

@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -20,25 +22,16 @@ const (
 // Delay is what a message says of its own delay.
 type Delay struct {
 	Level  int       // of the broker's delay levels; 0: a timer
-	Due    time.Time // when it is, or was, delivered; zero: unknown
+	Due    time.Time // when it is, or was, delivered; zero: unknown, see Why
+	Why    Reason    // why Due is not known
 	Parked bool      // this copy lies in a broker's own topic, and goes to:
 	Topic  string
 	Queue  int32
 }
 
-// delayLevels are the brokers' defaults (messageDelayLevel).
-var delayLevels = []time.Duration{
-	1 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	1 * time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute, 6 * time.Minute, 7 * time.Minute,
-	8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, 1 * time.Hour, 2 * time.Hour,
-}
-
 // DelayOf reads a message's delay; ok is false when it has none. levels are those of
-// its broker, see Levels; nil are the defaults.
-func DelayOf(m *protocol.MessageExt, levels []time.Duration) (d Delay, ok bool) {
-	if levels == nil {
-		levels = delayLevels
-	}
+// its broker, see Levels, or why says why they are not known.
+func DelayOf(m *protocol.MessageExt, levels []time.Duration, why Reason) (d Delay, ok bool) {
 	if out := millisProperty(m, protocol.PropertyTimerOut); !out.IsZero() {
 		d.Due = out
 	} else if at := millisProperty(m, protocol.PropertyTimerDeliver); !at.IsZero() {
@@ -55,8 +48,13 @@ func DelayOf(m *protocol.MessageExt, levels []time.Duration) (d Delay, ok bool) 
 	switch {
 	case topic == scheduleTopic:
 		d.Level = int(m.QueueID()) + 1
-		if d.Level <= len(levels) {
+		switch {
+		case d.Level <= len(levels):
 			d.Due = m.Stored().Add(levels[d.Level-1])
+		case why.Kind != ReasonNone:
+			d.Why = Reason{why.Kind, "the delay levels of " + m.BrokerName() + " are not known: " + cmp.Or(why.Text, why.Kind.String())}
+		default:
+			d.Why = Reason{ReasonNotFound, fmt.Sprintf("%s has no delay level %d", m.BrokerName(), d.Level)}
 		}
 	case d.Parked, !d.Due.IsZero():
 	default:
@@ -95,7 +93,11 @@ func (in *Inspector) Levels(ctx context.Context, brokerName string) ([]time.Dura
 	if err != nil {
 		return nil, err
 	}
-	return parseLevels(settings["messageDelayLevel"]), nil
+	levels := parseLevels(settings["messageDelayLevel"])
+	if levels == nil {
+		return nil, fmt.Errorf("%s: messageDelayLevel=%q has no levels", brokerName, settings["messageDelayLevel"])
+	}
+	return levels, nil
 }
 
 // parseLevels reads "1s 5s 1m 2h 1d"; nil when it is anything else.
@@ -112,18 +114,26 @@ func parseLevels(text string) (levels []time.Duration) {
 	return levels
 }
 
+// parkedMessage is a copy that waits for its time.
+type parkedMessage struct {
+	message protocol.MessageExt
+	delay   Delay
+}
+
 // parked looks for copies that wait for their time, by their unique id. What is due
-// already was delivered, and is found where it went.
-func (r *round) parked(ctx context.Context, uniqueKey string) (waiting []protocol.MessageExt, problems []Problem) {
+// already was delivered, and is found where it went; one of which that is not known may be.
+func (r *round) parked(ctx context.Context, uniqueKey string) (waiting []parkedMessage, problems []Problem) {
 	found, _, problems := r.query(ctx, r.everywhere(scheduleTopic, timerTopic), remoting.MessageQuery{Key: uniqueKey, Unique: true})
-	levels := map[string][]time.Duration{}
+	levels, why := map[string][]time.Duration{}, map[string]Reason{}
 	for i := range found {
 		m := &found[i]
-		if m.Topic() == scheduleTopic && levels[m.BrokerName()] == nil {
-			levels[m.BrokerName()], _ = r.in.Levels(ctx, m.BrokerName()) // else the defaults
+		if _, asked := levels[m.BrokerName()]; m.Topic() == scheduleTopic && !asked {
+			var err error
+			levels[m.BrokerName()], err = r.in.Levels(ctx, m.BrokerName())
+			why[m.BrokerName()] = ReasonOf(err)
 		}
-		if d, ok := DelayOf(m, levels[m.BrokerName()]); ok && d.Due.After(r.in.now()) {
-			waiting = append(waiting, *m)
+		if d, ok := DelayOf(m, levels[m.BrokerName()], why[m.BrokerName()]); ok && (d.Due.IsZero() || d.Due.After(r.in.now())) {
+			waiting = append(waiting, parkedMessage{*m, d})
 		}
 	}
 	return waiting, problems

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"testing"
 	"time"
 
@@ -26,8 +27,8 @@ func TestDelayOf(t *testing.T) {
 		"delivered":      {topic: "t", properties: map[string]string{"DELAY": "4", "REAL_TOPIC": "t"}, want: Delay{Level: 4, Due: stored}},
 		"parked":         {topic: scheduleTopic, queue: 3, properties: map[string]string{"DELAY": "4", "REAL_TOPIC": "t", "REAL_QID": "7"}, want: Delay{Level: 4, Due: at(30 * time.Second), Parked: true, Topic: "t", Queue: 7}},
 		"own levels":     {topic: scheduleTopic, queue: 1, properties: map[string]string{"REAL_TOPIC": "t"}, levels: "1s 2d", want: Delay{Level: 2, Due: at(48 * time.Hour), Parked: true, Topic: "t"}},
-		"no such level":  {topic: scheduleTopic, queue: 30, properties: map[string]string{"REAL_TOPIC": "t"}, want: Delay{Level: 31, Parked: true, Topic: "t"}},
-		"broken levels":  {topic: scheduleTopic, queue: 0, levels: "1s x", want: Delay{Level: 1, Due: at(time.Second), Parked: true}},
+		"no such level":  {topic: scheduleTopic, queue: 30, properties: map[string]string{"REAL_TOPIC": "t"}, want: Delay{Level: 31, Parked: true, Topic: "t", Why: Reason{ReasonNotFound, "broker-a has no delay level 31"}}},
+		"broken levels":  {topic: scheduleTopic, queue: 0, levels: "1s x", want: Delay{Level: 1, Parked: true, Why: Reason{ReasonFailed, "the delay levels of broker-a are not known: nobody says"}}},
 		"timer":          {topic: timerTopic, properties: map[string]string{"TIMER_OUT_MS": ms, "TIMER_DELAY_SEC": "3", "REAL_TOPIC": "t", "REAL_QID": "1"}, want: Delay{Due: due, Parked: true, Topic: "t", Queue: 1}},
 		"timer rang":     {topic: "t", properties: map[string]string{"TIMER_OUT_MS": ms}, want: Delay{Due: due}},
 		"asked for":      {topic: "t", properties: map[string]string{"TIMER_DELIVER_MS": ms}, want: Delay{Due: due}},
@@ -39,11 +40,11 @@ func TestDelayOf(t *testing.T) {
 			for k, v := range tt.properties {
 				r.Properties = append(r.Properties, protocol.Property{Name: k, Value: v})
 			}
-			var levels []time.Duration
-			if tt.levels != "" {
-				levels = parseLevels(tt.levels)
+			levels, why := parseLevels(cmp.Or(tt.levels, "1s 5s 10s 30s 1m")), Reason{}
+			if levels == nil {
+				why = Reason{ReasonFailed, "nobody says"}
 			}
-			got, ok := DelayOf(messageOf(t, r), levels)
+			got, ok := DelayOf(messageOf(t, r), levels, why)
 			if got != tt.want || ok == tt.none {
 				t.Errorf("DelayOf = %+v, %v; want %+v, %v", got, ok, tt.want, !tt.none)
 			}

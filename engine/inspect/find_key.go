@@ -91,9 +91,12 @@ func (f *finder) byUniqueKey(ctx context.Context) error {
 	f.problems, f.truncated = append(f.problems, problems...), full
 	parked, problems := f.round.parked(ctx, f.request.UniqueKey)
 	f.problems = append(f.problems, problems...)
-	for i := range parked {
-		if topic, _ := parked[i].Property(protocol.PropertyRealTopic); slices.Contains(topics, topic) {
-			found = append(found, parked[i])
+	for _, p := range parked {
+		delivered := func(m protocol.MessageExt) bool {
+			return m.Topic() == p.delay.Topic && !m.Stored().Before(p.message.Stored())
+		}
+		if slices.Contains(topics, p.delay.Topic) && !(p.delay.Due.IsZero() && slices.ContainsFunc(found, delivered)) {
+			found = append(found, p.message)
 		}
 	}
 	f.keep(found, func(*protocol.MessageExt) bool { return true })

@@ -394,7 +394,7 @@ func TestFindDelayed(t *testing.T) {
 			r := request(kind)
 			sandboxtest.Send(t, d.client, mq, protocol.BatchItem{Body: []byte(kind), Properties: []protocol.Property{property(protocol.PropertyUniqKey, r.UniqueKey), delay}})
 			waiting := d.awaitFound(r, 1).Messages[0]
-			delayed, ok := inspect.DelayOf(&waiting, nil)
+			delayed, ok := inspect.DelayOf(&waiting, []time.Duration{0, 0, 10 * time.Second}, inspect.Reason{})
 			if in := delayed.Due.Sub(waiting.Stored()); !ok || !delayed.Parked || delayed.Topic != topic || in < 8*time.Second || in > 12*time.Second {
 				t.Errorf("%s: %+v in %v, of %s", kind, delayed, in, waiting.Topic())
 			}
@@ -405,7 +405,7 @@ func TestFindDelayed(t *testing.T) {
 				got, done = d.foundNow(ctx, request(kind))
 				return done && len(got.Messages) > 0 && got.Messages[0].Topic() == topic
 			})
-			if delayed, ok := inspect.DelayOf(&got.Messages[0], nil); len(got.Messages) != 1 || !ok || delayed.Parked {
+			if delayed, ok := inspect.DelayOf(&got.Messages[0], nil, inspect.Reason{}); len(got.Messages) != 1 || !ok || delayed.Parked {
 				t.Errorf("%s: %d messages, %+v, %v", kind, len(got.Messages), delayed, ok)
 			}
 		}

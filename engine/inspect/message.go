@@ -30,30 +30,43 @@ type FindResult struct {
 	Problems []Problem
 }
 
-// TrackState says what a group did with a message, as far as offsets tell.
+// TrackState says what a group did with a message, as far as offsets, copies and members
+// tell. Screens, tables, JSON and documentation use these words.
 type TrackState string
 
 // The states. All are inferred: a commit beyond a message says that it was passed,
 // not that it was processed.
 const (
-	TrackConsumed     TrackState = "consumed"
-	TrackFiltered     TrackState = "filtered" // the group's tags leave it out
-	TrackNotYet       TrackState = "not consumed yet"
-	TrackOffline      TrackState = "offline"
+	// It is done: the commit passed it or its last retry, or a member has finished it and
+	// cannot commit that yet.
+	TrackConsumed TrackState = "consumed"
+	TrackFinished TrackState = "consumed, not committed"
+	// A member has it, and has not finished it as far as is known.
+	TrackFetched TrackState = "fetched"
+	// It waits for a member; offline: there is none.
+	TrackNotYet  TrackState = "not consumed yet"
+	TrackOffline TrackState = "offline"
+	// The group has refused it.
+	TrackRetry TrackState = "to be retried"
+	TrackDead  TrackState = "dead letter"
+	// Nothing can be told by commits: the group's tags leave it out, each member has its own
+	// offset, it pulls as it likes, or those who know do not say.
+	TrackFiltered     TrackState = "filtered"
 	TrackBroadcasting TrackState = "broadcasting"
 	TrackPull         TrackState = "pull"
-	TrackDead         TrackState = "dead letter"
 	TrackUnknown      TrackState = "unknown"
 )
 
 // Track is one group's view of a message.
 type Track struct {
-	Group    string
-	State    TrackState
-	Inferred bool
-	Behind   int64  // messages that wait up to and with it; 0: passed, or unknown
-	Detail   string // "in the retry topic, attempt 3", "in the dead letters", a SQL filter that was not evaluated
-	Why      Reason
+	Group     string
+	State     TrackState
+	Inferred  bool
+	Committed bool   // the group has committed an offset of the message's queue
+	Passed    bool   // and it is beyond the message
+	Behind    int64  // messages that wait up to and with it for a commit; 0: passed, or unknown
+	Detail    string // "in the retry topic, attempt 3", "in the dead letters", a SQL filter that was not evaluated
+	Why       Reason
 }
 
 // TraceRow is one record of RocketMQ's own message trace.

@@ -21,10 +21,11 @@ type stub struct {
 	group  string
 	id     string
 	heeds  bool
-	still  bool          // it holds its queues and pulls nothing
-	begins chan struct{} // it pulls once this is closed; nil: at once
-	pop    bool          // it says that brokers give it messages
-	filter string        // what it subscribes by; "" is all
+	still  bool                       // it holds its queues and pulls nothing
+	says   *protocol.ProcessQueueInfo // of each of its queues; nil: what is so
+	begins chan struct{}              // it pulls once this is closed; nil: at once
+	pop    bool                       // it says that brokers give it messages
+	filter string                     // what it subscribes by; "" is all
 	model  protocol.MessageModel
 	jstack string
 	// properties are what it says of its settings.
@@ -176,6 +177,10 @@ func (s *stub) HandleRequest(c *remoting.Conn, req protocol.Command) {
 				}
 				mq.QueueID = -1
 				info.MQPopTable[mq] = protocol.PopProcessQueueInfo{WaitAckCount: 3}
+				continue
+			}
+			if s.says != nil {
+				info.MQTable[mq] = *s.says
 				continue
 			}
 			info.MQTable[mq] = protocol.ProcessQueueInfo{CommitOffset: at, LastPullTimestamp: time.Now().UnixMilli(), LastConsumeTimestamp: s.lastConsumed(mq).UnixMilli()}

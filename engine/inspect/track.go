@@ -39,57 +39,31 @@ func (in *Inspector) Tracks(ctx context.Context, m *protocol.MessageExt) ([]Trac
 			return nil, unsure
 		}
 	}
-	var offsets commits
-	addr, commitErr := s.addrOf(m.BrokerName())
-	if commitErr == nil {
-		offsets, commitErr = r.committed(ctx, addr)
-	}
-	retries := r.retriesOf(ctx, m, groups)
+	copies := r.copiesOf(ctx, m, groups)
 	tracks := make([]Track, len(groups))
 	each(len(groups), groupsAtOnce, func(i int) {
-		f := trackFacts{message: m, group: groups[i], answers: in.look(ctx, s, groups[i], false), commitErr: commitErr, copies: retries}
-		f.committed, f.found = offsets.of(groups[i], m.MessageQueue())
+		f := trackFacts{message: m, group: groups[i], answers: in.look(ctx, s, groups[i], false), copies: copies[groups[i]]}
+		f.committed, f.found, f.commitErr = r.commitOf(ctx, groups[i], m)
+		if last := f.copies.last(); last != nil && last.Topic() != protocol.DLQTopic(groups[i]) {
+			at, found, _ := r.commitOf(ctx, groups[i], last)
+			f.retried = found && at > last.QueueOffset()
+		}
 		f.members = in.merge(groups[i], f.answers)
+		r.hearHolder(ctx, &f)
 		tracks[i] = f.track()
 	})
 	return tracks, cmp.Or(ctx.Err(), unsure)
 }
 
-// retriesOf looks for the copies of a message among the retries and dead letters of
-// groups, by its unique id: a copy keeps it.
-func (r *round) retriesOf(ctx context.Context, m *protocol.MessageExt, groups []string) copiesOf {
-	c := copiesOf{byTopic: map[string][]protocol.MessageExt{}, why: map[string]Reason{}}
-	id := m.UniqueID()
-	if id == "" || isRetry(m.Topic()) {
-		return c
+// commitOf is what a group has committed of a message's queue.
+func (r *round) commitOf(ctx context.Context, group string, m *protocol.MessageExt) (offset int64, found bool, err error) {
+	addr, err := r.survey.addrOf(m.BrokerName())
+	if err != nil {
+		return 0, false, err
 	}
-	var topics []string
-	for _, group := range groups {
-		for _, topic := range []string{protocol.RetryTopic(group), protocol.DLQTopic(group)} {
-			if r.survey.topics[topic] {
-				topics = append(topics, topic)
-			}
-		}
-	}
-	found, _, problems := r.query(ctx, r.everywhere(topics...), remoting.MessageQuery{Key: id, Unique: true})
-	for _, copied := range found {
-		c.byTopic[copied.Topic()] = append(c.byTopic[copied.Topic()], copied)
-	}
-	if len(topics) > 0 {
-		c.parked, _ = r.parked(ctx, id)
-	}
-	for _, p := range problems {
-		c.why[strings.TrimPrefix(p.What, "messages of ")] = p.Why
-	}
-	return c
-}
-
-// copiesOf are a message's copies by the topic they lie in, and those that wait for
-// their time.
-type copiesOf struct {
-	byTopic map[string][]protocol.MessageExt
-	parked  []protocol.MessageExt
-	why     map[string]Reason // topics that could not be asked
+	offsets, err := r.committed(ctx, addr)
+	offset, found = offsets.of(group, m.MessageQueue())
+	return offset, found, err
 }
 
 // trackFacts is what a Track is inferred from.
@@ -101,48 +75,63 @@ type trackFacts struct {
 	committed int64
 	found     bool
 	commitErr error
-	copies    copiesOf
+	copies    groupCopies
+	retried   bool // the group has committed its retry topic beyond the last copy there
+	pop       bool
+	pulled    Number // of the message's queue, as its broker or a second look at its holder says
 }
 
-// track infers.
+// passed reports whether the committed offset is beyond the message.
+func (f *trackFacts) passed() bool { return f.found && f.committed > f.message.QueueOffset() }
+
+// track infers. What became of a message is told by its last copy among retries and dead
+// letters, then by the committed offset, then by who holds its queue.
 func (f *trackFacts) track() Track {
-	t := Track{Group: f.group, Inferred: true, State: TrackUnknown}
+	t := Track{Group: f.group, Inferred: true, State: TrackUnknown, Passed: f.passed(), Committed: f.found}
 	tagged, sql := f.subscription()
-	passed := f.found && f.committed > f.message.QueueOffset()
-	if f.found && !passed {
+	if f.found && !t.Passed {
 		t.Behind = f.message.QueueOffset() - f.committed + 1
 	}
 	online := len(f.members.Members) > 0
 	switch {
+	case f.copies.last() != nil:
+		f.judgeCopy(&t)
 	case !online && len(f.members.Problems) > 0:
 		t.Why = f.members.Problems[0].Why
-	case !online:
-		t.State = TrackOffline
-		t.note(f.progress(passed))
-	case f.members.Model == protocol.Broadcasting:
+	case online && f.members.Model == protocol.Broadcasting:
 		t.State = TrackBroadcasting
-		t.note("each member keeps its own offset")
-	case f.members.Kind == KindPull:
+		t.note(f.broadcastText())
+	case online && f.members.Kind == KindPull:
 		t.State = TrackPull
-		t.note(f.progress(passed))
+		t.note(f.progress())
 	case tagged != "":
 		t.State = TrackFiltered
 		t.note("its members subscribe to " + tagged + " now")
 	case f.commitErr != nil:
 		t.Why = ReasonOf(f.commitErr)
-	case passed:
+	case f.pop:
+		f.judgePop(&t)
+	case t.Passed:
 		t.State = TrackConsumed
-		t.note("the committed offset passed it")
-	case !f.found:
-		t.State, t.Why = TrackNotYet, Reason{ReasonNoCommit, "nothing is committed of its queue"}
+		t.note(f.progress())
+	case !online:
+		t.State = TrackOffline
+		t.note(f.progress())
 	default:
-		t.State = TrackNotYet
-		t.note(f.progress(passed))
+		f.judgeHolder(&t)
 	}
-	if sql != "" {
+	if !online && t.State != TrackOffline && t.State != TrackUnknown {
+		t.note("no member is online")
+	}
+	if !f.found && f.commitErr == nil && t.Why.Kind == ReasonNone && (t.State == TrackNotYet || t.State == TrackOffline) {
+		t.Why = Reason{ReasonNoCommit, "nothing is committed of its queue"}
+	}
+	if sql != "" && t.State != TrackDead && t.State != TrackRetry {
 		t.note(fmt.Sprintf("the filter %s was not evaluated", sql))
 	}
-	f.noteCopies(&t)
+	for _, problem := range f.copies.unsearched {
+		t.note(problem)
+	}
 	return t
 }
 
@@ -157,9 +146,9 @@ func (t *Track) note(text string) {
 	}
 }
 
-func (f *trackFacts) progress(passed bool) string {
+func (f *trackFacts) progress() string {
 	switch {
-	case passed:
+	case f.passed():
 		return "the committed offset passed it"
 	case f.found && f.committed == f.message.QueueOffset():
 		return "it is the next one"
@@ -186,30 +175,4 @@ func (f *trackFacts) subscription() (tags, sql string) {
 		}
 	}
 	return "", ""
-}
-
-// noteCopies tells of retries and dead letters.
-func (f *trackFacts) noteCopies(t *Track) {
-	retry, dlq := protocol.RetryTopic(f.group), protocol.DLQTopic(f.group)
-	var attempt int32
-	for i := range f.copies.byTopic[retry] {
-		attempt = max(attempt, f.copies.byTopic[retry][i].ReconsumeTimes())
-	}
-	if attempt > 0 {
-		t.note(fmt.Sprintf("in the retry topic, attempt %d", attempt))
-	}
-	for i := range f.copies.parked {
-		m := &f.copies.parked[i]
-		if d, ok := DelayOf(m, nil); ok && d.Topic == retry {
-			t.note(fmt.Sprintf("attempt %d is due at %s", m.ReconsumeTimes(), d.Due.UTC().Format("2006-01-02T15:04:05Z")))
-		}
-	}
-	if len(f.copies.byTopic[dlq]) > 0 {
-		t.note("in the dead letters")
-	}
-	for _, topic := range []string{retry, dlq} {
-		if why, failed := f.copies.why[topic]; failed {
-			t.note(fmt.Sprintf("%s could not be searched: %v", topic, why))
-		}
-	}
 }

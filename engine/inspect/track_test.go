@@ -1,8 +1,9 @@
 package inspect_test
 
 import (
-	"strings"
+	"cmp"
 	"testing"
+	"time"
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
@@ -49,13 +50,13 @@ func TestTracksOffline(t *testing.T) {
 		}
 		d.commit(group, 2, mq)
 		for offset, want := range []inspect.Track{
-			{Detail: "the committed offset passed it"},
-			{Detail: "the committed offset passed it"},
+			{State: inspect.TrackConsumed, Passed: true, Detail: "the committed offset passed it; no member is online"},
+			{State: inspect.TrackConsumed, Passed: true, Detail: "the committed offset passed it; no member is online"},
 			{Behind: 1, Detail: "it is the next one"},
 			{Behind: 2, Detail: "1 message waits before it"},
 			{Behind: 3, Detail: "2 messages wait before it"},
 		} {
-			want.Group, want.State, want.Inferred = group, inspect.TrackOffline, true
+			want.Group, want.State, want.Inferred, want.Committed = group, cmp.Or(want.State, inspect.TrackOffline), true, true
 			if got := d.trackOf(group, mq, int64(offset)); got != want {
 				t.Errorf("offset %d: %+v, want %+v", offset, got, want)
 			}
@@ -69,7 +70,7 @@ func TestTracksOfADeadLetter(t *testing.T) {
 		d := newDesk(t, tg)
 		dead := d.deadLetters(tg, 1)
 		track := d.trackOf(dead.group, dead.original, 0)
-		if track.State != inspect.TrackOffline || !strings.HasSuffix(track.Detail, "; in the dead letters") {
+		if track.State != inspect.TrackDead || !track.Passed || track.Detail != "in the dead letters; no member is online" {
 			t.Errorf("track = %+v", track)
 		}
 		tracks, err := d.Tracks(t.Context(), &dead.messages[0])
@@ -174,7 +175,7 @@ func TestTracksOnline(t *testing.T) {
 		}{
 			{"all", nil, sub(tag, "*"), 2, inspect.Track{State: inspect.TrackConsumed, Detail: "the committed offset passed it"}},
 			{"its tag", nil, sub(tag, "B||A"), 2, inspect.Track{State: inspect.TrackConsumed, Detail: "the committed offset passed it"}},
-			{"not yet", nil, sub(tag, "*"), 1, inspect.Track{State: inspect.TrackNotYet, Behind: 1, Detail: "it is the next one"}},
+			{"not yet", nil, sub(tag, "*"), 1, inspect.Track{State: inspect.TrackUnknown, Behind: 1, Detail: "it is the next one"}},
 			{"other tag", nil, sub(tag, "B"), 2, inspect.Track{State: inspect.TrackFiltered, Detail: "its members subscribe to B now"}},
 			{"other tag, not yet", nil, sub(tag, "B"), 1, inspect.Track{State: inspect.TrackFiltered, Behind: 1, Detail: "its members subscribe to B now"}},
 			{"broadcasting", func(d *protocol.ConsumerData) { d.MessageModel = protocol.Broadcasting }, sub(tag, "*"), 1,
@@ -187,9 +188,46 @@ func TestTracksOnline(t *testing.T) {
 			d.makeGroup(tg, group)
 			d.commit(group, tt.committed, mq)
 			join(t, tg, group, tt.change, tt.sub)
-			tt.want.Group, tt.want.Inferred = group, true
-			if got := newDesk(t, tg).trackOf(group, mq, 1); got != tt.want {
+			tt.want.Group, tt.want.Inferred, tt.want.Committed, tt.want.Passed = group, true, true, tt.committed > 1
+			got := newDesk(t, tg).trackOf(group, mq, 1)
+			if (got.Why.Kind != inspect.ReasonNone) != (got.State == inspect.TrackUnknown) { // its member answers nothing
+				t.Errorf("%s: %+v", tt.name, got)
+			}
+			if got.Why = (inspect.Reason{}); got != tt.want {
 				t.Errorf("%s: %+v, want %+v", tt.name, got, tt.want)
+			}
+		}
+	})
+}
+
+// A message behind the one that blocks its queue is finished, as far as its member and
+// the brokers tell: those of 5.x say how far a queue was pulled, of the others it shows by
+// a pull that waits at the end.
+func TestTracksBehindABlockedHead(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 6)
+		mq := d.queues(topic)[0]
+		d.makeGroup(tg, group)
+		member := newStub(t, tg, group, "192.0.2.1@blocked", 1, []protocol.MessageQueue{mq}, func(s *stub) {
+			s.still = true
+			s.says = &protocol.ProcessQueueInfo{CommitOffset: 1, CachedMsgMinOffset: 1, CachedMsgMaxOffset: 1, CachedMsgCount: 1, LastPullTimestamp: time.Now().UnixMilli()}
+		})
+		d.commit(group, 1, mq)
+		addr, err := d.client.MasterOf(t.Context(), mq)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, at := range []int64{1, 6} { // as its member has: up to the end, where the next pull waits
+			if _, err := member.client.Pull(t.Context(), addr, &protocol.PullMessageRequestHeader{ConsumerGroup: group, Topic: topic, QueueOffset: at, MaxMsgNums: 32, SubVersion: 1, BrokerName: mq.BrokerName}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d = newDesk(t, tg)
+		for offset, want := range []inspect.TrackState{inspect.TrackConsumed, inspect.TrackFetched, inspect.TrackFinished, inspect.TrackFinished, inspect.TrackFinished, inspect.TrackFinished} {
+			if got := d.trackOf(group, mq, int64(offset)); got.State != want {
+				t.Errorf("offset %d: %+v, want %s", offset, got, want)
 			}
 		}
 	})

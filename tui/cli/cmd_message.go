@@ -93,11 +93,10 @@ type messageWriter struct {
 
 // delay reads a message's delay by the levels of its broker.
 func (w *messageWriter) delay(ctx context.Context, m *engine.Message) (inspect.Delay, bool) {
-	d, ok := inspect.DelayOf(m, nil)
+	d, ok := inspect.DelayOf(m, nil, inspect.Reason{})
 	if ok && d.Parked && d.Level > 0 {
-		if levels, err := w.x.Levels(ctx, m.BrokerName()); err == nil { // else the defaults
-			d, ok = inspect.DelayOf(m, levels)
-		}
+		levels, err := w.x.Levels(ctx, m.BrokerName())
+		d, ok = inspect.DelayOf(m, levels, inspect.ReasonOf(err))
 	}
 	return d, ok
 }
@@ -109,6 +108,10 @@ func (w *messageWriter) object(ctx context.Context, m *engine.Message) []byte {
 	if d, ok := w.delay(ctx, m); ok {
 		b = append(b, `,"due":`...)
 		b = appendJSONTime(b, d.Due)
+		if d.Why.Kind != inspect.ReasonNone {
+			b = append(b, `,"due_error":`...)
+			b = appendJSONString(b, d.Why.String())
+		}
 		if d.Parked {
 			b = append(b, `,"due_topic":`...)
 			b = appendJSONString(b, d.Topic)

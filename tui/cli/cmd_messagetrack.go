@@ -22,11 +22,23 @@ func newMessageTrack(e *env) *cobra.Command {
 		Use:   "track ID -t TOPIC",
 		Short: "See what each group did with a message, as far as that can be told",
 		Long: `Tells for each group that consumes the topic what it did with the message. All of it is inferred:
-a committed offset beyond the message says that it was passed, not that it was processed; tags are those
-that members subscribe to now; a filter by SQL is not evaluated. Copies among a group's retries and
-dead letters are looked for by the unique id.
+from the last copy of the message among the group's retries and dead letters (by its unique id), then
+from the committed offset (beyond the message it says that it was passed, not that it was processed),
+then from what the members say they hold. Tags are those that members subscribe to now; a filter by SQL
+is not evaluated.
 
-States: consumed, filtered, not consumed yet, offline, broadcasting, pull, dead letter, unknown.
+States:
+  consumed                 the committed offset passed it, or its last retry
+  consumed, not committed  a member has finished it; its commit waits for a message before it that is not
+                           finished. A restart of the member delivers it again
+  fetched                  a member has it, in its cache or its listener
+  not consumed yet         it waits and nobody has fetched it; offline: and no member is online
+  to be retried            a listener has refused it, and a copy waits; dead letter: and it was given up
+  filtered, broadcasting, pull, unknown
+                           a commit cannot tell: the tags leave it out, each member has its own offset, the
+                           group pulls as it likes, or those who know do not say (with the reason)
+
+BEHIND is how many messages the commit has to pass until it is beyond this one.
 
 --trace shows what clients have traced of the message instead (RMQ_SYS_TRACE_TOPIC), where tracing is on.`,
 		Example: `  eyeq message track 7F0000010DFC1EB2C6F6000000000001 -t orders
@@ -45,6 +57,7 @@ type trackJSON struct {
 	State      string  `json:"state"`
 	Inferred   bool    `json:"inferred"`
 	Behind     int64   `json:"behind"`
+	Passed     *bool   `json:"passed"` // the committed offset is beyond it; null: nothing is committed
 	Detail     *string `json:"detail"`
 	StateError string  `json:"state_error,omitempty"`
 }
@@ -95,6 +108,9 @@ func (x *inspection) trackOutput(ctx context.Context, e *env, topic, id, format 
 	rows := make([]trackJSON, 0, len(tracks))
 	for _, t := range tracks {
 		row := trackJSON{Group: t.Group, State: string(t.State), Inferred: t.Inferred, Behind: t.Behind, Detail: namedOrNull(t.Detail)}
+		if t.Committed {
+			row.Passed = new(t.Passed)
+		}
 		if t.Why.Kind != inspect.ReasonNone {
 			row.StateError = t.Why.String()
 		}

@@ -209,6 +209,53 @@ func TestPeersMessageTrack(t *testing.T) {
 	})
 }
 
+// Behind a message that blocks its queue mqadmin says NOT_CONSUME_YET of all; we say which
+// of them the member has finished, and which message blocks.
+func TestPeersMessageTrackBehindABlockedHead(t *testing.T) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		namesrv := strings.Join(tg.Namesrv, ";")
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		java := p.launch(t, "Stuck", namesrv, group, topic, "concurrent", "stuck")
+		awaitCount(t, java.out, `"started"`, 1)
+		send := func(n, key string) {
+			runs(t, []string{"send", topic, "x", "-n", n, "--key", key, "--namesrv", namesrv}).want(t, statusDone, "")
+		}
+		send("1", "before")
+		send("1", "stuck")
+		send("40", "behind")
+		awaitCount(t, java.out, `"stuck":1`, 1)
+		c := clientOf(t, tg.Namesrv...)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: "broker-a"}
+		if _, err := c.Route(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		id := func(offset int64, field string) string {
+			got := runs(t, []string{"message", "get", "-t", topic, "--queue", "broker-a:0", "--offset", fmt.Sprint(offset), "--namesrv", namesrv, "-o", "json"}).want(t, statusDone, "")
+			return fmt.Sprint(got.objects(t)["message"][0][field])
+		}
+		track := func(offset int64) trackJSON {
+			var tracks []trackJSON
+			got := runs(t, []string{"message", "track", id(offset, "offset_message_id"), "-t", topic, "--namesrv", namesrv, "-o", "json"}).want(t, statusDone, "").out.String()
+			if err := json.Unmarshal([]byte(got), &tracks); err != nil || len(tracks) != 1 {
+				t.Fatalf("tracks = %s, %v", got, err)
+			}
+			return tracks[0]
+		}
+		sandboxtest.Await(t, "the commit of the message before", func(ctx context.Context) bool {
+			got, _, err := c.QueryConsumerOffset(ctx, group, mq)
+			return err == nil && got == 1
+		})
+		for offset, want := range map[int64]string{0: "consumed", 1: "fetched", 20: "consumed, not committed", 41: "consumed, not committed"} {
+			if got := track(offset); got.State != want || got.Passed == nil || *got.Passed != (offset == 0) {
+				t.Errorf("offset %d: %+v, want %q", offset, got, want)
+			}
+		}
+		if out, want := p.viewByID(t, tg, topic, id(20, "offset_message_id")), fmt.Sprintf("consumerGroup=%s, trackType=NOT_CONSUME_YET,", group); !strings.Contains(out, want) {
+			t.Errorf("mqadmin does not say %q:\n%s", want, out)
+		}
+	})
+}
+
 // A tail of 500 messages prints 500 lines and leaves neither a group nor an offset.
 func TestPeersTailLeavesNothing(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
