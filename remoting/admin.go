@@ -2,6 +2,7 @@ package remoting
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,17 +38,40 @@ func (c *Client) TopicStats(ctx context.Context, addr, topic string) (protocol.T
 	return stats, nil
 }
 
-// ClusterInfo asks a name server for all brokers (code 106).
+// ClusterInfo asks a name server for all brokers (code 106). What is no name server is
+// a *NotNamesrvError.
 func (c *Client) ClusterInfo(ctx context.Context) (protocol.ClusterInfo, error) {
 	answer, err := c.InvokeNamesrv(ctx, newRequest(protocol.GetBrokerClusterInfo, nil, nil))
 	if err != nil {
-		return protocol.ClusterInfo{}, fmt.Errorf("cluster info: %w", err)
+		return protocol.ClusterInfo{}, fmt.Errorf("cluster info: %w", c.orNotNamesrv(ctx, err))
 	}
 	info, err := protocol.DecodeClusterInfo(answer.Body)
 	if err != nil {
 		return protocol.ClusterInfo{}, fmt.Errorf("cluster info: %w", err)
 	}
 	return info, nil
+}
+
+// anyTopic is one that every broker has.
+const anyTopic = "TBW102"
+
+// orNotNamesrv tells the answer of what is no name server apart from other errors of
+// code 106. A broker does not know the question for a route either.
+func (c *Client) orNotNamesrv(ctx context.Context, err error) error {
+	unknown := func(err error) (*CodeError, bool) {
+		ce, ok := errors.AsType[*CodeError](err)
+		return ce, ok && ce.Code == protocol.RequestCodeNotSupported
+	}
+	ce, ok := unknown(err)
+	if !ok {
+		return err
+	}
+	_, routeErr := c.RouteFrom(ctx, ce.Addr, anyTopic)
+	if _, answered := errors.AsType[*CodeError](routeErr); routeErr != nil && !answered {
+		return err
+	}
+	_, broker := unknown(routeErr)
+	return &NotNamesrvError{Addr: ce.Addr, Proxy: !broker, Err: err}
 }
 
 // CreateTopic makes or changes a topic on one master.

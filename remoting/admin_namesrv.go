@@ -34,11 +34,12 @@ func topicNames(answer protocol.Command, code protocol.RequestCode, addr string)
 }
 
 // ClusterInfoFrom asks this one name server for all brokers (code 106): another may
-// say otherwise. It need not be one of the client's own.
+// say otherwise. It need not be one of the client's own. What is no name server is a
+// *NotNamesrvError.
 func (c *Client) ClusterInfoFrom(ctx context.Context, namesrv string) (protocol.ClusterInfo, error) {
 	answer, err := c.tryNamesrv(ctx, namesrv, newRequest(protocol.GetBrokerClusterInfo, nil, nil))
 	if err != nil {
-		return protocol.ClusterInfo{}, about(err, "cluster info from %s", namesrv)
+		return protocol.ClusterInfo{}, about(c.orNotNamesrv(ctx, err), "cluster info from %s", namesrv)
 	}
 	info, err := protocol.DecodeClusterInfo(answer.Body)
 	if err != nil {

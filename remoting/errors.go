@@ -125,6 +125,26 @@ func (e *UnreachableError) retryable() bool {
 	return !ok || len(all) == 0 || slices.ContainsFunc(all, Retryable)
 }
 
+// NotNamesrvError says that what was given as a name server is none: it answers, and
+// does not know what every name server is asked. A proxy's remoting port serves members
+// and producers as a name server and a broker at once, and tells of no brokers, topics
+// and groups.
+type NotNamesrvError struct {
+	Addr  string
+	Proxy bool  // otherwise a broker
+	Err   error // its answer
+}
+
+func (e *NotNamesrvError) Error() string {
+	if e.Proxy {
+		return e.Addr + " is the remoting port of a proxy: it serves members and producers, and tells of no brokers, topics and groups"
+	}
+	return e.Addr + " is a broker, not a name server"
+}
+
+// Unwrap gives the answer.
+func (e *NotNamesrvError) Unwrap() error { return e.Err }
+
 // DialError says that no connection could be made to an address, or not before its
 // caller's time was up: then nothing was sent. During the back-off after a failed dial it
 // is returned again without a new attempt.
