@@ -59,12 +59,20 @@ func DecodeFields[T any](fields ExtFields, h *T) error {
 			}
 			return fmt.Errorf("ext field %s is missing", f.name)
 		}
-		bits, ok := f.decode(unsafe.Add(unsafe.Pointer(h), f.offset), value)
-		if !ok && !f.optional {
-			return fmt.Errorf("ext field %s: %.20q is no %d-bit number", f.name, value, bits)
+		err := f.decode(unsafe.Add(unsafe.Pointer(h), f.offset), value)
+		if err != nil && !f.optional {
+			return f.notNumber(value)
 		}
 	}
 	return nil
+}
+
+func (f *headerField) notNumber(value string) error {
+	bits := 64
+	if f.kind == int32Field {
+		bits = 32
+	}
+	return fmt.Errorf("ext field %s: %.20q is no %d-bit number", f.name, value, bits)
 }
 
 // headerField is one ext field of a typed header.
@@ -122,40 +130,45 @@ func (f *headerField) encode(p unsafe.Pointer) (value string, ok bool) {
 	return strconv.FormatInt(n, 10), true
 }
 
-// decode stores value at p; when it is no number of so many bits, ok is false and
-// nothing is stored.
-func (f *headerField) decode(p unsafe.Pointer, value string) (bits int, ok bool) {
+// decode stores value at p, unless it does not parse.
+func (f *headerField) decode(p unsafe.Pointer, value string) error {
+	var n int64
+	var err error
 	switch f.kind {
 	case textField:
 		*(*string)(p) = value
-		return 0, true
 	case boolField:
 		*(*bool)(p) = isTrue(value)
-		return 0, true
 	case maybeBoolField:
 		b := isTrue(value)
 		*(**bool)(p) = &b
-		return 0, true
-	}
-	bits = 64
-	if f.kind == int32Field {
-		bits = 32
-	}
-	n, err := strconv.ParseInt(value, 10, bits)
-	if err != nil {
-		return bits, false
-	}
-	switch f.kind {
 	case int32Field:
-		*(*int32)(p) = int32(n)
+		if n, err = strconv.ParseInt(value, 10, 32); err == nil {
+			*(*int32)(p) = int32(n)
+		}
 	case int64Field:
-		*(*int64)(p) = n
+		if n, err = parseInt64(value); err == nil {
+			*(*int64)(p) = n
+		}
 	case timeField:
-		*(*time.Time)(p) = fromMillis(n)
+		if n, err = parseInt64(value); err == nil {
+			*(*time.Time)(p) = fromMillis(n)
+		}
 	case durationField:
-		*(*time.Duration)(p) = boundedMillis(n)
+		if n, err = parseInt64(value); err == nil {
+			*(*time.Duration)(p) = boundedMillis(n)
+		}
 	}
-	return bits, true
+	return err
+}
+
+// parseInt64 is strconv.ParseInt; Atoi has a shorter way for a number of few digits.
+func parseInt64(s string) (int64, error) {
+	if strconv.IntSize < 64 {
+		return strconv.ParseInt(s, 10, 64)
+	}
+	n, err := strconv.Atoi(s)
+	return int64(n), err
 }
 
 // isTrue reads as Java does: whatever is not "true" is false.
