@@ -706,7 +706,7 @@ var doctorCases = map[string]struct {
 		edit: func(f *Facts) {
 			lagRow(f, "orders", 0, func(_ int, q *QueueLag) { q.Max, q.Committed = Exact(10), Exact(100) })
 		},
-		want: []string{"critical commit_ahead"}, says: []string{"90 messages to come may be skipped", "ahead by 90"},
+		want: []string{"critical commit_ahead"}, says: []string{"90 messages to come may be skipped", "ahead by 90; passed are the 10 messages that it holds"},
 	},
 	"a member beyond the end of a topic that is new": {
 		edit: func(f *Facts) {

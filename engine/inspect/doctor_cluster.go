@@ -93,7 +93,7 @@ func (v *visit) judgeMaster(b *BrokerRow, has string) {
 	}) {
 		return
 	}
-	severity, lines := SeverityWarning, []string{has, "nothing can be sent to it, messages that fail there cannot be sent back, and its queues are read from a slave where that may be (slaveReadEnable)"}
+	severity, lines := SeverityWarning, []string{has, "nothing can be sent to it, failed messages cannot be sent back to it, and its queues are read from the slave"}
 	if v.orderly() {
 		severity = SeverityCritical
 		lines = append(lines, "the group is orderly: its queues there get no lock, and are not consumed")

@@ -88,7 +88,7 @@ func judgeAhead(v *visit) {
 		}
 		if n := v.aheadByMember(q); n > 0 {
 			ahead += n
-			lines = append(lines, fmt.Sprintf("%v: its member %s is at %s by its own word, the end is %s: ahead by %s", q.MessageQueue, v.holders[q.MessageQueue].member.ClientID, Grouped(q.Max.Value+n), Grouped(q.Max.Value), Grouped(n)))
+			lines = append(lines, fmt.Sprintf("%v: its member %s is at %s by its own word, the end is %s: ahead by %s%s", q.MessageQueue, v.holders[q.MessageQueue].member.ClientID, Grouped(q.Max.Value+n), Grouped(q.Max.Value), Grouped(n), passedText(q)))
 			continue
 		}
 		was := v.queues[q.MessageQueue]
@@ -97,7 +97,7 @@ func judgeAhead(v *visit) {
 		}
 		n := q.Committed.Value - q.Max.Value
 		ahead += n
-		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s", q.MessageQueue, Grouped(q.Committed.Value), Grouped(q.Max.Value), Grouped(n)))
+		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s%s", q.MessageQueue, Grouped(q.Committed.Value), Grouped(q.Max.Value), Grouped(n), passedText(q)))
 	}
 	if len(lines) == 0 {
 		return
@@ -106,6 +106,15 @@ func judgeAhead(v *visit) {
 		verb(len(lines), "1 queue is", Grouped(int64(len(lines)))+" queues are"), verb(len(lines), "its end", "their ends"), Plural(ahead, "message")),
 		"Move the group to where it should go on, the beginning when the topic is new: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group),
 		append(capped(lines), "these do not lower the lag that is shown")...)
+}
+
+// passedText says what a queue holds whose commit lies beyond it: a new topic's messages
+// that have been passed already.
+func passedText(q *QueueLag) string {
+	if !q.Min.Known || q.Max.Value <= q.Min.Value {
+		return ""
+	}
+	return "; passed are the " + Plural(q.Max.Value-q.Min.Value, "message") + " that it holds, of which those of a new topic were not consumed"
 }
 
 // aheadByMember is how far a member is beyond the end of a queue by its own word, at both
