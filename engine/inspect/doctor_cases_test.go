@@ -656,6 +656,15 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"warning retry_storm"}, says: []string{"5 wait in %RETRY%g", "60 messages came back within 6.0s (10.0/s), while 20.0/s succeed"},
 	},
+	"a retry storm between two waves": {
+		edit: func(f *Facts) {
+			everyMember(f, func(_ int, m *Member) {
+				m.Info.StatusTable["%RETRY%g"] = protocol.ConsumeStatus{ConsumeOKTPS: 0.1, ConsumeFailedTPS: 2.5}
+				m.Info.StatusTable["orders"] = protocol.ConsumeStatus{ConsumeOKTPS: 10, ConsumeFailedTPS: 0.1}
+			})
+		},
+		want: []string{"warning consumption_failing", "warning retry_storm"}, says: []string{"0 messages came back within 6.0s", "members consume 5.2/s that come back"},
+	},
 	"some retries": {edit: func(f *Facts) {
 		lagRow(f, "%RETRY%g", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(100+9*int64(i)), Exact(100+9*int64(i)) })
 	}},
@@ -930,6 +939,18 @@ var doctorCases = map[string]struct {
 	},
 	"a member's clock is ahead": {
 		edit: func(f *Facts) { shiftClock(f, "a", 90*time.Second) },
+		want: []string{"warning clocks_apart"}, says: []string{"member a: at least 1m27s ahead of ours"},
+	},
+	"the clock of a member that did not pull between the looks is ahead": {
+		edit: func(f *Facts) {
+			shiftClock(f, "a", 90*time.Second)
+			member(f, "a", func(i int, m *Member) {
+				for mq, q := range m.Info.MQTable {
+					q.LastPullTimestamp = visited.Add(84 * time.Second).UnixMilli()
+					m.Info.MQTable[mq] = q
+				}
+			})
+		},
 		want: []string{"warning clocks_apart"}, says: []string{"member a: at least 1m27s ahead of ours"},
 	},
 	"a member's clock is off by a second": {edit: func(f *Facts) { shiftClock(f, "a", time.Second) }},

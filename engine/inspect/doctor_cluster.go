@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -174,7 +175,7 @@ func judgeNamesrv(v *visit) {
 const clocksApart = 5 * time.Second
 
 // judgeClocks finds clocks that are apart: of brokers as they tell it, of members as
-// far as a pull between two looks binds theirs to ours.
+// far as the times that they tell bind theirs to ours.
 func judgeClocks(v *visit) {
 	var lines []string
 	for _, b := range v.f.Brokers.Brokers {
@@ -184,13 +185,11 @@ func judgeClocks(v *visit) {
 	}
 	for i := range v.last.Members.Members {
 		m := &v.last.Members.Members[i]
-		if low, high, ok := v.memberClock(m); ok {
-			switch {
-			case low > clocksApart:
-				lines = append(lines, fmt.Sprintf("member %s: at least %s", m.ClientID, apart(low)))
-			case high < -clocksApart:
-				lines = append(lines, fmt.Sprintf("member %s: at least %s", m.ClientID, apart(high)))
-			}
+		switch low, high := v.memberClock(m); {
+		case low > clocksApart:
+			lines = append(lines, fmt.Sprintf("member %s: at least %s", m.ClientID, apart(low)))
+		case high < -clocksApart:
+			lines = append(lines, fmt.Sprintf("member %s: at least %s", m.ClientID, apart(high)))
 		}
 	}
 	if len(lines) == 0 {
@@ -207,25 +206,23 @@ func apart(d time.Duration) string {
 	return Span(d) + " ahead of ours"
 }
 
-// memberClock bounds how far a member's clock is ahead of ours. A pull that is in the
-// later answer and not in the earlier was made between the two.
-func (v *visit) memberClock(m *Member) (low, high time.Duration, ok bool) {
-	before := v.before[m.ClientID]
-	if !v.two() || m.Info == nil || before == nil || before.Info == nil || before.InfoAt.IsZero() || m.InfoAt.IsZero() {
-		return 0, 0, false
+// memberClock bounds how far a member's clock is ahead of ours: it is not behind any time
+// that the member tells, and a pull that is in the later answer and not in the earlier was
+// made between the two.
+func (v *visit) memberClock(m *Member) (low, high time.Duration) {
+	low, high = math.MinInt64, math.MaxInt64
+	told, before := v.ages[m.ClientID], v.before[m.ClientID]
+	if m.Info == nil || m.InfoAt.IsZero() || told.IsZero() {
+		return low, high
+	}
+	low = told.Sub(m.InfoAt)
+	if !v.two() || before == nil || before.Info == nil || before.InfoAt.IsZero() {
+		return low, high
 	}
 	for mq, q := range m.Info.MQTable {
-		was, had := before.Info.MQTable[mq]
-		if !had || was.LastPullTimestamp == q.LastPullTimestamp || q.LastPullTimestamp <= 0 {
-			continue
+		if was, had := before.Info.MQTable[mq]; had && was.LastPullTimestamp != q.LastPullTimestamp && q.LastPullTimestamp > 0 {
+			high = min(high, unixMilli(q.LastPullTimestamp).Sub(before.InfoAt.Add(-slowAnswer))) // it may have answered somewhat earlier
 		}
-		at := unixMilli(q.LastPullTimestamp)
-		l, h := at.Sub(m.InfoAt), at.Sub(before.InfoAt.Add(-slowAnswer)) // it may have answered somewhat earlier
-		if !ok {
-			low, high, ok = l, h, true
-			continue
-		}
-		low, high = max(low, l), min(high, h)
 	}
-	return low, high, ok
+	return low, high
 }

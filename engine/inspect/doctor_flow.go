@@ -159,7 +159,7 @@ func (v *visit) slowText(m *Member) string {
 // The bounds of judgeRetries.
 const (
 	stormShare   = 0.2  // of what is consumed
-	stormMin     = 10   // retries between two samples
+	stormMin     = 10   // retries between two samples, or within the minute of the members' figures
 	stormBacklog = 1000 // messages waiting in the retry topic
 )
 
@@ -172,11 +172,14 @@ func judgeRetries(v *visit) {
 			retried += max(q.Max.Value-was.Max.Value, 0)
 		}
 	}
-	ok := 0.0
+	ok, again := 0.0, 0.0 // by the members' own figures of about a minute
 	for _, m := range v.members {
 		if m.Info != nil {
-			for _, s := range m.Info.StatusTable {
+			for topic, s := range m.Info.StatusTable {
 				ok += s.ConsumeOKTPS
+				if isRetry(topic) {
+					again += s.ConsumeOKTPS + s.ConsumeFailedTPS
+				}
 			}
 		}
 	}
@@ -185,11 +188,15 @@ func judgeRetries(v *visit) {
 		rate = float64(retried) / v.moved.Seconds()
 	}
 	backlog := v.last.Lag.RetryLag
-	storm := v.two() && retried >= stormMin && rate >= stormShare*ok
+	// Retries come in waves, each delay's together: within a look there may be all or none.
+	storm := v.two() && retried >= stormMin && rate >= stormShare*ok || again*60 >= stormMin && again >= stormShare*ok
 	if storm || backlog.Known && backlog.Value >= stormBacklog {
 		lines := []string{fmt.Sprintf("%s wait in %s%s; those whose delay is not over are not among them", numberText(backlog), protocol.RetryTopicPrefix, v.f.Group)}
 		if v.two() {
 			lines = append(lines, fmt.Sprintf("%s came back within %s (%.1f/s), while %.1f/s succeed", Plural(retried, "message"), Span(v.moved), rate, ok))
+		}
+		if again > 0 {
+			lines = append(lines, fmt.Sprintf("members consume %.1f/s that come back, by their own figures of about a minute", again))
 		}
 		v.find(CodeRetryStorm, SeverityWarning, "many messages fail and come back", "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
 			"The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
