@@ -394,7 +394,7 @@ var doctorCases = map[string]struct {
 		still(f, 1, func(_ int, q *protocol.ProcessQueueInfo) {
 			q.LastConsumeTimestamp = visited.Add(-20 * time.Second).UnixMilli()
 		})
-	}, unchecked: "whether orders broker-a/1 goes on from the looks so far: not asked: messages wait and its commit stands for at least 6.0s; until it has for 1m00s a slow listener looks the same"},
+	}, unchecked: "whether orders broker-a/1 goes on from the looks so far: not known yet: messages wait and its commit stands for at least 6.0s, as it may for 1m00s where a listener is only slow"},
 	"a message takes some seconds, and its commit was seen there a minute ago": {
 		edit: func(f *Facts) {
 			still(f, 1, func(_ int, q *protocol.ProcessQueueInfo) {

@@ -219,8 +219,8 @@ func judgeStuck(v *visit) {
 		by[v.stall(&s)] = append(by[v.stall(&s)], s)
 	}
 	for _, s := range by[stallNone] {
-		v.unchecked(fmt.Sprintf("whether %v goes on", s.mq), "the looks so far", Reason{ReasonNotAsked,
-			fmt.Sprintf("messages wait and its commit stands for at least %s; until it has for %s a slow listener looks the same", Span(v.stood(&s)), Age(stuckAfter))})
+		v.unchecked(fmt.Sprintf("whether %v goes on", s.mq), "the looks so far", Reason{ReasonNotYet,
+			fmt.Sprintf("messages wait and its commit stands for at least %s, as it may for %s where a listener is only slow", Span(v.stood(&s)), Age(stuckAfter))})
 	}
 	if list := by[stallRepeats]; len(list) > 0 {
 		mq := list[0].mq

@@ -46,7 +46,7 @@ func (r Report) Healthy() bool {
 func (r Report) Doubtful() bool {
 	for _, p := range r.Unchecked {
 		switch p.Why.Kind {
-		case ReasonNotAsked, ReasonUnsupported, ReasonProxy, ReasonBroadcasting, ReasonOffline:
+		case ReasonNotAsked, ReasonNotYet, ReasonUnsupported, ReasonProxy, ReasonBroadcasting, ReasonOffline:
 		default:
 			return true
 		}

@@ -20,12 +20,13 @@ const (
 	ReasonNoCommit                // nothing was committed yet
 	ReasonBadAnswer               // the answer breaks the protocol
 	ReasonFailed                  // the broker says why in Text
+	ReasonNotYet                  // it takes a longer look
 )
 
 // String gives the word that screens and JSON show.
 func (k ReasonKind) String() string {
 	return [...]string{"", "not asked", "denied", "offline", "paused", "broadcasting", "behind a proxy",
-		"unreachable", "not supported", "not found", "no commit", "bad answer", "failed"}[k]
+		"unreachable", "not supported", "not found", "no commit", "bad answer", "failed", "not known yet"}[k]
 }
 
 // Reason is why something is not known. The zero value is no reason.
