@@ -87,3 +87,24 @@ func TestResetDialogOfABroadcastingGroup(t *testing.T) {
 		driveCluster(t, size[0], size[1], defaultOptions(), f).keys("2", "R").see("Apply is off: the group is broadcasting").miss("no queue is included").miss("until all queues are verified")
 	}
 }
+
+// Queues that nobody can read are in no lag; the pages of the group and of the topic say so.
+func TestQueuesThatCannotBeReadAreOnThePages(t *testing.T) {
+	f := fullCluster()
+	lag, topic := f.lag, f.topic
+	f.lag = func(group string) (inspect.GroupLag, error) {
+		l, err := lag(group)
+		for id := range 2 {
+			l.Unreadable = append(l.Unreadable, inspect.UnreadableQueue{MessageQueue: mq("orders-paid", "broker-a", 2+id), Min: inspect.Exact(0), Max: inspect.Exact(6), Read: 2, Write: 4, Perm: 6})
+		}
+		return l, err
+	}
+	f.topic = func(name string) (inspect.TopicDetail, error) {
+		d, err := topic(name)
+		d.Queues[1].Closed = "not readable: the permission there is -W-"
+		return d, err
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f)
+	d.keys(":").typing("lag order-settle").keys("enter").see("! broker-a/2-3 of orders-paid not readable: of its 4 queues there 2 can be read (readQueueNums); 12 messages lie there")
+	d.keys(":").typing("topic orders-paid").keys("enter").see("! not readable: the permis")
+}
