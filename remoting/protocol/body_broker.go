@@ -18,12 +18,12 @@ func EncodeRuntimeInfo(table map[string]string) []byte {
 // DecodeRuntimeInfo reads the answer to 28 (and 219): texts by name.
 func DecodeRuntimeInfo(body []byte) (map[string]string, error) {
 	var w struct {
-		Table map[string]looseString `json:"table"`
+		Table map[string]string `json:"table"`
 	}
 	if err := decodeLenient(body, &w); err != nil {
 		return nil, fmt.Errorf("decode runtime info: %w", err)
 	}
-	return plain(w.Table), nil
+	return w.Table, nil
 }
 
 // EncodeConfig writes the answer to 26 and 319: lines of key=value.

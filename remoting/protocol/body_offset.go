@@ -7,15 +7,7 @@ type OffsetTable map[MessageQueue]int64
 
 // UnmarshalJSON reads every form of a table by queue, after strictJSON.
 func (t *OffsetTable) UnmarshalJSON(b []byte) error {
-	var m queueMap[looseInt]
-	if err := m.UnmarshalJSON(b); err != nil {
-		return err
-	}
-	*t = make(OffsetTable, len(m))
-	for mq, offset := range m {
-		(*t)[mq] = int64(offset)
-	}
-	return nil
+	return (*queueMap[int64])(t).UnmarshalJSON(b)
 }
 
 func (t OffsetTable) append(dst []byte) []byte {

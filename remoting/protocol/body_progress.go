@@ -36,7 +36,7 @@ func EncodeAllOffsets(all AllOffsets) []byte {
 // DecodeAllOffsets reads the answer to 43.
 func DecodeAllOffsets(body []byte) (AllOffsets, error) {
 	var w struct {
-		OffsetTable map[string]map[int32]looseInt `json:"offsetTable"`
+		OffsetTable map[string]map[int32]int64 `json:"offsetTable"`
 	}
 	if err := decodeLenient(body, &w); err != nil {
 		return nil, fmt.Errorf("decode all offsets: %w", err)
@@ -49,11 +49,7 @@ func DecodeAllOffsets(body []byte) (AllOffsets, error) {
 			topics = map[string]map[int32]int64{}
 			all[group] = topics
 		}
-		offsets := make(map[int32]int64, len(queues))
-		for id, offset := range queues {
-			offsets[id] = int64(offset)
-		}
-		topics[topic] = offsets
+		topics[topic] = queues
 	}
 	return all, nil
 }

@@ -125,7 +125,7 @@ var notOurs = []string{
 // canonical is body as plain values, with queues as keys in one form.
 func canonical(t *testing.T, body []byte) any {
 	t.Helper()
-	strict, err := strictJSON(body)
+	strict, err := strictJSON(body, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,9 +235,9 @@ func TestEncodeBodies(t *testing.T) {
 			Jstack:          "line\n\"x\"",
 		}), `{"jstack":"line\n\"x\"","mqTable":{{"brokerName":"broker-a","queueId":0,"topic":"H1"}:{"cachedMsgCount":0,"cachedMsgMaxOffset":0,"cachedMsgMinOffset":0,"cachedMsgSizeInMiB":0,"commitOffset":5,"droped":true,"lastConsumeTimestamp":0,"lastLockTimestamp":0,"lastPullTimestamp":0,"locked":false,"transactionMsgCount":0,"transactionMsgMaxOffset":0,"transactionMsgMinOffset":0,"tryUnlockTimes":0}},"properties":{"k":"v"},"statusTable":{"H1":{"consumeFailedMsgs":3,"consumeFailedTPS":0.0,"consumeOKTPS":0.0,"consumeRT":0.0,"pullRT":15.2,"pullTPS":0.0}},"subscriptionSet":[` + subscriptionText + `]}`},
 		"running info, 5.x": {EncodeRunningInfo(&ConsumerRunningInfo{
-			MQPopTable:       map[MessageQueue]PopProcessQueueInfo{queue0: {WaitAckCount: 2, Dropped: true, LastPopTimestamp: 9}},
+			MQPopTable:       map[MessageQueue]PopProcessQueueInfo{queue0: {WaitAckCount: 2, Dropped: true, LastPopTimestamp: 1795966041871}},
 			UserConsumerInfo: map[string]string{"mine": "a \"b\""},
-		}), `{"mqPopTable":{{"brokerName":"broker-a","queueId":0,"topic":"H1"}:{"droped":true,"lastPopTimestamp":9,"waitAckCount":2}},"mqTable":{},"properties":{},"statusTable":{},"subscriptionSet":[],"userConsumerInfo":{"mine":"a \"b\""}}`},
+		}), `{"mqPopTable":{{"brokerName":"broker-a","queueId":0,"topic":"H1"}:{"droped":true,"lastPopTimestamp":1795966041871,"waitAckCount":2}},"mqTable":{},"properties":{},"statusTable":{},"subscriptionSet":[],"userConsumerInfo":{"mine":"a \"b\""}}`},
 		"consume directly": {EncodeConsumeDirectlyResult(&ConsumeMessageDirectlyResult{AutoCommit: true, ConsumeResult: "CR_SUCCESS", SpentTimeMills: 1}),
 			`{"autoCommit":true,"consumeResult":"CR_SUCCESS","order":false,"spentTimeMills":1}`},
 		"consume directly, failed": {EncodeConsumeDirectlyResult(&ConsumeMessageDirectlyResult{ConsumeResult: "CR_THROW_EXCEPTION", Remark: "no"}),

@@ -53,19 +53,19 @@ type TopicConfig struct {
 
 // topicConfigJSON is TopicConfig as brokers write it.
 type topicConfigJSON struct {
-	TopicName      string                 `json:"topicName"`
-	ReadQueueNums  int32                  `json:"readQueueNums"`
-	WriteQueueNums int32                  `json:"writeQueueNums"`
-	Perm           int32                  `json:"perm"`
-	TopicSysFlag   int32                  `json:"topicSysFlag"`
-	Order          bool                   `json:"order"`
-	Attributes     map[string]looseString `json:"attributes"`
+	TopicName      string            `json:"topicName"`
+	ReadQueueNums  int32             `json:"readQueueNums"`
+	WriteQueueNums int32             `json:"writeQueueNums"`
+	Perm           int32             `json:"perm"`
+	TopicSysFlag   int32             `json:"topicSysFlag"`
+	Order          bool              `json:"order"`
+	Attributes     map[string]string `json:"attributes"`
 }
 
 func (w *topicConfigJSON) config() TopicConfig {
 	return TopicConfig{
 		TopicName: w.TopicName, ReadQueueNums: w.ReadQueueNums, WriteQueueNums: w.WriteQueueNums,
-		Perm: w.Perm, TopicSysFlag: w.TopicSysFlag, Order: w.Order, Attributes: plain(w.Attributes),
+		Perm: w.Perm, TopicSysFlag: w.TopicSysFlag, Order: w.Order, Attributes: w.Attributes,
 	}
 }
 

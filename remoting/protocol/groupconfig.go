@@ -254,18 +254,14 @@ func (g *GroupConfigs) readGroups(table []byte) error {
 
 func (g *GroupConfigs) readForbidden(table []byte) error {
 	var w struct {
-		Table map[string]map[string]looseInt `json:"table"`
+		Table map[string]map[string]int32 `json:"table"`
 	}
 	wrapped := append(append([]byte(`{"table":`), table...), '}')
 	if err := decodeLenient(wrapped, &w); err != nil {
 		return err
 	}
-	g.Forbidden = make(map[string]map[string]int32, len(w.Table))
-	for group, topics := range w.Table {
-		g.Forbidden[group] = make(map[string]int32, len(topics))
-		for topic, perm := range topics {
-			g.Forbidden[group][topic] = int32(perm)
-		}
+	if g.Forbidden = w.Table; g.Forbidden == nil {
+		g.Forbidden = map[string]map[string]int32{}
 	}
 	return nil
 }

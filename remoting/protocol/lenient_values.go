@@ -1,40 +1,10 @@
 package protocol
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 )
-
-// looseInt is a number that may be given as a string.
-type looseInt int64
-
-func (n *looseInt) UnmarshalJSON(b []byte) error {
-	if string(b) == "null" {
-		return nil
-	}
-	v, err := strconv.ParseInt(view(bytes.Trim(b, `"`)), 10, 64)
-	if err != nil {
-		return fmt.Errorf("%.20q is no 64-bit number", b)
-	}
-	*n = looseInt(v)
-	return nil
-}
-
-// looseString is a text, or any other value as it is written.
-type looseString string
-
-func (t *looseString) UnmarshalJSON(b []byte) error {
-	if b[0] != '"' {
-		if string(b) != "null" {
-			*t = looseString(b)
-		}
-		return nil
-	}
-	return json.Unmarshal(b, (*string)(t))
-}
 
 // queueMap is a map by queue: as an object whose keys are queues (or, after
 // strictJSON or from strict peers, texts of queues), or as an array of pairs.
@@ -154,12 +124,9 @@ func (k queueKeys) text(value string) (string, error) {
 }
 
 func queueID(value string) (int32, error) {
-	var n looseInt
-	if err := n.UnmarshalJSON([]byte(strings.ReplaceAll(value, "'", `"`))); err != nil {
-		return 0, err
+	id, ok := integer(strings.Trim(value, `'"`), 32)
+	if !ok {
+		return 0, fmt.Errorf("%.20q is no queue id of 32 bits", value)
 	}
-	if looseInt(int32(n)) != n {
-		return 0, fmt.Errorf("queue id %d does not fit 32 bits", n)
-	}
-	return int32(n), nil
+	return int32(id), nil
 }

@@ -2,8 +2,6 @@ package protocol
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"unicode/utf16"
 )
@@ -22,23 +20,6 @@ func (q MessageQueue) String() string { return q.Topic + " " + q.Short() }
 // Short gives the queue without its topic: "broker-a/3".
 func (q MessageQueue) Short() string {
 	return q.BrokerName + "/" + strconv.Itoa(int(q.QueueID))
-}
-
-// UnmarshalJSON reads a queue as any peer writes it, its number as a string too.
-func (q *MessageQueue) UnmarshalJSON(b []byte) error {
-	var w struct {
-		Topic      string   `json:"topic"`
-		BrokerName string   `json:"brokerName"`
-		QueueID    looseInt `json:"queueId"`
-	}
-	if err := json.Unmarshal(b, &w); err != nil {
-		return err
-	}
-	if looseInt(int32(w.QueueID)) != w.QueueID {
-		return fmt.Errorf("queue id %d does not fit 32 bits", w.QueueID)
-	}
-	*q = MessageQueue{Topic: w.Topic, BrokerName: w.BrokerName, QueueID: int32(w.QueueID)}
-	return nil
 }
 
 // CompareMessageQueues orders queues as every member of a group must see them:

@@ -22,7 +22,7 @@ type ConsumerRunningInfo struct {
 }
 
 // ProcessQueueInfo is the inside of one queue as its owner reports it. Times are
-// milliseconds since 1970.
+// milliseconds since 1970; 0: the member gives none, or what is no time.
 type ProcessQueueInfo struct {
 	CommitOffset            int64 `json:"commitOffset"`
 	CachedMsgMinOffset      int64 `json:"cachedMsgMinOffset"`
@@ -34,17 +34,17 @@ type ProcessQueueInfo struct {
 	TransactionMsgCount     int32 `json:"transactionMsgCount"`
 	Locked                  bool  `json:"locked"`
 	TryUnlockTimes          int64 `json:"tryUnlockTimes"`
-	LastLockTimestamp       int64 `json:"lastLockTimestamp"`
-	Dropped                 bool  `json:"droped"` // the wire has one p
-	LastPullTimestamp       int64 `json:"lastPullTimestamp"`
-	LastConsumeTimestamp    int64 `json:"lastConsumeTimestamp"`
+	LastLockTimestamp       int64 `json:"lastLockTimestamp" as:"time"`
+	Dropped                 bool  `json:"droped" also:"dropped"` // Java has one p, Go two
+	LastPullTimestamp       int64 `json:"lastPullTimestamp" as:"time"`
+	LastConsumeTimestamp    int64 `json:"lastConsumeTimestamp" as:"time"`
 }
 
 // PopProcessQueueInfo is the inside of one queue that is consumed by POP.
 type PopProcessQueueInfo struct {
 	WaitAckCount     int32 `json:"waitAckCount"`
-	Dropped          bool  `json:"droped"` // the wire has one p
-	LastPopTimestamp int64 `json:"lastPopTimestamp"`
+	Dropped          bool  `json:"droped" also:"dropped"` // Java has one p, Go two
+	LastPopTimestamp int64 `json:"lastPopTimestamp" as:"time"`
 }
 
 // ConsumeStatus is one topic's rates in ConsumerRunningInfo.
@@ -150,10 +150,10 @@ type runningInfoJSON struct {
 	Jstack           string                        `json:"jstack"`
 	MQPopTable       queueMap[PopProcessQueueInfo] `json:"mqPopTable"`
 	MQTable          queueMap[ProcessQueueInfo]    `json:"mqTable"`
-	Properties       map[string]looseString        `json:"properties"`
+	Properties       map[string]string             `json:"properties"`
 	StatusTable      map[string]ConsumeStatus      `json:"statusTable"`
 	SubscriptionSet  []SubscriptionData            `json:"subscriptionSet"`
-	UserConsumerInfo map[string]looseString        `json:"userConsumerInfo"`
+	UserConsumerInfo map[string]string             `json:"userConsumerInfo"`
 }
 
 // DecodeRunningInfo reads the answer to 307 as any client makes it. The Go
@@ -174,25 +174,14 @@ func DecodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
 		w.Jstack = strings.ToValidUTF8(jstack, "\uFFFD") // as the JSON decoder has it
 	}
 	return ConsumerRunningInfo{
-		Properties:       plain(w.Properties),
+		Properties:       w.Properties,
 		SubscriptionSet:  w.SubscriptionSet,
 		MQTable:          w.MQTable,
 		MQPopTable:       w.MQPopTable,
 		StatusTable:      w.StatusTable,
-		UserConsumerInfo: plain(w.UserConsumerInfo),
+		UserConsumerInfo: w.UserConsumerInfo,
 		Jstack:           w.Jstack,
 	}, nil
-}
-
-func plain(loose map[string]looseString) map[string]string {
-	if loose == nil {
-		return nil
-	}
-	texts := make(map[string]string, len(loose))
-	for name, value := range loose {
-		texts[name] = string(value)
-	}
-	return texts
 }
 
 // cutJstack takes body apart at its jstack member, which must be the last one.

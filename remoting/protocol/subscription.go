@@ -2,9 +2,11 @@ package protocol
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf16"
 )
@@ -45,6 +47,17 @@ var (
 	consumeTypeNames      = []string{"", "CONSUME_ACTIVELY", "CONSUME_PASSIVELY", "CONSUME_POP"}
 )
 
+// The values by their ordinals in Java's enums, which some clients write in place of
+// names. Java starts from the deprecated three between the two as from the last offset.
+var (
+	messageModelOrdinals     = []MessageModel{Broadcasting, Clustering}
+	consumeFromWhereOrdinals = []ConsumeFromWhere{
+		ConsumeFromLastOffset, ConsumeFromLastOffset, ConsumeFromLastOffset, ConsumeFromLastOffset,
+		ConsumeFromFirstOffset, ConsumeFromTimestamp,
+	}
+	consumeTypeOrdinals = []ConsumeType{ConsumeActively, ConsumePassively, ConsumePop}
+)
+
 // nameOf is the wire name of v, or "MessageModel(7)".
 func nameOf[E ~uint8](names []string, v E, kind string) string {
 	if v != 0 && int(v) < len(names) {
@@ -53,31 +66,30 @@ func nameOf[E ~uint8](names []string, v E, kind string) string {
 	return fmt.Sprintf("%s(%d)", kind, uint8(v))
 }
 
-// parseName undoes nameOf; "" gives the zero value.
-func parseName[E ~uint8](names []string, name, kind string) (E, error) {
+// readName is the value whose name or ordinal text is, whatever the case; the zero value
+// when there is none.
+func readName[E ~uint8](names []string, ordinals []E, text []byte) E {
 	for i := range names {
-		if names[i] == name {
-			return E(i), nil
+		if strings.EqualFold(names[i], string(text)) {
+			return E(i)
 		}
 	}
-	return 0, fmt.Errorf("%.40q is no %s", name, kind)
+	if n, err := strconv.ParseUint(string(text), 10, 8); err == nil && int(n) < len(ordinals) {
+		return ordinals[n]
+	}
+	return 0
 }
 
 // String gives the name on the wire: CLUSTERING, BROADCASTING.
 func (m MessageModel) String() string { return nameOf(messageModelNames, m, "MessageModel") }
 
-// ParseMessageModel reads the name on the wire; "" is the zero value.
-func ParseMessageModel(name string) (MessageModel, error) {
-	return parseName[MessageModel](messageModelNames, name, "message model")
-}
-
 // MarshalText gives the name on the wire.
 func (m MessageModel) MarshalText() ([]byte, error) { return []byte(m.String()), nil }
 
-// UnmarshalText reads the name on the wire; one it does not know is the zero
-// value, so that a newer peer's answer can still be read.
+// UnmarshalText reads the name on the wire or the ordinal; one it does not know is the
+// zero value, so that a newer peer's answer can still be read.
 func (m *MessageModel) UnmarshalText(text []byte) error {
-	*m, _ = ParseMessageModel(string(text))
+	*m = readName(messageModelNames, messageModelOrdinals, text)
 	return nil
 }
 
@@ -86,34 +98,26 @@ func (w ConsumeFromWhere) String() string {
 	return nameOf(consumeFromWhereNames, w, "ConsumeFromWhere")
 }
 
-// ParseConsumeFromWhere reads the name on the wire; "" is the zero value.
-func ParseConsumeFromWhere(name string) (ConsumeFromWhere, error) {
-	return parseName[ConsumeFromWhere](consumeFromWhereNames, name, "start position")
-}
-
 // MarshalText gives the name on the wire.
 func (w ConsumeFromWhere) MarshalText() ([]byte, error) { return []byte(w.String()), nil }
 
-// UnmarshalText reads the name on the wire; one it does not know is the zero value.
+// UnmarshalText reads the name on the wire or the ordinal; one it does not know is the
+// zero value.
 func (w *ConsumeFromWhere) UnmarshalText(text []byte) error {
-	*w, _ = ParseConsumeFromWhere(string(text))
+	*w = readName(consumeFromWhereNames, consumeFromWhereOrdinals, text)
 	return nil
 }
 
 // String gives the name on the wire: CONSUME_ACTIVELY, CONSUME_PASSIVELY, CONSUME_POP.
 func (t ConsumeType) String() string { return nameOf(consumeTypeNames, t, "ConsumeType") }
 
-// ParseConsumeType reads the name on the wire; "" is the zero value.
-func ParseConsumeType(name string) (ConsumeType, error) {
-	return parseName[ConsumeType](consumeTypeNames, name, "consume type")
-}
-
 // MarshalText gives the name on the wire.
 func (t ConsumeType) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// UnmarshalText reads the name on the wire; one it does not know is the zero value.
+// UnmarshalText reads the name on the wire or the ordinal; one it does not know is the
+// zero value.
 func (t *ConsumeType) UnmarshalText(text []byte) error {
-	*t, _ = ParseConsumeType(string(text))
+	*t = readName(consumeTypeNames, consumeTypeOrdinals, text)
 	return nil
 }
 
@@ -132,6 +136,17 @@ type SubscriptionData struct {
 	SubVersion      int64    `json:"subVersion"` // milliseconds
 	TagsSet         []string `json:"tagsSet"`
 	Topic           string   `json:"topic"`
+}
+
+// UnmarshalJSON reads what a member announces; one that names no type of expression
+// means TAG, as to Java.
+func (s *SubscriptionData) UnmarshalJSON(b []byte) error {
+	type plain SubscriptionData
+	if err := json.Unmarshal(b, (*plain)(s)); err != nil {
+		return err
+	}
+	s.ExpressionType = cmp.Or(s.ExpressionType, ExpressionTAG)
+	return nil
 }
 
 // NewSubscriptionData parses a TAG expression as Java's FilterAPI does: "" and
