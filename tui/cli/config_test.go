@@ -424,15 +424,16 @@ func TestTargetOrder(t *testing.T) {
 		addrs string
 		mode  mode
 	}{
-		"file":                      {name: "a", addrs: "a:1", mode: modeConfirm},
-		"NAMESRV_ADDR before file":  {env: []string{"NAMESRV_ADDR", "n:1;m:2"}, name: "n:1;m:2", addrs: "n:1;m:2", mode: modeConfirm},
-		"EYEQ_CLUSTER before it":    {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_CLUSTER", "b"}, name: "b", addrs: "b:1", mode: modeReadOnly},
-		"EYEQ_NAMESRV before it":    {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_NAMESRV", "e:1"}, name: "e:1", addrs: "e:1", mode: modeConfirm},
-		"flag before environment":   {flags: commonFlags{cluster: "b"}, env: []string{"EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "b:1", mode: modeReadOnly},
-		"namesrv flag":              {flags: commonFlags{namesrv: "f:1 g:2"}, env: []string{"EYEQ_CLUSTER", "b"}, name: "f:1;g:2", addrs: "f:1;g:2", mode: modeConfirm},
-		"addresses for a cluster":   {flags: commonFlags{namesrv: "f:1", cluster: "b"}, name: "b", addrs: "f:1", mode: modeReadOnly},
-		"read-only flag":            {flags: commonFlags{readOnly: true}, name: "a", addrs: "a:1", mode: modeReadOnly},
-		"cluster and its variables": {env: []string{"EYEQ_CLUSTER", "b", "EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "e:1", mode: modeReadOnly},
+		"file":                            {name: "a", addrs: "a:1", mode: modeConfirm},
+		"NAMESRV_ADDR before file":        {env: []string{"NAMESRV_ADDR", "n:1;m:2"}, name: "n:1;m:2", addrs: "n:1;m:2", mode: modeConfirm},
+		"NAMESRV_ADDR as clients take it": {env: []string{"NAMESRV_ADDR", "http://n:1;HTTP://[::1]:2/"}, name: "n:1;[::1]:2", addrs: "n:1;[::1]:2", mode: modeConfirm},
+		"EYEQ_CLUSTER before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_CLUSTER", "b"}, name: "b", addrs: "b:1", mode: modeReadOnly},
+		"EYEQ_NAMESRV before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_NAMESRV", "e:1"}, name: "e:1", addrs: "e:1", mode: modeConfirm},
+		"flag before environment":         {flags: commonFlags{cluster: "b"}, env: []string{"EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "b:1", mode: modeReadOnly},
+		"namesrv flag":                    {flags: commonFlags{namesrv: "f:1 g:2"}, env: []string{"EYEQ_CLUSTER", "b"}, name: "f:1;g:2", addrs: "f:1;g:2", mode: modeConfirm},
+		"addresses for a cluster":         {flags: commonFlags{namesrv: "f:1", cluster: "b"}, name: "b", addrs: "f:1", mode: modeReadOnly},
+		"read-only flag":                  {flags: commonFlags{readOnly: true}, name: "a", addrs: "a:1", mode: modeReadOnly},
+		"cluster and its variables":       {env: []string{"EYEQ_CLUSTER", "b", "EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "e:1", mode: modeReadOnly},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

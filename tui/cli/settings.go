@@ -44,10 +44,11 @@ var settings = []setting{
 				if !ok {
 					return errors.New("must hold texts, each HOST:PORT")
 				}
-				if err := checkHostPort(s); err != nil {
+				addr, err := namesrvAddress(s)
+				if err != nil {
 					return err
 				}
-				addrs = append(addrs, s)
+				addrs = append(addrs, addr)
 			}
 			c.clusters[name].namesrv = addrs
 			return nil
@@ -348,6 +349,11 @@ func oneOf(raw any, allowed ...string) (int, error) {
 
 // checkHostPort refuses what cannot be dialled.
 func checkHostPort(addr string) error {
+	if at := strings.LastIndexByte(addr, ':'); at > 0 && net.ParseIP(addr[:at]) != nil && strings.Contains(addr[:at], ":") {
+		return fmt.Errorf("%q must be HOST:PORT, and an IPv6 address in brackets: [%s]:%s", addr, addr[:at], addr[at+1:])
+	} else if net.ParseIP(addr) != nil && strings.Contains(addr, ":") {
+		return fmt.Errorf("%q must be HOST:PORT, and an IPv6 address in brackets: [%s]:PORT", addr, addr)
+	}
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil || host == "" || strings.ContainsAny(host, "/ ") {
 		return fmt.Errorf("%q must be HOST:PORT", addr)

@@ -149,12 +149,29 @@ func splitNamesrv(s string) ([]string, error) {
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%q names no server: HOST:PORT[;HOST:PORT]", s)
 	}
-	for _, addr := range list {
-		if err := checkHostPort(addr); err != nil {
+	for i, addr := range list {
+		var err error
+		if list[i], err = namesrvAddress(addr); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
+}
+
+// namesrvAddress is HOST:PORT, before which http:// may stand as RocketMQ's clients take it
+// in NAMESRV_ADDR (Java: NameServerAddressUtils). It says nothing about how to speak there.
+func namesrvAddress(s string) (string, error) {
+	scheme, rest, found := strings.Cut(s, "://")
+	switch {
+	case !found:
+		return s, checkHostPort(s)
+	case strings.EqualFold(scheme, "http"):
+		addr := strings.TrimSuffix(rest, "/")
+		return addr, checkHostPort(addr)
+	case strings.EqualFold(scheme, "https"):
+		return "", fmt.Errorf("%q: a name server speaks no HTTP, https:// would not make it TLS either: write %s, and tls = { enable = true } for a configured cluster", s, rest)
+	}
+	return "", fmt.Errorf("%q must be HOST:PORT, before which only http:// may stand", s)
 }
 
 // allowChange refuses what changes a cluster in read-only mode.
