@@ -45,7 +45,7 @@ type liveView struct {
 }
 
 // liveSizes are the widths that the rows' texts ask for.
-type liveSizes struct{ name, topic, offset, lag int }
+type liveSizes struct{ name, topic, offset, flight, lag int }
 
 func newLiveView(e *env) liveView {
 	v := liveView{env: e}

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
 
@@ -102,10 +103,7 @@ func (v *liveView) queuesDetails(room int) string {
 	if v.topic != "" {
 		scope = "topic " + SafeText(v.topic) + " · "
 	}
-	bar := "bar: commit to newest, "
-	if v.pic.scene != nil && v.pic.scene.Orderly {
-		bar = "bar: cached, "
-	}
+	const bar = "bar: in flight, "
 	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.full, v.env.g.done)
 	sorted := marked + scope + "sort " + order + " · "
 	for _, long := range []string{sorted + "filter " + what + " · " + bar + legend, sorted + "filter " + what + " · " + legend} {
@@ -195,9 +193,9 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
 		return
 	}
-	limit, _ := v.barLimit()
-	length := v.barLength(q)
-	cells[colSpan] = table.Cell{Text: grouped(length), Style: base}
+	ahead := v.inFlight(n)
+	cells[colFlight] = table.Cell{Text: numberText(ahead), Style: base}
+	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
 	if q.CachedMax != engine.Unknown {
 		cells[colMax] = table.Cell{Text: grouped(q.CachedMax), Style: base}
 	} else {
@@ -207,7 +205,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		if q.State == engine.QueueRun || q.State == engine.QueueIdle {
 			st = th.bar
 		}
-		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, q.CachedCount, q.CachedDone, length, limit), Style: st}
+		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
 	}
 	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
@@ -218,16 +216,24 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
 }
 
-// barLength is what a row's bar and the number beside it show: how far the newest
-// cached message is from the commit. That is the span, but for messages that are done
-// behind the last unfinished one, which no limit counts. A limit in force is told by the
-// state. Orderly, where no span is limited, it is how many are cached.
-func (v *liveView) barLength(q *engine.QueueSnapshot) int64 {
-	switch {
-	case v.pic.scene.Orderly || q.CachedCount == 0:
-		return q.CachedCount
+// inFlight is what a row's bar and the number beside it show: from the commit to the end
+// of what is pulled. The span, which a limit counts, is another distance: from the first to
+// the last message that is cached and not done. A limit in force is told by the state.
+func (v *liveView) inFlight(n int) inspect.Number {
+	q := &v.pic.scene.Queues[n]
+	if w := v.watched(); w != nil {
+		return w.queues[n].inFlight
 	}
-	return max(q.Span, q.CachedCount+q.CachedDone-1, 1)
+	return inspect.Exact(ownInFlight(q))
+}
+
+// unfinished counts what is pulled and not done. The part of an orderly queue that is
+// taken is in an engine's count, and not in what members tell of themselves.
+func (v *liveView) unfinished(q *engine.QueueSnapshot) int64 {
+	if v.watched() != nil {
+		return q.CachedCount + q.Consuming
+	}
+	return q.CachedCount
 }
 
 // lastWork is when a queue was last at work. A pull that fails is none: in an outage

@@ -106,7 +106,7 @@ func (v *liveView) resizePanes() {
 // measure finds how wide names and numbers are, in steps, so that columns do not
 // jump with each digit.
 func (v *liveView) measure() {
-	z := liveSizes{name: 10, topic: 5, offset: 10, lag: 7}
+	z := liveSizes{name: 10, topic: 5, offset: 10, flight: 6, lag: 7}
 	s := v.pic.scene
 	for i := 0; s != nil && i < len(s.Queues); i++ {
 		q := &s.Queues[i]
@@ -115,6 +115,9 @@ func (v *liveView) measure() {
 			z.topic = max(z.topic, table.Width(v.topicName(q)))
 		}
 		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
+		if q.Own {
+			z.flight = max(z.flight, table.Width(numberText(v.inFlight(i))))
+		}
 		if lag, ok := lagOf(q); ok {
 			z.lag = max(z.lag, groupedWidth(lag))
 		}
@@ -144,8 +147,9 @@ const (
 	colOwn
 	colCommit
 	colMax
-	colSpan
+	colFlight
 	colBar
+	colSpan
 	colMsgs
 	colMiB
 	colIdle
@@ -175,8 +179,9 @@ func (v *liveView) makeColumns() []table.Column {
 		colOwn:    {ID: "own", Title: "own", Width: 3, From: ownFrom, Rank: 6},
 		colCommit: {ID: "commit", Title: "commit", Width: z.offset, Right: true, From: 86, Rank: 8},
 		colMax:    {ID: "max", Title: "max cached", Width: max(z.offset, 10), Gap: 2, Right: true, From: 98, Rank: 9},
-		colSpan:   {ID: "span", Title: "span", Width: 6, Right: true, Rank: 3},
+		colFlight: {ID: "inflight", Title: "flight", Width: z.flight, Right: true, Rank: 3},
 		colBar:    {ID: "bar"},
+		colSpan:   {ID: "span", Title: "span", Width: 6, Right: true, From: 140, Rank: 10},
 		colMsgs:   {ID: "msgs", Title: "msgs", Width: 6, Right: true, Rank: 2},
 		colMiB:    {ID: "MiB", Title: "MiB", Width: 5, Right: true, From: 106, Rank: 10, Gap: 2},
 		colIdle:   {ID: "idle", Title: "idle", Width: 6, Right: true, From: 112, Rank: 11},
@@ -225,35 +230,52 @@ func (v *liveView) allFit(columns []table.Column, l table.Layout) bool {
 	return l.Hidden <= hidden || v.queues.Left > 0
 }
 
-// barLimit is the scale of the bars: the span limit, or the count when orderly,
-// where no span limit is in force.
-func (v *liveView) barLimit() (limit int64, what string) {
+// barLimit is the scale of a row's bar: the span limit of who holds the queue, or the
+// count when orderly, where no span limit is in force; 0: not known.
+func (v *liveView) barLimit(n int) int64 {
 	s := v.pic.scene
-	switch {
-	case s == nil:
-		return 0, "span"
-	case s.Orderly:
-		return s.Limits.Count, "cached"
+	if s.watch == nil {
+		if s.Orderly {
+			return s.Limits.Count
+		}
+		return s.Limits.Span
 	}
-	return s.Limits.Span, "span"
+	w := &s.watch.queues[n]
+	if w.orderly {
+		return w.limits.Count.Likely()
+	}
+	return w.limits.Span.Likely()
+}
+
+// barScale is the end of the bars' scale for all rows; "" where none is known.
+func (v *liveView) barScale() string {
+	var scale int64
+	for i := 0; v.pic.scene != nil && i < len(v.pic.scene.Queues); i++ {
+		if !v.pic.scene.Queues[i].Own {
+			continue
+		}
+		switch n := v.barLimit(i); {
+		case n == 0 || n == scale:
+		case scale != 0:
+			return "own limit" // each row has that of its queue's holder
+		default:
+			scale = n
+		}
+	}
+	if scale == 0 {
+		return ""
+	}
+	return strconv.FormatInt(scale, 10)
 }
 
 // barTitle is the bar's scale in exactly the bar's width.
 func (v *liveView) barTitle(cells int) string {
-	limit, what := v.barLimit()
-	if w := v.watched(); limit == 0 && w != nil && w.empty() {
+	end := v.barScale()
+	if end == "" {
 		return ""
 	}
-	if limit == 0 {
-		return what
-	}
-	end := strconv.FormatInt(limit, 10)
-	middles := []string{" commit to newest ", " commit→newest ", " " + what + " ", ""}
-	if what == "cached" {
-		middles = middles[2:]
-	}
-	for _, middle := range middles {
-		free := cells - 2 - len(end) - 1 - table.Width(middle)
+	for _, middle := range []string{" commit to pulled ", " in flight ", ""} {
+		free := cells - 2 - table.Width(end) - 1 - table.Width(middle)
 		if free < 2 {
 			continue
 		}

@@ -13,10 +13,10 @@ import (
 const holdRows = time.Second
 
 // sortable are the columns of the order, as `s` goes through them.
-var sortable = []string{"lag", "queue", "own", "commit", "span", "msgs", "MiB", "idle", "state"}
+var sortable = []string{"lag", "queue", "own", "commit", "inflight", "msgs", "MiB", "idle", "state"}
 
 // filterColumns are those that `>column` compares.
-var filterColumns = []string{"lag", "commit", "max", "span", "msgs", "done", "held", "MiB", "idle"}
+var filterColumns = []string{"lag", "commit", "max", "inflight", "span", "msgs", "done", "held", "MiB", "idle"}
 
 // refresh takes the rows of a new picture and sorts them by what they show in it;
 // not while the cursor is being moved, unless asked or the queues are not the same.
@@ -107,8 +107,13 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 		return known(q.CommittedOffset)
 	case "max":
 		return known(q.CachedMax)
+	case "inflight":
+		if !q.Own {
+			return 0, false
+		}
+		return own(v.inFlight(i).Value)
 	case "span":
-		return own(v.barLength(q))
+		return own(q.Span)
 	case "msgs":
 		return own(q.CachedCount)
 	case "done":
@@ -130,7 +135,7 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 // queues are not unknown, they are not ours to know.
 func (v *liveView) absent(i int, column string) bool {
 	switch column {
-	case "span", "msgs", "MiB", "idle":
+	case "inflight", "span", "msgs", "MiB", "idle":
 		return !v.pic.scene.Queues[i].Own
 	}
 	return false

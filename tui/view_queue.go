@@ -170,8 +170,8 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	limit := s.Limits
 	facts = append(facts,
 		fact{"durable", persisted},
-		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s done waiting, %s local retry", grouped(q.CachedCount), grouped(limit.Count),
-			grouped(q.InProcess), grouped(q.CachedDone), grouped(q.LocalRetry))},
+		fact{"in flight", ownInFlightText(q)},
+		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s local retry", grouped(q.CachedCount), grouped(limit.Count), grouped(q.InProcess), grouped(q.LocalRetry))},
 		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", size(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
 		fact{"span", v.spanText(s, q)},
 		fact{"head", v.headText(q)},
@@ -203,7 +203,7 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 // is no room for all and for two thirds of the height with messages.
 func (v *queueView) briefFacts(facts []fact) []fact {
 	room := max((v.h-2-tableFrame)/3, 2)
-	for _, name := range []string{"pull", "size", "owner", "broker has", "durable", "span", "consume", "flow", "lag", "pause", "taken", "lock", "cached", "last error", "head"} {
+	for _, name := range []string{"pull", "size", "owner", "broker has", "durable", "in flight", "span", "consume", "flow", "lag", "pause", "taken", "lock", "cached", "last error", "head"} {
 		if len(facts) <= room {
 			break
 		}
@@ -243,9 +243,27 @@ func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {
 	if s.Orderly {
 		return fmt.Sprintf("%s, %s (no limit when orderly)", grouped(q.Span), ends)
 	}
-	text := fmt.Sprintf("%s of %s, %s", grouped(q.Span), grouped(s.Limits.Span), ends)
-	if between := q.Span + 1 - q.CachedCount - q.CachedDone; q.CachedMin != engine.Unknown && between > 0 {
-		text += fmt.Sprintf(" (%s in between not for us)", grouped(between))
+	return fmt.Sprintf("%s of %s, first to last cached: %s", grouped(q.Span), grouped(s.Limits.Span), ends)
+}
+
+// ownInFlight is what is pulled and not committed of a queue of this process.
+func ownInFlight(q *engine.QueueSnapshot) int64 {
+	n := q.CachedCount + q.CachedDone
+	if q.NextOffset != engine.Unknown && q.CommittedOffset != engine.Unknown {
+		n = max(n, q.NextOffset-q.CommittedOffset)
+	}
+	return n
+}
+
+func ownInFlightText(q *engine.QueueSnapshot) string {
+	n := ownInFlight(q)
+	text := grouped(n) + " pulled and not committed"
+	if n == 0 {
+		return text
+	}
+	text += fmt.Sprintf(": %s not done, %s done and waiting", grouped(q.CachedCount), grouped(q.CachedDone))
+	if other := n - q.CachedCount - q.CachedDone; other > 0 {
+		text += fmt.Sprintf(", %s not for us", grouped(other))
 	}
 	return text
 }

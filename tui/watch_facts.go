@@ -18,7 +18,8 @@ type watchFacts struct {
 	// how many queues it gives to each member.
 	strategies []string
 	due        []map[string]int
-	own        inspect.LiveLimits // numbers only
+	caches     cacheLimits
+	threads    string
 	several    bool               // more than one member
 	rates      memberRates
 	flap       flap
@@ -58,6 +59,11 @@ type watchedQueue struct {
 	expected  string
 	why       string // why the owner is not known for sure
 	finding   string // in capitals, for the state column: "UNOWNED", "TWO OWNERS"
+	limits    inspect.MemberLimits // its holder's
+	orderly   bool
+	// inFlight is what its holder has pulled and not committed; AtLeast: the broker does
+	// not say how far it has pulled.
+	inFlight inspect.Number
 	standing  time.Duration
 	told      bool // the holder tells what is inside
 	lockAge   time.Duration
@@ -69,8 +75,8 @@ type watchedQueue struct {
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
 func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
-	f := &watchFacts{rates: ratesOf(l), own: l.Limits, several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
-		limits: cleanAll(l.Limits.Differ), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
+	f := &watchFacts{rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
+		limits: cleanAll(l.LimitsDiffer), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
 		paused: pauseWords(&l.Lag.Pause)}
 	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
 		f.share, f.unacked = SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
@@ -124,6 +130,10 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 		w.why = SafeText(q.OwnersWhy.String())
 	}
 	if q.Info != nil {
+		w.limits, w.orderly = q.Limits, q.Orderly
+		end, atLeast := p.pulledUpTo(q)
+		w.inFlight = inspect.Number{Value: max(end-committedUpTo(q), s.CachedCount+s.Consuming), Known: true, AtLeast: atLeast}
+		f.caches.add(&w)
 		w.sizeMiB = int64(q.Info.CachedMsgSizeInMiB)
 		if !s.LockedAt.IsZero() && s.Locked {
 			w.lockAge = l.At.Sub(s.LockedAt)

@@ -49,7 +49,7 @@ func (v *liveView) watchFigures(f *figures, w *watchFacts) {
 		f.pull, f.consume, f.fail = 0, 0, 0
 		f.pullOK, f.consumeOK, f.failOK = true, true, true
 	}
-	f.cacheLimit, f.byteLimit = v.pic.scene.Limits.Count*int64(f.own), v.pic.scene.Limits.SizeMiB*int64(f.own)<<20
+	f.cacheLimit, f.byteLimit = w.caches.count.of(), w.caches.size.of()<<20
 	f.oldest, f.oldestOK = 0, false
 	f.flow, f.flowOK = [5]uint64{}, false
 	for i := range v.pic.scene.Queues {
@@ -78,8 +78,12 @@ func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 		return none
 	case !w.told:
 		return unknown
-	case f.flows() == 0:
+	case f.flows() == 0 && w.caches.noFlow == 0:
 		return "none"
+	case f.flows() == 0 && brief:
+		return unknown
+	case f.flows() == 0:
+		return fmt.Sprintf("%s for %d of %s: %s", unknown, w.caches.noFlow, plural(f.own, "queue"), w.caches.noFlowWhy)
 	case brief:
 		return fmt.Sprintf("%d/%d (%s)", f.flows(), f.own, v.flowCauses(f, " ", true))
 	}
@@ -88,6 +92,9 @@ func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 		if f.flow[i] > 0 {
 			causes += fmt.Sprintf(" · %s %d", word, f.flow[i])
 		}
+	}
+	if w.caches.noFlow > 0 {
+		causes += fmt.Sprintf(" · %s %d", unknown, w.caches.noFlow)
 	}
 	return fmt.Sprintf("%d of %s now: %s", f.flows(), plural(f.own, "queue"), strings.TrimPrefix(causes, " · "))
 }
@@ -117,7 +124,7 @@ func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	case !w.told:
 		c.put(th.text, " cache "+unknown+"  ")
 	default:
-		c.put(th.text, fmt.Sprintf(" cache %s/%s %s  ", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit))))
+		c.put(th.text, fmt.Sprintf(" cache %s/%s%s  ", short(float64(f.cached)), w.caches.count.text(func(n int64) string { return short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
 	}
 	st = func(t *theme) style { return t.text }
 	if f.flows() > 0 {
@@ -188,11 +195,16 @@ func (v *liveView) drawCache(c *canvas, f *figures, w *watchFacts) {
 	if v.w < 116 {
 		meter = 6
 	}
-	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", v.cachedText(f, w), grouped(f.cacheLimit)))
-	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
-	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", grouped(f.cachedBytes>>20), grouped(f.byteLimit>>20)))
-	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.put(th.text, "   "+v.threadsText(w)+"   "+v.asideText(w))
+	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(grouped)))
+	if f.cacheLimit > 0 {
+		c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
+		c.put(th.text, shareText(f.cached, f.cacheLimit))
+	}
+	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
+		c.put(th.dim, " ("+w.caches.count.madeUp()+")")
+	}
+	c.put(th.text, fmt.Sprintf("   %s / %s MiB   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), w.threads))
+	c.put(th.text, "   "+v.asideText(w))
 	c.end()
 }
 
@@ -201,15 +213,12 @@ func (v *liveView) cachedText(f *figures, w *watchFacts) string {
 	return atLeast(len(w.silent) > 0) + grouped(f.cached)
 }
 
-func (v *liveView) threadsText(w *watchFacts) string {
-	l := &w.own
-	switch {
-	case l.ThreadsMax == 0:
-		return "threads " + unknown
-	case l.ThreadsMin == l.ThreadsMax || l.ThreadsMin == 0:
-		return fmt.Sprintf("threads %d each", l.ThreadsMax)
+// shareText is a share in percent, after a blank; nothing where there is no whole.
+func shareText(part, whole int64) string {
+	if whole <= 0 {
+		return ""
 	}
-	return fmt.Sprintf("threads %d–%d each", l.ThreadsMin, l.ThreadsMax)
+	return " " + percent(float64(part), float64(whole))
 }
 
 // movedText says when queues last went to other members.

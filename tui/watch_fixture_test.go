@@ -21,11 +21,12 @@ func fixtureLive(back int) inspect.Live {
 		q.CachedMin -= int64(back) * 290
 		q.CachedMax -= int64(back) * 290
 	}
-	l := inspect.Live{Group: s.Group, At: s.At, Limits: inspect.LiveLimits{Count: 1000, SizeMiB: 100, Span: 2000, ThreadsMin: 20, ThreadsMax: 20, BatchSize: 1, PullBatchSize: 32}}
+	l := inspect.Live{Group: s.Group, At: s.At}
 	l.Members = inspect.Members{Group: s.Group, At: s.At, Kind: inspect.KindPush, Type: 2, Model: 1, From: 1}
 	infos := map[string]*protocol.ConsumerRunningInfo{}
 	for i, id := range []string{memberA, memberB, memberC} {
-		infos[id] = &protocol.ConsumerRunningInfo{MQTable: map[engine.MessageQueue]protocol.ProcessQueueInfo{},
+		infos[id] = &protocol.ConsumerRunningInfo{Properties: map[string]string{"pullThresholdForQueue": "1000", "pullThresholdSizeForQueue": "100",
+			"consumeConcurrentlyMaxSpan": "2000", "consumeThreadMin": "20", "consumeThreadMax": "20"}, MQTable: map[engine.MessageQueue]protocol.ProcessQueueInfo{},
 			StatusTable: map[string]protocol.ConsumeStatus{"orders-paid": {PullRT: 3.1, PullTPS: 1604 - float64(back*7%40), ConsumeRT: 3 + 19*float64(i), ConsumeOKTPS: 1552, ConsumeFailedTPS: 6}}}
 		l.Members.Members = append(l.Members.Members, inspect.Member{ClientID: id, Addresses: []string{fmt.Sprintf("10.0.4.2%d:5190%d", i+1, i)}, Language: "JAVA", Version: "V5_3_3",
 			Brokers: []string{"broker-a", "broker-b"}, Info: infos[id], InfoAt: s.At})
@@ -45,7 +46,7 @@ func fixtureLive(back int) inspect.Live {
 		} else if q.Owner != memberA {
 			info.CachedMsgCount, info.CachedMsgMinOffset, info.CachedMsgMaxOffset = int32(10+i), q.CommittedOffset, q.CommittedOffset+int64(9+i)
 		}
-		x.Info = &info
+		x.Info, x.Limits = &info, l.Members.Members[0].Limits()
 		infos[q.Owner].MQTable[q.MessageQueue] = info
 		l.Topics[0].Expected[q.Owner] = append(l.Topics[0].Expected[q.Owner], q.MessageQueue)
 		l.Queues = append(l.Queues, x)
@@ -128,9 +129,10 @@ func lives(n int) []inspect.Live {
 }
 
 var orderlyLimits = func(l *inspect.Live) {
-	l.Limits.Orderly = true
+	l.Orderly = true
 	for i := range l.Queues {
 		q := &l.Queues[i]
+		q.Orderly = true
 		info := *q.Info
 		info.Locked, info.LastLockTimestamp = i != 3, l.At.Add(-time.Duration(i*3)*time.Second).UnixMilli()
 		q.Info = &info

@@ -57,6 +57,8 @@ type queuePast struct {
 	flowAt    time.Time
 	flowMost  int64
 	locked    bool
+	pulled    int64 // the end of what the owner has pulled, as far as it was seen
+	upTo      int64 // what the owner has committed
 	committed int64
 	commitAt  time.Time // since when the commit stands there, with lag
 	still     bool      // told of
@@ -237,6 +239,8 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 		at := engine.At{Time: l.At, MQ: q.MessageQueue}
 		x := queuePast{owner: q.Owner, known: live.OwnersWhy.Kind == inspect.ReasonNone, state: q.State, stateAt: q.StateSince,
 			flow: q.Flow, flowAt: q.FlowSince, locked: q.Locked && q.Own, committed: known(live.Committed)}
+		x.pulled, _ = p.pulledUpTo(live)
+		x.upTo = committedUpTo(live)
 		if !x.known && q.Owner == "" { // nobody says who has it now
 			x.owner = was.owner
 		}
@@ -245,7 +249,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 			moved++
 		}
 		events = append(events, flowSeen(at, q, &was, &x)...)
-		if ok && l.Limits.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
+		if ok && live.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
 			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
 		}
 		events = append(events, x.commitStill(at, q, &was, ok)...)
@@ -292,6 +296,26 @@ func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, was *queu
 		events = append(events, commitMoves{At: at, Offset: x.committed, AfterMS: at.Time.Sub(was.commitAt).Milliseconds()})
 	}
 	return events
+}
+
+// pulledUpTo is the end of what a queue's holder has pulled: as the broker tells (5.x
+// does), else at least behind the newest message that it had cached since it has the
+// queue.
+func (p *watchPast) pulledUpTo(q *inspect.LiveQueue) (end int64, atLeast bool) {
+	end = committedUpTo(q)
+	if q.Info != nil && q.Info.CachedMsgCount > 0 {
+		end = max(end, q.Info.CachedMsgMaxOffset+1)
+	}
+	if q.Info != nil && q.Info.TransactionMsgCount > 0 {
+		end = max(end, q.Info.TransactionMsgMaxOffset+1)
+	}
+	if q.Pulled.Known {
+		return max(end, q.Pulled.Value), false
+	}
+	if was, ok := p.queues[q.MessageQueue]; ok && was.owner == q.Owner && was.upTo <= committedUpTo(q) { // not gone back
+		end = max(end, was.pulled)
+	}
+	return end, true
 }
 
 // standing is how long a queue's commit has stood still with lag; zero when it moves.

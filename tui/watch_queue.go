@@ -84,7 +84,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		{"broker has", fmt.Sprintf("%s … %s, asked %s at its %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now), role(q.BrokerID))},
 		{"next", v.watchNext(q, w)},
 	}
-	if w.inflight.Known {
+	if w.inflight.Known && !q.Own {
 		facts = append(facts, fact{"in flight", grouped(w.inflight.Value) + " handed out by the broker and not committed"})
 	}
 	if w.pop {
@@ -96,31 +96,33 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if !q.Own {
 		return append(facts, fact{"inside", "what its holder caches is not known: " + strings.Trim(v.insideWhy(s, q, w), "()")})
 	}
-	limit := s.Limits
-	span := fmt.Sprintf("%s of %s", grouped(q.Span), limitText(limit.Span))
-	if s.Orderly {
-		span = grouped(q.Span) + " (no limit when orderly)"
-	}
+	span := "none, nothing is cached"
 	if q.CachedMin != engine.Unknown {
-		span += fmt.Sprintf(", %s … %s", offset(q.CachedMin), offset(q.CachedMax))
-		if q.CachedDone > 0 {
-			span += fmt.Sprintf(" (%s in between done, or not for it)", grouped(q.CachedDone))
-		}
+		span = fmt.Sprintf("%s from the first to the last cached, %s … %s", grouped(q.Span), offset(q.CachedMin), offset(q.CachedMax))
+	}
+	if w.orderly {
+		span += ", no limit when orderly"
+	} else {
+		span += ", limit " + limitText(w.limits.Span)
 	}
 	flow := "no limit hit when asked"
-	if q.Flow != core.FlowNone {
+	switch {
+	case q.Flow != core.FlowNone:
 		flow = fmt.Sprintf("%s since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), v.when(q.FlowSince))
+	case !w.limits.Count.Known():
+		flow = unknown + because(SafeText(w.limits.Count.Why.Text))
 	}
 	facts = append(facts,
-		fact{"cached", fmt.Sprintf("%s of %s messages", grouped(q.CachedCount), limitText(limit.Count))},
-		fact{"size", fmt.Sprintf("%s of %s MiB, in whole MiB as members tell it", grouped(w.sizeMiB), limitText(limit.SizeMiB))},
+		fact{"in flight", inFlightText(q, w)},
+		fact{"cached", fmt.Sprintf("%s messages, limit %s", grouped(q.CachedCount), limitText(w.limits.Count))},
+		fact{"size", fmt.Sprintf("%s MiB, in whole MiB as members tell it, limit %s", grouped(w.sizeMiB), limitText(w.limits.SizeMiB))},
 		fact{"span", span},
 		fact{"flow", flow},
 		fact{"pull", "last " + ago(q.LastPull, now)},
 		fact{"consume", "last " + ago(q.LastConsume, now)},
 		fact{"read from", "master or slave, its holder does not tell which"},
 	)
-	if s.Orderly {
+	if w.orderly {
 		lock := "not held"
 		if q.Locked {
 			lock = "held, renewed " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without"
@@ -133,11 +135,16 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	return facts
 }
 
-func limitText(n int64) string {
-	if n <= 0 {
-		return unknown
+// inFlightText says what a watched queue's holder has pulled and not committed.
+func inFlightText(q *engine.QueueSnapshot, w *watchedQueue) string {
+	text := numberText(w.inFlight) + " pulled and not committed"
+	if todo := q.CachedCount + q.Consuming; w.inFlight.Value > 0 {
+		text += fmt.Sprintf(": %s not done, %s done and waiting, or not for it", grouped(todo), grouped(q.CachedDone))
 	}
-	return grouped(n)
+	if w.inFlight.AtLeast {
+		text += " (this broker does not tell how far it was pulled)"
+	}
+	return text
 }
 
 // insideWhy says why a queue's cache is not known.

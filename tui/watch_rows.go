@@ -112,6 +112,8 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 		return word + " locked " + age(w.lockAge), th.good
 	case q.State == engine.QueueIdle:
 		return word, th.text
+	case q.State == engine.QueueRun && q.CachedCount > 0 && !w.limits.Count.Known():
+		return word + ", flow " + unknown, th.text // it may be held back: nobody says by how much
 	}
 	return words(word, q.Detail), th.good
 }

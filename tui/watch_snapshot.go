@@ -20,10 +20,8 @@ const deadPull = 45 * time.Second
 func watchSnapshot(l *inspect.Live, before *watchPast) *engine.Snapshot {
 	s := &engine.Snapshot{
 		At: l.At, Started: before.began, State: engine.Running, Group: l.Group,
-		Model: l.Members.Model, Orderly: l.Limits.Orderly, From: l.Members.From,
+		Model: l.Members.Model, Orderly: l.Orderly, From: l.Members.From,
 		RebalanceSeq: before.passes, LastRebalance: before.lastMove, Totals: before.totals(),
-		Limits:  core.Limits{Count: l.Limits.Count, SizeMiB: l.Limits.SizeMiB, Span: l.Limits.Span},
-		Threads: l.Limits.ThreadsMax,
 	}
 	for i := range l.Topics {
 		t := &l.Topics[i]
@@ -95,14 +93,14 @@ func watchQueue(l *inspect.Live, q *inspect.LiveQueue, before *watchPast) engine
 	case !q.Lag.Known:
 		s.CommittedOffset = engine.Unknown
 	}
-	watchInside(l, q, &s)
+	watchInside(q, &s, before)
 	s.State, s.Detail = watchState(l, q, &s)
 	before.sinceWhen(&s)
 	return s
 }
 
 // watchInside takes over what the holder says of its ProcessQueue.
-func watchInside(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) {
+func watchInside(q *inspect.LiveQueue, s *engine.QueueSnapshot, before *watchPast) {
 	info := q.Info
 	if info == nil {
 		return
@@ -112,24 +110,44 @@ func watchInside(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot)
 	if s.CachedCount > 0 {
 		s.CachedMin, s.CachedMax = info.CachedMsgMinOffset, info.CachedMsgMaxOffset
 		s.Span = max(s.CachedMax-s.CachedMin, 0)
-		// What lies between and is not cached is done, or another tag's.
-		s.CachedDone = max(s.Span+1-s.CachedCount, 0)
 	}
 	s.Locked, s.LockedAt = info.Locked, millis(info.LastLockTimestamp)
 	s.LastPull, s.LastConsume = millis(info.LastPullTimestamp), millis(info.LastConsumeTimestamp)
 	s.Consuming, s.ConsumingMin, s.ConsumingMax = int64(info.TransactionMsgCount), info.TransactionMsgMinOffset, info.TransactionMsgMaxOffset
-	s.Flow, s.FlowValue, s.FlowLimit = watchFlow(&l.Limits, s, int64(info.CachedMsgSizeInMiB))
+	// What is in flight and not cached is done, or another tag's.
+	pulled, _ := before.pulledUpTo(q)
+	s.CachedDone = max(pulled-committedUpTo(q)-s.CachedCount-s.Consuming, 0)
+	s.Flow, s.FlowValue, s.FlowLimit = watchFlow(q, s)
 }
 
-// watchFlow is the limit that stops the pulling, by the client's own rule.
-func watchFlow(limits *inspect.LiveLimits, s *engine.QueueSnapshot, sizeMiB int64) (cause engine.FlowCause, value, limit int64) {
+// committedUpTo is how far a queue's holder has committed: by its own word, which is
+// ahead of the broker's until it sends the offset, every 5 s.
+func committedUpTo(q *inspect.LiveQueue) int64 {
+	n := int64(0)
+	if q.Committed.Known {
+		n = q.Committed.Value
+	}
+	if q.Info != nil {
+		n = max(n, q.Info.CommitOffset)
+		if q.Info.CachedMsgCount > 0 && n == 0 { // nothing is committed yet
+			n = q.Info.CachedMsgMinOffset
+		}
+	}
+	return n
+}
+
+// watchFlow is the limit that stops the pulling, by the rule of the queue's holder and
+// by the limits that it reports: those of another member are not its own, and a default
+// may have been changed.
+func watchFlow(q *inspect.LiveQueue, s *engine.QueueSnapshot) (cause engine.FlowCause, value, limit int64) {
+	limits, sizeMiB := &q.Limits, int64(q.Info.CachedMsgSizeInMiB)
 	switch {
-	case limits.Count > 0 && s.CachedCount > limits.Count:
-		return core.FlowCount, s.CachedCount, limits.Count
-	case limits.SizeMiB > 0 && sizeMiB > limits.SizeMiB:
-		return core.FlowSize, sizeMiB, limits.SizeMiB
-	case !limits.Orderly && limits.Span > 0 && s.Span > limits.Span:
-		return core.FlowSpan, s.Span, limits.Span
+	case limits.Count.Known() && s.CachedCount > limits.Count.Value:
+		return core.FlowCount, s.CachedCount, limits.Count.Value
+	case limits.SizeMiB.Known() && sizeMiB > limits.SizeMiB.Value:
+		return core.FlowSize, sizeMiB, limits.SizeMiB.Value
+	case !q.Orderly && limits.Span.Known() && s.Span > limits.Span.Value:
+		return core.FlowSpan, s.Span, limits.Span.Value
 	}
 	return core.FlowNone, 0, 0
 }
@@ -146,9 +164,9 @@ func watchState(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) 
 		return engine.QueueDropping, ""
 	case s.Flow != core.FlowNone:
 		return engine.QueueFlow, flowText(s.Flow, s.FlowValue, s.FlowLimit)
-	case l.Limits.Orderly && !info.Locked:
+	case q.Orderly && !info.Locked:
 		return engine.QueueUnlocked, "its member has not got the broker's lock"
-	case l.Limits.Orderly && l.At.Sub(s.LockedAt) > core.LockMaxLive:
+	case q.Orderly && l.At.Sub(s.LockedAt) > core.LockMaxLive:
 		return engine.QueueUnlocked, "lock not renewed for " + since(s.LockedAt, l.At)
 	}
 	if lag, ok := s.Lag(); ok && lag <= 0 && s.CachedCount == 0 {

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
 )
 
 var watchSilent = inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "no answer to 307 within 3s"}
@@ -90,7 +91,7 @@ func inTrouble() []inspect.Live {
 		l.Queues[12].Committed, l.Queues[12].Lag = inspect.Unknown(inspect.Reason{Kind: inspect.ReasonNoCommit}), inspect.Exact(17_926_331-11_000_000)
 		l.Queues[14].Lag, l.Queues[14].Max = inspect.Unknown(watchSilent), inspect.Unknown(watchSilent)
 		l.Topics[0].Strategy, l.Topics[0].Differ = "", []string{"10.0.4.22@6023#1 holds broker-a/6, AVG gives it to 10.0.4.21@7181#1"}
-		l.Limits.Differ = []string{"pullThresholdForQueue"}
+		l.LimitsDiffer = []string{"pullThresholdForQueue"}
 		l.Problems = []inspect.Problem{{What: "offsets", Where: "broker-c", Why: watchSilent}}
 		if i%4 > 1 {
 			leave(l, memberC)
@@ -102,7 +103,7 @@ func inTrouble() []inspect.Live {
 func offlineLive() inspect.Live {
 	l := fixtureLive(0)
 	none := inspect.Reason{Kind: inspect.ReasonOffline}
-	l.Members.Members, l.Lag.Members, l.Lag.State, l.Limits = nil, inspect.Exact(0), "offline", inspect.LiveLimits{}
+	l.Members.Members, l.Lag.Members, l.Lag.State = nil, inspect.Exact(0), "offline"
 	l.Members.Kind, l.Members.Model = inspect.KindUnknown, 0
 	l.Topics[0].Strategy, l.Topics[0].Expected = "", nil
 	for i := range l.Queues {
@@ -383,15 +384,17 @@ func TestFlowIsJudgedAsTheClientDoes(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			limits := inspect.LiveLimits{Count: 1000, SizeMiB: 100, Span: 2000, Orderly: tt.orderly}
-			got, _, _ := watchFlow(&limits, &engine.QueueSnapshot{CachedCount: tt.count, Span: tt.span}, tt.mib)
+			q := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{CachedMsgSizeInMiB: int32(tt.mib)}, Orderly: tt.orderly,
+				Limits: inspect.MemberLimits{Count: inspect.Limit{Value: 1000}, SizeMiB: inspect.Limit{Value: 100}, Span: inspect.Limit{Value: 2000}}}
+			got, _, _ := watchFlow(&q, &engine.QueueSnapshot{CachedCount: tt.count, Span: tt.span})
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}
-	if got, _, _ := watchFlow(&inspect.LiveLimits{}, &engine.QueueSnapshot{CachedCount: 1 << 20}, 0); got != core.FlowNone {
-		t.Errorf("without limits told: %v", got)
+	byDefault := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{}, Limits: inspect.MemberLimits{Count: inspect.Limit{Default: 1024}}}
+	if got, _, _ := watchFlow(&byDefault, &engine.QueueSnapshot{CachedCount: 1 << 20}); got != core.FlowNone {
+		t.Errorf("by a default that may have been changed: %v", got)
 	}
 }
 
@@ -415,7 +418,7 @@ func TestAStoppedGroupHasNoUnknownFigures(t *testing.T) {
 		give(&l, id, "")
 		leave(&l, id)
 	}
-	l.Lag.State, l.Members.Model, l.Members.Kind, l.Limits = "offline", 0, inspect.KindUnknown, inspect.LiveLimits{}
+	l.Lag.State, l.Members.Model, l.Members.Kind = "offline", 0, inspect.KindUnknown
 	for _, size := range [][2]int{{80, 24}, {120, 36}} {
 		d := watching(t, size[0], size[1], defaultOptions(), l)
 		d.see("no member").see("(nobody").see("pull").miss("model ?").miss("?/s").miss("/ 0 msgs").miss("cache 0/0").miss("threads ?").miss("flow ?")

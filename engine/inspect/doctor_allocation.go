@@ -253,7 +253,7 @@ func intersect(a, b []protocol.MessageQueue) []protocol.MessageQueue {
 
 // orderly reports whether any member takes the brokers' locks.
 func (v *visit) orderly() bool {
-	return v.last.Limits.Orderly || len(v.membersBy("PROP_CONSUMEORDERLY")["true"]) > 0
+	return v.last.Orderly || len(v.membersBy("PROP_CONSUMEORDERLY")["true"]) > 0
 }
 
 func (v *visit) judgeShared(t *topicAllocation) {

@@ -14,7 +14,7 @@ func crowded(members, queues int) Facts {
 	f := Facts{Group: "g"}
 	for i := range 2 {
 		at := visited.Add(time.Duration(i-1) * doctorInterval)
-		l := Live{Group: "g", At: at, Limits: LiveLimits{Count: 1000, SizeMiB: 100, Span: 2000}}
+		l := Live{Group: "g", At: at}
 		l.Members = Members{Group: "g", At: at, Kind: KindPush, Type: protocol.ConsumePassively, Model: protocol.Clustering}
 		l.Lag = GroupLag{Group: "g", At: at, State: StateOnline, Model: protocol.Clustering, Members: Exact(int64(members)), Lag: Exact(0), RetryLag: Exact(0), DeadLetters: Exact(0)}
 		hold := make([][]protocol.MessageQueue, members)

@@ -17,7 +17,7 @@ func healthy() *Facts {
 	f := &Facts{Group: "g"}
 	for i := range 2 {
 		at := visited.Add(time.Duration(i-1) * doctorInterval)
-		l := Live{Group: "g", At: at, Limits: LiveLimits{Count: 1000, SizeMiB: 100, Span: 2000}}
+		l := Live{Group: "g", At: at}
 		l.Members = Members{Group: "g", At: at, Kind: KindPush, Type: protocol.ConsumePassively, Model: protocol.Clustering}
 		l.Lag = GroupLag{Group: "g", At: at, State: StateOnline, Model: protocol.Clustering, Pause: Pause{Of: 1}, Members: Exact(2), Lag: Exact(0), RetryLag: Exact(0), DeadLetters: Exact(0)}
 		for id := range int32(4) {

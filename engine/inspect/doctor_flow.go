@@ -20,7 +20,6 @@ const throttledFor = 2 * time.Minute
 // throttle is one of the limits that stop a member from pulling.
 type throttle struct {
 	code, property, name string
-	otherwise            int64 // Java's default
 	// hits reports whether the limit stops the queue about now, and the figure to
 	// show. A throttled queue is pulled again as soon as it is one below its limit, so
 	// what is found between two pulls lies within a batch of it. An empty one is not
@@ -30,13 +29,13 @@ type throttle struct {
 }
 
 var throttles = []throttle{
-	{CodeThrottledByCount, "pullThresholdForQueue", "count", 1000, func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
+	{CodeThrottledByCount, countLimit, "count", func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
 		return cached(q), cached(q) > max(limit-batch, 0)
 	}, "The backlog sits in the members: their listeners are slower than what comes in. More members (while there are queues), more threads, or a faster listener; a larger limit only costs memory."},
-	{CodeThrottledBySize, "pullThresholdSizeForQueue", "size", 100, func(q *protocol.ProcessQueueInfo, limit, _ int64) (int64, bool) {
+	{CodeThrottledBySize, sizeLimit, "size", func(q *protocol.ProcessQueueInfo, limit, _ int64) (int64, bool) {
 		return int64(q.CachedMsgSizeInMiB), int64(q.CachedMsgSizeInMiB) >= limit
 	}, "Large messages fill the members' caches: listeners are slower than what comes in. Make them faster, or put the bodies elsewhere."},
-	{CodeThrottledBySpan, "consumeConcurrentlyMaxSpan", "span", 2000, func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
+	{CodeThrottledBySpan, spanLimit, "span", func(q *protocol.ProcessQueueInfo, limit, batch int64) (int64, bool) {
 		span := q.CachedMsgMaxOffset - q.CachedMsgMinOffset
 		return span, q.CachedMsgCount > 0 && span > max(limit-batch, 0)
 	}, "One message at the beginning takes long, and all behind it wait for its commit: find out what its listener does, eyeq message get shows the message."},
@@ -60,10 +59,14 @@ func judgeThrottling(v *visit) {
 		for i := range v.last.Members.Members {
 			m := &v.last.Members.Members[i]
 			before := v.before[m.ClientID]
-			if m.Info == nil || before == nil || before.Info == nil || t.name == "span" && m.Info.Properties["PROP_CONSUMEORDERLY"] == "true" {
+			if m.Info == nil || before == nil || before.Info == nil || t.name == "span" && m.orderly() {
 				continue
 			}
-			limit, batch := settingOf(m, t.property, t.otherwise), settingOf(m, "pullBatchSize", 32)
+			own, batch := m.limit(t.property), settingOf(m, "pullBatchSize", 32)
+			limit, whose := own.Likely(), ""
+			if !own.Known() {
+				whose = ", the default of its client, which does not report its own"
+			}
 			for _, mq := range sortedQueues(m.Info.MQTable) {
 				q, was := m.Info.MQTable[mq], before.Info.MQTable[mq]
 				value, hit := t.hits(&q, limit, batch)
@@ -76,7 +79,7 @@ func judgeThrottling(v *visit) {
 					continue
 				}
 				waited = max(waited, v.waits(row))
-				lines = append(lines, fmt.Sprintf("%v at %s: %s %s of %s, lag %s, next message stored %s ago", mq, m.ClientID, t.name, Grouped(value), Grouped(limit), numberText(row.Lag), Span(v.waits(row))))
+				lines = append(lines, fmt.Sprintf("%v at %s: %s %s of %s%s, lag %s, next message stored %s ago", mq, m.ClientID, t.name, Grouped(value), Grouped(limit), whose, numberText(row.Lag), Span(v.waits(row))))
 			}
 		}
 		if len(lines) == 0 {
@@ -137,7 +140,7 @@ func (v *visit) slowText(m *Member) string {
 			lag += max(row.Lag.Value, 0)
 		}
 	}
-	if m.Info.Properties["PROP_CONSUMEORDERLY"] == "true" {
+	if m.orderly() {
 		threads = min(threads, queues) // one listener a queue at a time
 	}
 	if threads <= 0 || lag < slowLag {

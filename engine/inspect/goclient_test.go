@@ -73,7 +73,7 @@ func TestCommitBeforeTheFirstMessage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if q := &l.Queues[0]; q.Committed != inspect.Exact(-1) || q.Expired != 0 || q.Max.Value == 0 || q.Lag != q.Max {
+		if q := &l.Queues[0]; q.Committed.Known || q.Committed.Why.Kind != inspect.ReasonNoCommit || q.Expired != 0 || q.Max.Value == 0 || q.Lag != q.Max {
 			t.Errorf("committed %+v, expired %d, lag %+v of %+v; want -1, 0, and all of it", q.Committed, q.Expired, q.Lag, q.Max)
 		}
 	})

@@ -217,6 +217,9 @@ type LiveQueue struct {
 	Owner    string                     // the one that holds it; "" when nobody is known to
 	Info     *protocol.ProcessQueueInfo // the owner's; nil when it does not say
 	InfoAt   time.Time
+	// The owner's, by which alone its queues are judged.
+	Limits   MemberLimits
+	Orderly  bool // it takes the brokers' locks
 	BrokerID int64
 	// Popped is what the member says that popped last; nil unless one does.
 	Popped *protocol.PopProcessQueueInfo
@@ -245,17 +248,8 @@ type Live struct {
 	Lag      GroupLag
 	Topics   []LiveTopic
 	Queues   []LiveQueue // sorted as in Lag
-	Limits   LiveLimits
+	Orderly  bool        // a member takes the brokers' locks
 	Problems []Problem
-}
-
-// LiveLimits are the members' own flow-control limits (their running info's
-// properties); zero: not said.
-type LiveLimits struct {
-	Count, SizeMiB, Span     int64
-	TopicCount, TopicSizeMiB int64
-	ThreadsMin, ThreadsMax   int
-	BatchSize, PullBatchSize int
-	Orderly                  bool
-	Differ                   []string // names of properties in which members differ
+	// LimitsDiffer names the properties that bound members and in which they differ.
+	LimitsDiffer []string
 }

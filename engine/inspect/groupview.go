@@ -305,7 +305,7 @@ func (v *groupView) committed(ctx context.Context, a *said, mq protocol.MessageQ
 	switch {
 	case v.members.Model == protocol.Broadcasting:
 		return Unknown(Reason{Kind: ReasonBroadcasting})
-	case !listed:
+	case !listed, w.ConsumerOffset < 0: // Go clients commit -1 at first
 		return none
 	case w.ConsumerOffset != 0 || w.LastTimestamp > 0:
 		return Exact(w.ConsumerOffset)
@@ -314,7 +314,7 @@ func (v *groupView) committed(ctx context.Context, a *said, mq protocol.MessageQ
 	if err != nil {
 		return Unknown(ReasonOf(err))
 	}
-	if offset, ok := all.of(v.group, mq); ok {
+	if offset, ok := all.of(v.group, mq); ok && offset >= 0 {
 		return Exact(offset)
 	}
 	return none
@@ -332,7 +332,7 @@ func (q *QueueLag) count(model protocol.MessageModel) {
 		if q.Committed.Known {
 			from = q.Committed.Value
 			if q.Min.Known && q.Min.Value > from {
-				q.Expired, from = q.Min.Value-max(from, 0), q.Min.Value // Go clients commit -1 at first
+				q.Expired, from = q.Min.Value-from, q.Min.Value
 			}
 		} else if !q.Min.Known {
 			q.Lag = Unknown(q.Min.Why)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"eyeq/engine/core"
@@ -21,7 +20,8 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 	v.hear(ctx)
 	v.age(ctx)
 	v.expire(ctx)
-	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), Limits: limitsOf(v.members.Members)}
+	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), LimitsDiffer: limitsDiffer(v.members.Members)}
+	l.Orderly = slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.orderly() })
 	l.Problems = l.Lag.Problems
 	l.Topics = v.liveTopics()
 	expected := map[protocol.MessageQueue]string{}
@@ -62,6 +62,7 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 		}
 		if live.Info == nil || info.LastPullTimestamp > live.Info.LastPullTimestamp {
 			live.Owner, live.Info, live.InfoAt = m.ClientID, &info, m.InfoAt
+			live.Limits, live.Orderly = m.Limits(), m.orderly()
 		}
 	}
 	return live
@@ -166,52 +167,4 @@ func queueNames(queues []protocol.MessageQueue) string {
 		names[i] = mq.Short()
 	}
 	return strings.Join(names, ", ")
-}
-
-// The properties by which Java members name their limits, and the fields that they fill.
-func (l *LiveLimits) fields() map[string]func(n int64) {
-	return map[string]func(n int64){
-		"pullThresholdForQueue":      func(n int64) { l.Count = n },
-		"pullThresholdSizeForQueue":  func(n int64) { l.SizeMiB = n },
-		"consumeConcurrentlyMaxSpan": func(n int64) { l.Span = n },
-		"pullThresholdForTopic":      func(n int64) { l.TopicCount = max(n, 0) },
-		"pullThresholdSizeForTopic":  func(n int64) { l.TopicSizeMiB = max(n, 0) },
-		"consumeThreadMin":           func(n int64) { l.ThreadsMin = int(n) },
-		"consumeThreadMax":           func(n int64) { l.ThreadsMax = int(n) },
-		"consumeMessageBatchMaxSize": func(n int64) { l.BatchSize = int(n) },
-		"pullBatchSize":              func(n int64) { l.PullBatchSize = int(n) },
-	}
-}
-
-// limitsOf reads the limits in the members' properties: those of the first that says
-// them, and which of them differ.
-func limitsOf(members []Member) LiveLimits {
-	var l LiveLimits
-	fields := l.fields()
-	seen := map[string]string{}
-	for i := range members {
-		if members[i].Info == nil {
-			continue
-		}
-		for name, value := range members[i].Info.Properties {
-			set := fields[name]
-			if set == nil && name != "PROP_CONSUMEORDERLY" {
-				continue
-			}
-			if before, ok := seen[name]; ok {
-				if before != value {
-					l.Differ = addOnce(l.Differ, name)
-				}
-				continue
-			}
-			seen[name] = value
-			if set == nil {
-				l.Orderly = value == "true"
-			} else if n, err := strconv.ParseInt(value, 10, 64); err == nil {
-				set(n)
-			}
-		}
-	}
-	slices.Sort(l.Differ)
-	return l
 }
