@@ -37,7 +37,7 @@ func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 	if !msg.next {
 		return true, nil
 	}
-	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines), a.pollWatched()}
+	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines), a.pollWatched(), a.pollTold()}
 	for i := range a.streams {
 		cmds = append(cmds, a.listen(i))
 	}

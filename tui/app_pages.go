@@ -185,6 +185,9 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 			a.onWatch(msg)
 			return true, nil
 		}
+		if msg.kind == askMembers && a.onTold(msg) {
+			return true, nil
+		}
 		a.env.known.learn(msg)
 		for v, p := range a.pages {
 			if p != nil {

@@ -17,6 +17,8 @@ type scene struct {
 	brokers          shortener
 	topics           int         // that have queues
 	watch            *watchFacts // of a group that other processes consume; nil: an engine's
+	told             *toldFacts  // who holds what, by the members' word; nil: it is computed
+	toldWhy          string      // why the members have not said
 }
 
 // queue finds a queue by its true name.

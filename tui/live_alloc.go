@@ -92,7 +92,11 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		return v.watchAllocDetails(t, nth)
 	}
 	if v.w < 86 {
-		text := strings.TrimSpace(fmt.Sprintf("%s %dq/%dm", s.Strategy, t.Queues, len(t.Members)))
+		by := s.Strategy
+		if s.told == nil && by != "" && !isBroadcast(s) && len(t.Members) > 1 {
+			by += " computed"
+		}
+		text := strings.TrimSpace(fmt.Sprintf("%s %dq/%dm", by, t.Queues, len(t.Members)))
 		if len(s.Topics) > 1 {
 			text = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics)) + text
 		}
@@ -101,7 +105,7 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		}
 		return text
 	}
-	text := fmt.Sprintf("by %s · %s / %s", s.Strategy, plural(t.Queues, "queue"), plural(len(t.Members), "member"))
+	text := fmt.Sprintf("%s · %s / %s", s.by(), plural(t.Queues, "queue"), plural(len(t.Members), "member"))
 	if isBroadcast(s) {
 		text = fmt.Sprintf("broadcasting: each member has all %s", plural(t.Queues, "queue"))
 	}
@@ -209,7 +213,11 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, gr
 	switch {
 	case v.pic.scene.watch != nil && m.Unknown:
 	case m.Unknown:
-		c.put(th.dim, "its own list: "+v.pic.scene.Strategy)
+		text := "its own list: " + v.pic.scene.Strategy
+		if v.pic.scene.told != nil {
+			text = warning.sign() + " does not say what it holds"
+		}
+		c.put(th.dim, text)
 	case v.plan.grid:
 		c.to(v.gridX(t))
 		own := make(map[engine.MessageQueue]bool, len(m.Queues))
@@ -359,6 +367,9 @@ func (v *liveView) drawAllocLine(c *canvas) {
 			}
 		}
 		by := "by " + orUnknown(v.pic.scene.Strategy)
+		if v.pic.scene.watch == nil {
+			by = v.pic.scene.by()
+		}
 		if isBroadcast(v.pic.scene) {
 			by = "each all"
 		}

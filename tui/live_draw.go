@@ -183,11 +183,23 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	if ok {
 		cells[colLag].Text = grouped(lag)
 	}
+	switch s.ownersFinding(n) {
+	case "UNOWNED":
+		cells[colOwn] = table.Cell{Text: none, Style: base}
+	case "TWO OWNERS":
+		letters := make([]string, len(s.told.owners[n]))
+		for i, id := range s.told.owners[n] {
+			letters[i] = orUnknown(s.letters[id])
+		}
+		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+	}
 	word, st := v.stateText(n, layout.WidthOf(v.columns, "state"))
 	cells[colState] = table.Cell{Text: word, Style: st}
 	if !q.Own {
-		text := v.otherText(q, owner)
-		if table.Width(text) > bar {
+		text := v.otherText(n, owner)
+		if table.Width(text) > bar && s.told == nil {
+			text = "(" + owner + "?)"
+		} else if table.Width(text) > bar {
 			text = "(" + owner + ")"
 		}
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
@@ -245,16 +257,19 @@ func lastWork(q *engine.QueueSnapshot) time.Time {
 	return later(q.LastConsume, q.LastPull)
 }
 
-// otherText says whose a queue is that is not ours: as the strategy computes it,
-// since nobody tells who really holds it.
-func (v *liveView) otherText(q *engine.QueueSnapshot, letter string) string {
-	switch {
+// otherText says whose a queue is that is not ours: as its holder tells, else as the
+// strategy computes it.
+func (v *liveView) otherText(n int, letter string) string {
+	s := v.pic.scene
+	switch q := &s.Queues[n]; {
+	case s.ownersFinding(n) == "UNOWNED":
+		return nobodyHolds
 	case q.Owner == "":
 		return "(owner " + unknown + ")"
-	case v.pic.scene.Strategy == "":
-		return "(" + letter + ")"
+	case s.told != nil:
+		return "(" + letter + " holds it)"
 	}
-	return "(" + letter + " by " + v.pic.scene.Strategy + ")"
+	return "(computed: " + letter + ")"
 }
 
 func center(text string, width int) string {
@@ -271,6 +286,9 @@ func (v *liveView) stateText(n, width int) (string, style) {
 	}
 	th, q := v.env.th, &v.pic.scene.Queues[n]
 	word := q.State.String()
+	if finding := v.pic.scene.ownersFinding(n); finding != "" {
+		return findingText(finding, width), th.bad
+	}
 	switch q.State {
 	case engine.QueueOther, engine.QueueTaking, engine.QueueDropping:
 		return words(word, q.Detail), th.dim
@@ -319,6 +337,14 @@ func (v *liveView) stateText(n, width int) (string, style) {
 		return words(word, reason), th.bad
 	}
 	return words(word, q.Detail), th.bad
+}
+
+// findingText is what is wrong with a queue's owners in the room there is.
+func findingText(finding string, width int) string {
+	if finding == "TWO OWNERS" && table.Width(finding) > width {
+		return "2 OWNERS"
+	}
+	return finding
 }
 
 // heldText says how many messages wait for the operator, and what else goes on.

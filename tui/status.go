@@ -137,6 +137,11 @@ func (a *app) health() segment {
 			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
 		}
 	}
+	if s.told != nil {
+		if text, sev := s.told.wrong(); text != "" {
+			return segment{severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now))}
+		}
+	}
 	if s.PersistError != "" {
 		return segment{th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError)}
 	}
@@ -193,6 +198,15 @@ func (a *app) membersText() string {
 	t, _ := a.live[a.cur].shownTopic()
 	if t == nil || t.MembersAt.IsZero() {
 		return ""
+	}
+	s := a.source().scene
+	switch {
+	case s.told != nil && s.told.wrongs():
+		return "" // the left end says it
+	case s.told != nil:
+		return fmt.Sprintf(" · %s agree on allocation, told %s", plural(len(t.Members), "member"), ago(s.told.at, a.env.now))
+	case s.toldWhy != "":
+		return " · what other members hold is computed: " + s.toldWhy
 	}
 	return fmt.Sprintf(" · %s, told %s by %s", plural(len(t.Members), "member"), ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
 }

@@ -142,6 +142,7 @@ type source struct {
 	hist   *history
 	log    eventLog
 	watch  *watch   // asks for a group of other processes; nil: engine tells
+	told   *told    // asks the other members of an engine's group; nil: not yet
 	frozen *picture // what is shown instead of the newest, while frozen
 }
 
@@ -162,6 +163,7 @@ func (s *source) add(raw *engine.Snapshot) {
 		return
 	}
 	s.scene = door(raw, s.scene)
+	s.retell(raw.At)
 	s.hist.add(s.scene.Snapshot)
 }
 

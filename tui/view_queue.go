@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -224,7 +225,16 @@ func (v *queueView) when(t time.Time) string {
 }
 
 func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
+	n := s.index[v.mq]
 	switch {
+	case s.ownersFinding(n) == "TWO OWNERS":
+		names := make([]string, len(s.told.owners[n]))
+		for i, id := range s.told.owners[n] {
+			names[i] = s.letters[id] + " " + id
+		}
+		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + ago(s.told.at, v.pic.now)
+	case s.ownersFinding(n) == "UNOWNED":
+		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", ago(s.told.at, v.pic.now), s.Strategy, orUnknown(s.raw.Queues[n].Owner))
 	case q.Owner == "":
 		return unknown + ": no allocation known"
 	case q.Own && q.Owner == s.ClientID:
@@ -232,7 +242,10 @@ func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
 	case q.Own:
 		return fmt.Sprintf("held here; %s gives it to %s %s", s.Strategy, s.letters[q.Owner], q.Owner)
 	}
-	return fmt.Sprintf("%s %s, as %s computes it", s.letters[q.Owner], q.Owner, s.Strategy)
+	if s.told == nil {
+		return fmt.Sprintf("%s %s, computed by %s%s", s.letters[q.Owner], q.Owner, s.Strategy, because(s.toldWhy))
+	}
+	return fmt.Sprintf("%s %s, as it told %s", s.letters[q.Owner], q.Owner, ago(s.told.at, v.pic.now))
 }
 
 func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {

@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -13,6 +12,7 @@ import (
 // watchFacts are what the scene of a watched group knows besides its snapshot. All
 // texts are safe to print.
 type watchFacts struct {
+	holdings
 	queues []watchedQueue
 	// By topic, in the snapshot's order: the strategy that explains who holds what, and
 	// how many queues it gives to each member.
@@ -20,18 +20,14 @@ type watchFacts struct {
 	due        []map[string]int
 	caches     cacheLimits
 	threads    string
-	several    bool               // more than one member
+	several    bool // more than one member
 	rates      memberRates
 	flap       flap
 	flaps      bool
 	silent     map[string]string // safe client ids that do not tell their state, with why
-	unowned    int
-	doubled    int // queues with two owners
-	unsure     int // queues whose owner nobody tells
-	still      int // queues whose commit stands
+	still      int               // queues whose commit stands
 	paused     string
 	state      string
-	differ     []string // why members and strategy disagree; none: they agree
 	told       bool     // by at least one member
 	limits     []string // properties in which members differ
 	trouble    []string // what could not be asked
@@ -57,20 +53,20 @@ type watchedQueue struct {
 	next      string // why the age of the next message is not known
 	owners    []string
 	expected  string
-	why       string // why the owner is not known for sure
-	finding   string // in capitals, for the state column: "UNOWNED", "TWO OWNERS"
+	why       string               // why the owner is not known for sure
+	finding   string               // in capitals, for the state column: "UNOWNED", "TWO OWNERS"
 	limits    inspect.MemberLimits // its holder's
 	orderly   bool
 	// inFlight is what its holder has pulled and not committed; AtLeast: the broker does
 	// not say how far it has pulled.
 	inFlight inspect.Number
-	standing  time.Duration
-	told      bool // the holder tells what is inside
-	lockAge   time.Duration
-	pullAge   time.Duration
-	sizeMiB   int64
-	pop       bool          // members pop it: it may have several owners
-	popAge    time.Duration // since a member popped last; 0: none says
+	standing time.Duration
+	told     bool // the holder tells what is inside
+	lockAge  time.Duration
+	pullAge  time.Duration
+	sizeMiB  int64
+	pop      bool          // members pop it: it may have several owners
+	popAge   time.Duration // since a member popped last; 0: none says
 }
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
@@ -86,6 +82,7 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 	for i := range l.Members.Members {
 		if m := &l.Members.Members[i]; m.Info == nil {
 			f.silent[SafeText(m.ClientID)] = SafeText(m.Why.String())
+			f.mute++
 		} else {
 			f.told = true
 		}
@@ -191,14 +188,11 @@ func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
 		return "no member is connected", warning
 	case !f.told:
 		return "no member tells what it holds", warning
-	case f.doubled > 0:
-		return plural(f.doubled, "queue") + " with two owners", failure
-	case f.unowned > 0:
-		return plural(f.unowned, "queue") + " unowned", failure
-	case len(f.differ) > 0:
-		return "members disagree: " + strings.Join(f.differ, "; "), warning
-	case f.unsure > 0:
-		return plural(f.unsure, "queue") + " " + unknown + ", " + plural(len(f.silent), "member") + " silent", warning
+	}
+	if text, sev := f.wrong(); text != "" {
+		return text, sev
+	}
+	switch {
 	case f.unacked != nil:
 		return plural(f.members.Value, "member") + " pop: the broker gives messages to whoever asks", info
 	case s.Strategy == "":

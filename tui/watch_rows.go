@@ -76,10 +76,8 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 	switch {
 	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
 		return "broker silent", th.bad
-	case w.finding == "TWO OWNERS" && table.Width(w.finding) > width:
-		return "2 OWNERS", th.bad
 	case w.finding != "":
-		return w.finding, th.bad
+		return findingText(w.finding, width), th.bad
 	case w.standing > 0:
 		return "STANDS " + age(w.standing), th.bad
 	case q.State == engine.QueueFlow:

@@ -112,21 +112,40 @@ func (v *groupView) explain(t *LiveTopic) {
 	if len(v.members.Members) == 0 || v.members.Model == protocol.Broadcasting || t.Pop {
 		return
 	}
-	h := core.Holdings{Group: v.group, Topic: t.Topic}
+	var queues []protocol.MessageQueue
 	for i := range v.queues {
 		mq := v.queues[i].MessageQueue
 		if mq.Topic == t.Topic && !slices.ContainsFunc(v.closed, func(u UnreadableQueue) bool { return u.MessageQueue == mq }) {
-			h.Queues = append(h.Queues, v.queues[i].MessageQueue)
+			queues = append(queues, mq)
 		}
 	}
-	for i := range v.members.Members {
-		h.Holders = append(h.Holders, holder(&v.members.Members[i], t.Topic))
+	a := v.members.Allocation(t.Topic, queues)
+	t.Strategy, t.Expected, t.Differ = a.Strategy, a.Expected, a.Words
+}
+
+// TopicAllocation is who holds which queue of a topic, by the members' own word.
+type TopicAllocation struct {
+	core.Allocation
+	Words  []string                           // Differ in words
+	Owners map[protocol.MessageQueue][]string // client ids
+}
+
+// Allocation gives what the members say that they hold of a topic's queues, and the
+// strategy that explains it. It asks nobody.
+func (m *Members) Allocation(topic string, queues []protocol.MessageQueue) TopicAllocation {
+	h := core.Holdings{Group: m.Group, Topic: topic, Queues: queues}
+	for i := range m.Members {
+		h.Holders = append(h.Holders, holder(&m.Members[i], topic))
 	}
-	a := core.ExplainAllocation(h)
-	t.Strategy, t.Expected = a.Strategy, a.Expected
+	a := TopicAllocation{Allocation: core.ExplainAllocation(h), Owners: make(map[protocol.MessageQueue][]string, len(queues))}
 	for _, d := range a.Differ {
-		t.Differ = append(t.Differ, misheld(d))
+		a.Words = append(a.Words, misheld(d))
 	}
+	o := m.owners()
+	for _, mq := range queues {
+		a.Owners[mq] = o.of(mq)
+	}
+	return a
 }
 
 // holder is what a member says of a topic.

@@ -1,0 +1,230 @@
+package tui
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/engine/inspect"
+)
+
+const (
+	// toldEvery is how often the members of an own consumer's group are asked what they
+	// hold: each is asked once, through its broker.
+	toldEvery = 10 * time.Second
+	// toldSoonest is the least time between two such rounds, when the computed owners
+	// have changed.
+	toldSoonest = 2 * time.Second
+)
+
+// told asks the members of an own consumer's group what they hold. What the engine
+// knows of others is computed by its own strategy, and another member may use another.
+type told struct {
+	question
+	members  *inspect.Members               // nil: they have not answered
+	computed map[engine.MessageQueue]string // the owners when they were asked
+}
+
+func newTold(group string) *told {
+	return &told{question: question{kind: askMembers, names: []string{group}, what: "what members hold", every: toldEvery, steady: true}}
+}
+
+// computedOwners are who the engine's strategy gives each queue to.
+func computedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
+	owners := make(map[engine.MessageQueue]string, len(s.Queues))
+	for i := range s.Queues {
+		owners[s.Queues[i].MessageQueue] = s.Queues[i].Owner
+	}
+	return owners
+}
+
+// concerns reports whether there is anybody else to ask.
+func (t *told) concerns(s *engine.Snapshot) bool {
+	return s.State == engine.Running && s.Model != broadcasting &&
+		slices.ContainsFunc(s.Topics, func(t engine.TopicSnapshot) bool { return len(t.Members) > 1 })
+}
+
+// pollTold asks the members of the shown consumer's group when that is due.
+func (a *app) pollTold() tea.Cmd {
+	if a.env.o.Inspect == nil || !slices.Contains([]viewID{viewLive, viewQueue}, a.shown) || len(a.engines) == 0 || a.watchedNow() != nil {
+		return nil
+	}
+	s := a.source()
+	if s.scene == nil || s.frozen != nil {
+		return nil
+	}
+	raw := s.scene.raw
+	if s.told == nil {
+		s.told = newTold(raw.Group)
+	}
+	t := s.told
+	if t.computed != nil && a.env.now.Sub(t.began) >= toldSoonest && !maps.Equal(t.computed, computedOwners(raw)) {
+		t.hurried = true
+	}
+	if !t.concerns(raw) || !t.due(a.env.now) {
+		return nil
+	}
+	t.computed = computedOwners(raw)
+	return a.cmds.ask(a.env.o.Inspect, t.begin(a.env))
+}
+
+// onTold takes the members' word; false when the answer is somebody else's.
+func (a *app) onTold(msg answerMsg) bool {
+	for i, s := range a.sources {
+		if s.told == nil || !s.told.asking || s.told.ticket != msg.ticket {
+			continue
+		}
+		if s.told.members = nil; s.told.answer(msg, a.env.now) {
+			m := msg.raw.(inspect.Members)
+			s.told.members = &m
+		}
+		s.retell(a.env.now)
+		a.show(i)
+		return true
+	}
+	return false
+}
+
+// retell puts what members say beside what was computed; only while the latter is what
+// it was when they were asked, since a rebalance takes effect at each at its own time.
+func (s *source) retell(now time.Time) {
+	t := s.told
+	if t == nil || s.scene == nil {
+		return
+	}
+	s.scene.told, s.scene.toldWhy = nil, ""
+	switch {
+	case !t.concerns(s.scene.raw):
+	case t.tries > 0:
+		s.scene.toldWhy = t.err
+	case t.members != nil && now.Sub(t.at) <= 3*toldEvery && maps.Equal(t.computed, computedOwners(s.scene.raw)):
+		s.scene.tell(t.members, t.at)
+	}
+}
+
+// holdings say who holds what by the members' own word, and whether that is as it should
+// be. Texts are safe.
+type holdings struct {
+	doubled, unowned int // queues
+	unsure           int // queues whose owner nobody tells
+	mute             int // members that do not tell
+	differ           []string
+}
+
+// wrong is the worst that is not as it should be; "" when members agree.
+func (h *holdings) wrong() (text string, sev severity) {
+	switch {
+	case h.doubled > 0 && h.unowned > 0:
+		return plural(h.doubled, "queue") + " with two owners, " + grouped(int64(h.unowned)) + " with none", failure
+	case h.doubled > 0:
+		return plural(h.doubled, "queue") + " with two owners", failure
+	case h.unowned > 0:
+		return plural(h.unowned, "queue") + " unowned", failure
+	case len(h.differ) > 0:
+		return "members disagree: " + strings.Join(h.differ, "; "), warning
+	case h.unsure > 0:
+		return plural(h.unsure, "queue") + " " + unknown + ", " + plural(h.mute, "member") + " silent", warning
+	}
+	return "", info
+}
+
+// wrongs reports whether something is not as it should be.
+func (h *holdings) wrongs() bool {
+	text, _ := h.wrong()
+	return text != ""
+}
+
+// toldFacts are what the scene of an own consumer knows of other members.
+type toldFacts struct {
+	holdings
+	at      time.Time
+	owners  [][]string // of each queue, in the snapshot's order; safe client ids
+	finding []string   // "TWO OWNERS", "UNOWNED" or ""
+}
+
+// tell changes the scene's owners from computed to told ones.
+func (s *scene) tell(m *inspect.Members, at time.Time) {
+	f := &toldFacts{at: at, owners: make([][]string, len(s.Queues)), finding: make([]string, len(s.Queues))}
+	for i := range m.Members {
+		if m.Members[i].Info == nil {
+			f.mute++
+		}
+	}
+	snapshot := *s.Snapshot
+	snapshot.Queues, snapshot.Topics = slices.Clone(snapshot.Queues), slices.Clone(snapshot.Topics)
+	for i := range s.raw.Topics {
+		f.topic(s, &snapshot, i, m)
+	}
+	s.Snapshot, s.told = &snapshot, f
+}
+
+// topic takes what is told of one topic, the nth of the snapshot.
+func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspect.Members) {
+	topic := s.raw.Topics[nth].Topic
+	var queues []engine.MessageQueue
+	for i := range s.raw.Queues {
+		if q := &s.raw.Queues[i]; q.Topic == topic {
+			queues = append(queues, q.MessageQueue)
+		}
+	}
+	a := m.Allocation(topic, queues)
+	for _, words := range a.Words {
+		f.differ = append(f.differ, SafeText(topic+": "+words))
+	}
+	f.doubled, f.unowned, f.unsure = f.doubled+len(a.Shared), f.unowned+len(a.Unowned), f.unsure+len(a.Unsure)
+	held := map[string][]engine.MessageQueue{}
+	for _, mq := range queues {
+		i := s.index[mq]
+		f.owners[i] = cleanAll(a.Owners[mq])
+		for _, id := range f.owners[i] {
+			held[id] = append(held[id], snapshot.Queues[i].MessageQueue)
+		}
+		switch {
+		case slices.ContainsFunc(a.Shared, func(x core.SharedQueue) bool { return x.Queue == mq }):
+			f.finding[i] = "TWO OWNERS"
+		case slices.Contains(a.Unowned, mq):
+			f.finding[i] = "UNOWNED"
+		}
+		if q := &snapshot.Queues[i]; !q.Own {
+			q.Owner = ""
+			if len(f.owners[i]) > 0 {
+				q.Owner = f.owners[i][0]
+			}
+		}
+	}
+	t := &snapshot.Topics[nth]
+	t.Members = slices.Clone(t.Members)
+	for i := range t.Members {
+		x := &t.Members[i]
+		if x.Self { // the engine knows better, and sooner
+			continue
+		}
+		silent := slices.ContainsFunc(m.Members, func(y inspect.Member) bool { return SafeText(y.ClientID) == x.ClientID && y.Info == nil })
+		x.Queues, x.Unknown = held[x.ClientID], silent
+	}
+}
+
+// ownersFinding is what is wrong with the owners of a queue, by the members' word; "" when
+// nothing is, or nobody was asked.
+func (s *scene) ownersFinding(n int) string {
+	if s.told == nil {
+		return ""
+	}
+	return s.told.finding[n]
+}
+
+// by says of the shown allocation whether members tell it or this process computes it.
+func (s *scene) by() string {
+	switch {
+	case s.told == nil:
+		return "computed by " + s.Strategy
+	case s.told.doubled+s.told.unowned+len(s.told.differ) > 0:
+		return "not as " + s.Strategy + " gives"
+	}
+	return "held as " + s.Strategy + " gives"
+}
