@@ -49,7 +49,7 @@ func consumeCommand(e *env) (*consumeFlags, *cobra.Command) {
 		Use:   "consume -g GROUP -t TOPIC[:TAG1||TAG2] ...",
 		Short: "Join a group with the embedded engine: the live screen, or lines",
 		Long: `Joins a group as a member, with RocketMQ's own push consumer rules. On a terminal it shows
-the live screen; with --headless, or without a terminal, it prints one line a message
+the live screen; with --headless, or without a terminal (or with TERM=dumb), it prints one line a message
 (-o json, text or none) and a summary as the last line. A message is acknowledged after its
 line is written. The first ctrl-c leaves the group in order, the second at once.
 
@@ -260,6 +260,9 @@ func setIf[T any](f *consumeFlags, name string, to *T, value T) {
 
 func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	onScreen := !f.headless && !e.flags.plain && e.flags.output == "" && e.onTerminal()
+	if !onScreen && !f.headless && e.flags.output == "" {
+		e.sayDumb()
+	}
 	formats := []string{"json", "text", "none"}
 	if e.flags.plain {
 		formats = []string{"text", "json", "none"}

@@ -20,7 +20,7 @@ func newDemo(e *env) *cobra.Command {
 		Short: "The screen on an embedded sandbox, with everything moving",
 		Long: `Starts a name server and two brokers in memory, producers, and groups with several members, and
 shows the live screen of one of them; ctrl-n shows the next group, 4 all of them. Nothing outside this process
-is touched. Without a terminal, or with --plain, it prints the events of ten seconds (-o text or
+is touched. Without a terminal, on one of TERM=dumb, or with --plain, it prints the events of ten seconds (-o text or
 json) and one picture.`,
 		Args: noArgs,
 	}
@@ -45,6 +45,9 @@ func runDemo(ctx context.Context, e *env, limit time.Duration) error {
 		return err
 	}
 	onScreen := !e.flags.plain && e.onTerminal()
+	if !onScreen {
+		e.sayDumb()
+	}
 	if !onScreen && limit == 0 {
 		limit = plainDemo
 	}

@@ -23,8 +23,12 @@ func runScreen(ctx context.Context, e *env, _ []string) error {
 		return err
 	}
 	if e.flags.plain || !e.onTerminal() {
+		why := "the screen needs a terminal"
+		if e.dumb() && e.interactive() {
+			why += " that can draw, and TERM=dumb says that this one cannot"
+		}
 		return &usageError{
-			Err:  errors.New("the screen needs a terminal"),
+			Err:  errors.New(why),
 			Hint: "'eyeq group list' and 'eyeq group lag GROUP' print the same, also with -o json.",
 		}
 	}

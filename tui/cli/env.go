@@ -232,10 +232,24 @@ func (e *env) format(allowed ...string) (string, error) {
 }
 
 // onTerminal reports whether a screen can be shown.
-func (e *env) onTerminal() bool {
+func (e *env) onTerminal() bool { return e.interactive() && !e.dumb() }
+
+// interactive reports whether somebody types and reads.
+func (e *env) interactive() bool {
 	_, in := terminalOf(e.stdin)
 	_, out := terminalOf(e.stdout)
 	return in && out
+}
+
+// dumb reports whether the terminal has nothing but lines: the shell of an editor says
+// so. What draws behaves as without a terminal on it.
+func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
+
+// sayDumb says why there is no screen where a terminal is.
+func (e *env) sayDumb() {
+	if !e.flags.plain && e.interactive() && e.dumb() {
+		e.say("TERM=dumb: this terminal cannot show the screen, so this prints as without a terminal")
+	}
 }
 
 // say writes one line of progress to standard error.

@@ -300,7 +300,7 @@ func (r *reading) showUnless(ctx context.Context, e *env, x *inspection, format 
 // a blank line.
 func (r *reading) page(e *env, first bool) error {
 	var head string
-	if _, terminal := terminalOf(e.stdout); terminal && !e.flags.plain {
+	if _, terminal := terminalOf(e.stdout); terminal && !e.flags.plain && !e.dumb() {
 		head = "\x1b[H\x1b[2J"
 	} else if !first {
 		head = "\n"

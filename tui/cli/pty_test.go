@@ -484,3 +484,34 @@ func TestCopyByTheTerminal(t *testing.T) {
 	s.press(t, "q")
 	s.wait(t)
 }
+
+// A terminal that can only print lines gets lines, and is told why.
+func TestADumbTerminalGetsLines(t *testing.T) {
+	path := theProgram(t)
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	tests := map[string]struct {
+		args   []string
+		status int
+		want   string
+	}{
+		"demo":   {[]string{"demo", "--for", "300ms"}, statusDone, "eyeq: TERM=dumb: this terminal cannot show the screen, so this prints as without a terminal"},
+		"screen": {[]string{"--namesrv", deadAddress(t)}, statusUsage, "TERM=dumb says that this one cannot"},
+		"watch":  {[]string{"topic", "list", "--watch=1h", "--namesrv", namesrv}, 130, "orders"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := onTerminal(t, path, []string{"TERM=dumb"}, tt.args...)
+			s.out.await(t, tt.want)
+			if tt.status == 130 {
+				s.press(t, "\x03")
+			}
+			if got := s.wait(t); got != tt.status {
+				t.Errorf("status = %d, want %d", got, tt.status)
+			}
+			s.restored(t) // all of the output has been read
+			if out := s.out.String(); strings.Contains(out, "\x1b") {
+				t.Errorf("it prints an escape sequence: %q", out)
+			}
+		})
+	}
+}
