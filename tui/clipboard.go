@@ -45,13 +45,14 @@ func (c commands) copy(out io.Writer, multiplexer string, x copied) tea.Cmd {
 			text = text[:end]
 		}
 		seq := osc52.New(text)
+		sent := seq.String()
 		switch multiplexer {
-		case "tmux":
-			seq = seq.Tmux()
+		case "tmux": // the first is tmux's (set-clipboard), the second the terminal's behind it (allow-passthrough)
+			sent += seq.Tmux().String()
 		case "screen":
-			seq = seq.Screen()
+			sent = seq.Screen().String()
 		}
-		if _, err := io.WriteString(out, seq.String()); err != nil {
+		if _, err := io.WriteString(out, sent); err != nil {
 			return copiedMsg{what: x.what, err: errorText(err)}
 		}
 		return copiedMsg{what: x.what, n: len(text), of: n}
@@ -60,15 +61,19 @@ func (c commands) copy(out io.Writer, multiplexer string, x copied) tea.Cmd {
 
 const copyLimit = 2 * time.Second
 
-// onCopied tells that the terminal was asked.
+// onCopied tells that the terminal was asked: what it does with a text, it does not say.
 func (a *app) onCopied(msg copiedMsg) {
+	to := " to the terminal's clipboard"
+	if a.env.o.Multiplexer == "tmux" {
+		to = " to tmux, which passes it on with set-clipboard on"
+	}
 	switch {
 	case msg.err != "":
 		a.say("copy "+msg.what, msg.err)
 	case msg.n < msg.of:
-		a.note = note{fmt.Sprintf("copied the first %s of %s of %s", size(int64(msg.n)), size(int64(msg.of)), msg.what), warning, a.env.now}
+		a.note = note{fmt.Sprintf("sent the first %s of %s of %s", size(int64(msg.n)), size(int64(msg.of)), msg.what) + to, warning, a.env.now}
 	default:
-		a.say("copied "+msg.what+", "+size(int64(msg.n)), "")
+		a.say("sent "+msg.what+", "+size(int64(msg.n))+","+to, "")
 	}
 }
 

@@ -175,7 +175,7 @@ func TestStackIsTakenOnDemand(t *testing.T) {
 func TestStackIsCopiedAndSaved(t *testing.T) {
 	var out bytes.Buffer
 	d, _ := stacking(t, 120, 36, copying(&out), tells)
-	d.keys("T", "y").see("copied the stack of ConsumeMessageThread_order-settle_1 … 20")
+	d.keys("T", "y").see("sent the stack of ConsumeMessageThread_order-settle_1 … 20")
 	text := pasted(t, &out, oscBegin, oscEnd)
 	if !strings.HasPrefix(text, "20 threads  WAITING  ConsumeMessageThread_order-settle_1, ConsumeMessageThread_order-settle_2, ") ||
 		!strings.Contains(text, "\n  → at com.acme.settle.pool.ConnectionPool.borrow(ConnectionPool.java:118)\n") {

@@ -36,7 +36,7 @@ func inTmux(t *testing.T, o Options, w, h int) *tmuxPane {
 	}
 	dir := t.TempDir()
 	config := filepath.Join(dir, "conf")
-	if err := os.WriteFile(config, []byte("set -g status off\n"), 0o600); err != nil {
+	if err := os.WriteFile(config, []byte("set -g status off\nset -g set-clipboard on\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	p := &tmuxPane{t: t, socket: filepath.Join(dir, "socket"), changed: make(chan struct{}, 1), done: make(chan error, 1)}
@@ -239,4 +239,29 @@ func TestForeignTextInTerminals(t *testing.T) {
 			p.wraps("10")
 		})
 	}
+}
+
+// TestTmuxTakesWhatIsCopied: with its defaults tmux passes nothing through to the terminal,
+// so what is copied is sent to itself as well.
+func TestTmuxTakesWhatIsCopied(t *testing.T) {
+	o := sessionOptions(fixedEngine(fixture(0)))
+	o.Multiplexer = "tmux"
+	p := inTmux(t, o, 120, 36)
+	await := func(want string, shown func() string) {
+		t.Helper()
+		limit := time.NewTimer(patience)
+		defer limit.Stop()
+		for text := shown(); !strings.Contains(text, want); text = shown() {
+			select {
+			case <-p.changed:
+			case <-limit.C:
+				t.Fatalf("no %q in %q", want, text)
+			}
+		}
+	}
+	screen := func() string { return p.tmux("capture-pane", "-p") }
+	await("NORMAL", screen)
+	p.tmux("send-keys", "-l", "y")
+	await("sent the queue's name, 22 B, to tmux, which passes it on with set-clipboard on", screen)
+	await("orders-paid broker-a/3", func() string { return p.tmux("list-buffers", "-F", "#{buffer_sample}") })
 }

@@ -473,7 +473,7 @@ func TestCopyByTheTerminal(t *testing.T) {
 	s := onTerminal(t, theProgram(t), nil, "demo")
 	s.out.await(t, "settle-1@demo")
 	s.press(t, "y")
-	s.out.await(t, "copied the queue's name")
+	s.out.await(t, "sent the queue's name")
 	out := s.out.String()
 	_, after, found := strings.Cut(out, "\x1b]52;c;")
 	coded, _, ended := strings.Cut(after, "\a")
