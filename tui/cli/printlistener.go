@@ -112,7 +112,7 @@ func (p *printListener) note(messages []engine.Message, mq engine.MessageQueue) 
 	defer p.seenMu.Unlock()
 	q := p.seen.queue(mq)
 	for i := range messages {
-		if p.seen.add(q, messages[i].QueueOffset()) {
+		if p.seen.add(q, messages[i].QueueOffset(), messages[i].Stored()) {
 			duplicates++
 		}
 	}

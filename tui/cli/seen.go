@@ -2,6 +2,7 @@ package cli
 
 import (
 	"slices"
+	"time"
 
 	"eyeq/engine"
 )
@@ -37,6 +38,8 @@ type seenQueue struct {
 	bits   map[int64]*seenBits
 	last   *seenBits // of lastAt: messages come in order
 	lastAt int64
+	top    int64     // the largest offset seen
+	stored time.Time // of the message that was stored last among those seen
 }
 
 // blockRun is a run of blocks that were seen whole: from, up to before to.
@@ -63,8 +66,17 @@ func (s *seenSet) queue(mq engine.MessageQueue) *seenQueue {
 	return q
 }
 
-// add notes an offset and reports whether it was seen before.
-func (s *seenSet) add(q *seenQueue, offset int64) (before bool) {
+// add notes the message at an offset and reports whether it was seen before.
+func (s *seenSet) add(q *seenQueue, offset int64, stored time.Time) (before bool) {
+	// A queue's messages are stored in the order of their offsets, and one that comes
+	// again was stored when it was: a later one below is another message.
+	if stored.After(q.stored) {
+		if !q.stored.IsZero() && offset <= q.top {
+			s.renew(q)
+		}
+		q.stored = stored
+	}
+	q.top = max(q.top, offset)
 	block, bit := offset/seenBlock, offset%seenBlock
 	b := q.last
 	if b == nil || q.lastAt != block {
@@ -90,6 +102,12 @@ func (s *seenSet) add(q *seenQueue, offset int64) (before bool) {
 		q.addFull(block)
 	}
 	return false
+}
+
+// renew forgets what was seen of a queue.
+func (s *seenSet) renew(q *seenQueue) {
+	s.blocks -= len(q.bits)
+	*q = seenQueue{bits: map[int64]*seenBits{}}
 }
 
 // note counts a new bitmap, and makes room for it.
