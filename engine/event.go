@@ -329,6 +329,9 @@ type (
 		// delivered (skip) or had expired (gone) by going there from what was committed.
 		Effect   string `json:"effect"`
 		Messages int64  `json:"messages"`
+		// Anew: the queue was made anew (its topic was deleted and created again), so that
+		// nothing of what it holds was consumed.
+		Anew bool `json:"anew,omitempty"`
 	}
 	// OffsetFixed: the corrected offset is stored and pulled from.
 	OffsetFixed struct {

@@ -444,3 +444,42 @@ func TestFailedStartComputation(t *testing.T) {
 		}
 	})
 }
+
+// A topic that is deleted and made again under a member has other messages at the same
+// offsets. The broker sends the member to the end of what is there by then: that is told
+// as skipped, with the number, and what comes after it is consumed (R310).
+func TestTopicMadeAnew(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		mq := engine.MessageQueue{Topic: topic, BrokerName: brokerOf(t, tg)}
+		tg.Produce(t, topic, 10)
+		m := join(t, tg, group, topic, nil)
+		m.until("the messages of before", func() bool { return m.distinct() == 10 })
+		<-time.After(2 * time.Millisecond) // brokers note times by the millisecond
+		c := tg.Client(t, nil)
+		if err := c.DeleteTopic(t.Context(), topic); err != nil {
+			t.Fatal(err)
+		}
+		for _, addr := range tg.Masters(t) {
+			if err := c.CreateTopic(t.Context(), addr, &protocol.CreateTopicRequestHeader{
+				Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite,
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sandboxtest.Await(t, "the route", func(ctx context.Context) bool {
+			r, _, err := c.RefreshRoute(ctx, topic)
+			return err == nil && len(r.Queues) == 1
+		})
+		tg.Produce(t, topic, 5)
+		told := about[engine.OffsetIllegal](m, mq)
+		if want := (engine.OffsetIllegal{At: told.At, Requested: 10, Corrected: 5, MaxOffset: 5, Effect: "skip", Messages: 5, Anew: true}); told != want {
+			t.Errorf("offset_illegal %+v, want %+v", told, want)
+		}
+		about[engine.OffsetFixed](m, mq)
+		tg.Produce(t, topic, 7)
+		m.until("what came after", func() bool { return m.seen[at{mq, 11}] > 0 && len(m.order[mq]) == 17 })
+		m.leave()
+		checkCommitted(t, tg, group, topic)
+	})
+}

@@ -211,7 +211,7 @@ func (q *pullQueue) apply(call pullCall, addr string, p pullRead) time.Duration 
 	case a.Illegal:
 		_, effect, n := core.PlanReset(core.ResetBounds{Committed: call.offset, Min: q.min, Max: q.max},
 			core.ResetTarget{Kind: core.ResetOffset, Offset: a.Next})
-		q.give(Polled{Next: a.Next, Event: OffsetIllegal{at, call.offset, a.Next, q.min, q.max, effect.String(), n}}, 0)
+		q.give(Polled{Next: a.Next, Event: OffsetIllegal{at, call.offset, a.Next, q.min, q.max, effect.String(), n, false}}, 0)
 		if a.Next == call.offset {
 			a.After = core.PullDelayException // the correction corrects nothing
 		}

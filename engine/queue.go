@@ -135,6 +135,10 @@ type queue struct {
 	expired    stretch // told by messages_expired
 	corrected  stretch // told by tags_corrected
 	suspended  bool    // the pause in force was told by pull_suspended
+	// lastStored is when the last message that was pulled was stored, or the queue was
+	// taken; judging: it is being looked at what an illegal offset means.
+	lastStored time.Time
+	judging    bool
 	// undecodableAt is the offset of the broken record told last, so that asking
 	// again for it does not tell it each time.
 	undecodableAt int64
@@ -362,9 +366,9 @@ func (q *queue) commitScanned(now time.Time) {
 	}
 }
 
-// mayPull reports whether the broker knows what is pulled, and nobody else may
-// have the queue.
-func (q *queue) mayPull() bool { return q.announced && q.doubt == noDoubt }
+// mayPull reports whether the broker knows what is pulled, nobody else may have the
+// queue, and no offset is in question.
+func (q *queue) mayPull() bool { return q.announced && q.doubt == noDoubt && !q.judging }
 
 // arm sets the timer to the earliest thing that is due. A timer that is armed
 // earlier is left: waking once too often is cheaper than setting it at each event.

@@ -226,6 +226,7 @@ func (s startOffset) applyTo(ctx context.Context, q *queue) {
 		return // to be read once more then
 	case q.phase == phaseTaking:
 		q.phase, q.known, q.detail, q.takenAt = phaseActive, true, "", now
+		q.lastStored = now
 		if q.e.o.CleanExpired && q.clustering && !q.orderly {
 			q.cleanAt = now.Add(cleanEvery)
 		}

@@ -186,6 +186,9 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	if q.unfiltered && !q.reader.view && res.Status == remoting.PullFound && err == nil {
 		gaps = core.Gaps(q.asked, res.NextBeginOffset, p.msgs)
 	}
+	if n := len(p.msgs); n > 0 {
+		q.lastStored = p.msgs[n-1].Stored()
+	}
 	msgs := q.filter(p.msgs)
 	a := core.ApplyPull(core.PullAnswer{
 		Err: p.broken || p.unreadable, Code: protocol.ResponseCode(r.Command.Code), Requested: q.asked, Next: res.NextBeginOffset,
@@ -376,12 +379,59 @@ func (q *queue) undecodable(good []protocol.MessageExt, err error) (news bool) {
 	return true
 }
 
-// illegal adopts the offset that the broker gave: too small, too large, or a
-// reset on the broker's side.
+// illegal deals with an offset that the broker calls too small, too large, or that was
+// reset on its side. Behind the end of the queue there are two reasons: messages that
+// were consumed are lost, or the topic was deleted and made again, and nothing of what
+// is there now was consumed. The queue's first message tells: it is looked at before the
+// offset is adopted.
 func (q *queue) illegal(ctx context.Context, res remoting.PullResult) {
-	_, effect, n := core.PlanReset(core.ResetBounds{Committed: q.commit, Min: res.MinOffset, Max: res.MaxOffset},
+	if res.MaxOffset >= q.asked || res.MaxOffset <= res.MinOffset {
+		q.correct(ctx, res, false)
+		return
+	}
+	q.judging = true
+	q.nextPull = time.Time{}
+	e, mq := q.e, q.mq
+	j := judged{gen: q.gen.Load(), res: res}
+	e.start(func() {
+		if first, err := e.look(ctx, mq, res.MinOffset); err == nil {
+			if msgs, _ := protocol.AppendMessages(nil, first.Body, nil); len(msgs) > 0 {
+				j.stored = msgs[0].Stored()
+			}
+		}
+		q.inbox.put(j)
+	})
+}
+
+// judged says when the first message of a queue was stored whose offset is illegal; zero
+// is not known.
+type judged struct {
+	gen    uint64
+	res    remoting.PullResult
+	stored time.Time
+}
+
+func (j judged) applyTo(ctx context.Context, q *queue) {
+	q.judging = false
+	switch {
+	case q.phase != phaseActive || q.resetting != nil: // which go on by themselves
+	case j.gen != q.gen.Load():
+		q.nextPull = time.Now() // asks again
+	default:
+		q.correct(ctx, j.res, j.stored.After(q.lastStored))
+	}
+}
+
+// correct adopts the offset that the broker gave. anew: nothing of what the queue holds
+// was consumed.
+func (q *queue) correct(ctx context.Context, res remoting.PullResult, anew bool) {
+	committed := q.commit
+	if anew {
+		committed = res.MinOffset
+	}
+	_, effect, n := core.PlanReset(core.ResetBounds{Committed: committed, Min: res.MinOffset, Max: res.MaxOffset},
 		core.ResetTarget{Kind: core.ResetOffset, Offset: res.NextBeginOffset})
-	q.emit(OffsetIllegal{q.at(), q.asked, res.NextBeginOffset, res.MinOffset, res.MaxOffset, effect.String(), n})
+	q.emit(OffsetIllegal{q.at(), q.asked, res.NextBeginOffset, res.MinOffset, res.MaxOffset, effect.String(), n, anew})
 	q.beginReset(&resetting{to: res.NextBeginOffset, by: "broker", illegal: time.Now()})
 	q.stepReset(ctx, time.Now())
 }

@@ -114,8 +114,8 @@ func (r *eventRow) describeOffset(e engine.Event) bool {
 	case engine.TagsCorrected:
 		return r.say("OFFSET", "filtered", info, false, "committed offset %s → %s over messages that the filter left out", offset(e.From), offset(e.Offset))
 	case engine.OffsetIllegal:
-		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)%s", offset(e.Requested),
-			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset), illegalEffect(e.Effect, e.Messages))
+		return r.say("OFFSET", "illegal", warning, true, "asked for offset %s, corrected to %s (broker has %s … %s)%s%s", offset(e.Requested),
+			offset(e.Corrected), offset(e.MinOffset), offset(e.MaxOffset), textIf(e.Anew, "; the queue was made anew"), illegalEffect(e.Effect, e.Messages))
 	case engine.OffsetFixed:
 		return r.say("OFFSET", "fixed", info, false, "offset %s is stored and pulled from, after %s", offset(e.Offset), span(ms(e.DurationMS)))
 	case engine.OffsetPersistFailed:
