@@ -229,7 +229,15 @@ func (e *Engine) sendBack(ctx context.Context, q *queue, m *protocol.MessageExt,
 	} else {
 		e.totals.sentBack.Add(1)
 	}
-	q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), level, core.LevelDelay(level).Milliseconds(), m.ReconsumeTimes() + 1, target})
+	ev := SentBack{At: q.at(), Offset: m.QueueOffset(), MessageID: m.MessageID(), DelayLevel: level, ReconsumeTimes: m.ReconsumeTimes() + 1, Target: target}
+	if level == 0 { // dead at once
+		ev.DueMS = new(int64)
+	} else if levels, err := e.levelsOf(ctx, m.BrokerName()); err != nil {
+		ev.DueError = err.Error()
+	} else {
+		ev.DueMS = new(core.LevelDelay(level, levels).Milliseconds())
+	}
+	q.emit(ev)
 	return nil
 }
 

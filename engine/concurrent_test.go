@@ -128,6 +128,56 @@ func TestVerdictCountsWhateverItsLabel(t *testing.T) {
 	})
 }
 
+// dueOf is what a message's delay level stands for; negative where that is not known.
+func dueOf(e engine.SentBack) time.Duration {
+	if e.DueMS == nil {
+		return -1
+	}
+	return time.Duration(*e.DueMS) * time.Millisecond
+}
+
+// What a delay level stands for its broker says, which may have levels of its own; where
+// it does not say, that is told instead.
+func TestDelayOfABrokersOwnLevels(t *testing.T) {
+	ownLevels := sandboxtest.With(func(o *sandbox.Options) { o.DelayLevels = "1s 2s 7s" })
+	tests := map[string]struct {
+		fault func(r sandbox.Request) sandbox.Fault
+		due   time.Duration
+		why   string
+	}{
+		"said": {nil, 7 * time.Second, ""},
+		"refused": {func(r sandbox.Request) sandbox.Fault {
+			return sandbox.Fault{Code: map[bool]protocol.ResponseCode{true: protocol.NoPermission}[protocol.RequestCode(r.Command.Code) == protocol.GetBrokerConfig]}
+		}, -1, "NO_PERMISSION"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+				tg.Sandbox.SetFault(tt.fault)
+				topic, group := tg.Topic(t, 1), tg.Group(t)
+				tg.Produce(t, topic, 1)
+				var first, took atomic.Int64
+				m := join(t, tg, group, topic, listen(func(x *engine.Message, cc *engine.ConsumeContext) engine.Status {
+					if x.ReconsumeTimes() == 0 {
+						first.Store(time.Now().UnixNano())
+						return engine.ReconsumeLater
+					}
+					took.Store(time.Now().UnixNano() - first.Load())
+					return engine.ConsumeSuccess
+				}))
+				e := untilEvent[engine.SentBack](m, "it is sent back", nil)
+				if dueOf(e) != tt.due || e.DelayLevel != 3 || !strings.Contains(e.DueError, tt.why) || (tt.why == "") != (e.DueError == "") {
+					t.Errorf("sendback_ok = %+v, want due in %v, %q", e, tt.due, tt.why)
+				}
+				m.until("it comes again", func() bool { return took.Load() > 0 })
+				if got := time.Duration(took.Load()).Round(time.Second); got != 7*time.Second {
+					t.Errorf("it came again after %v, want 7s", got)
+				}
+			}, ownLevels)
+		})
+	}
+}
+
 // A delay level is the broker's (0), the listener's (n) or the dead letters (-1)
 // (spec/consumer-concurrent.md 5.2).
 func TestDelayLevels(t *testing.T) {
@@ -152,7 +202,7 @@ func TestDelayLevels(t *testing.T) {
 					return engine.ConsumeSuccess
 				}))
 				e := untilEvent[engine.SentBack](m, "it is sent back", nil)
-				if e.DelayLevel != tt.told || e.DueMS != tt.after.Milliseconds() || e.ReconsumeTimes != 1 {
+				if e.DelayLevel != tt.told || dueOf(e) != tt.after || e.ReconsumeTimes != 1 {
 					t.Errorf("sendback_ok = %+v", e)
 				}
 				if tt.level < 0 {
@@ -211,7 +261,7 @@ func TestMaxReconsumeTimes(t *testing.T) {
 		for _, e := range m.told() {
 			if x, ok := e.(engine.SentBack); ok {
 				attempts[x.ReconsumeTimes]++
-				if x.Target == "retry" && x.DueMS != 1000 {
+				if x.Target == "retry" && dueOf(x) != time.Second {
 					t.Errorf("sendback_ok = %+v, want due in 1000 ms", x)
 				}
 			}
@@ -283,7 +333,7 @@ func TestFallbackKeepsTheIntent(t *testing.T) {
 					return engine.ReconsumeLater
 				}), func(o *engine.Options) { o.MaxReconsumeTimes = tt.limit })
 				e := untilEvent[engine.SentBack](m, "it is sent", nil)
-				if e.Target != tt.target || e.DueMS != tt.after.Milliseconds() {
+				if e.Target != tt.target || dueOf(e) != tt.after {
 					t.Errorf("sendback_ok = %+v, want %s in %v", e, tt.target, tt.after)
 				}
 				var x engine.Message

@@ -69,6 +69,8 @@ type Engine struct {
 	down         atomic.Pointer[map[string]bool] // addresses that do not answer
 	notSaved     atomic.Pointer[string]          // why offsets could not be written the last time that happened
 
+	delays delayLevels
+
 	statsMu sync.Mutex             // guards stats
 	stats   map[string]*topicStats // by topic; none is ever removed
 

@@ -378,13 +378,14 @@ type (
 	}
 	// SentBack: a failed message will be delivered again by the broker, or is a dead
 	// letter. DelayLevel is the level in force, the broker's choice too; DueMS what it
-	// stands for, unless a broker has levels of its own.
+	// stands for at the message's broker; nil: not known, since DueError.
 	SentBack struct {
 		At
 		Offset         int64  `json:"offset"`
 		MessageID      string `json:"message_id"`
 		DelayLevel     int32  `json:"delay_level"`
-		DueMS          int64  `json:"due_ms"`
+		DueMS          *int64 `json:"due_ms"`
+		DueError       string `json:"due_error,omitempty"`
 		ReconsumeTimes int32  `json:"reconsume_times"` // of the message when it comes again
 		Target         string `json:"target"`          // retry, dlq, fallback
 	}

@@ -215,7 +215,7 @@ func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhauste
 			continue
 		}
 		e.totals.deadLettered.Add(1)
-		q.emit(SentBack{q.at(), m.QueueOffset(), m.MessageID(), 0, 0, times + 1, "dlq"})
+		q.emit(SentBack{At: q.at(), Offset: m.QueueOffset(), MessageID: m.MessageID(), DueMS: new(int64), ReconsumeTimes: times + 1, Target: "dlq"})
 		away = append(away, m.QueueOffset())
 	}
 	return exhausted, away

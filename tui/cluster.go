@@ -39,6 +39,8 @@ type Cluster interface {
 	Head(ctx context.Context, mq engine.MessageQueue, offset int64) (engine.Message, error)
 	Find(ctx context.Context, r inspect.FindRequest) (inspect.FindResult, error)
 	Tracks(ctx context.Context, m *engine.Message) ([]inspect.Track, error)
+	// Levels are a broker's delays by level.
+	Levels(ctx context.Context, brokerName string) ([]time.Duration, error)
 	PlanResend(ctx context.Context, group string, messages []engine.Message) (inspect.ResendPlan, error)
 	ApplyResend(ctx context.Context, p inspect.ResendPlan) (inspect.ResendPlan, error)
 	PlanDirect(ctx context.Context, r inspect.DirectRequest) (inspect.DirectPlan, error)

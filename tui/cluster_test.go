@@ -14,6 +14,8 @@ import (
 
 // fakeCluster is a Cluster of function fields; those left out answer nothing.
 type fakeCluster struct {
+	levels      []time.Duration
+	levelsErr   error
 	groups      func() (inspect.GroupList, error)
 	groupRows   func(groups []string) []inspect.GroupRow
 	group       func(group string) (inspect.GroupDetail, error)
@@ -140,6 +142,11 @@ func (f *fakeCluster) Find(context.Context, inspect.FindRequest) (inspect.FindRe
 func (f *fakeCluster) Tracks(context.Context, *engine.Message) ([]inspect.Track, error) {
 	f.asked = append(f.asked, "tracks")
 	return nil, nil
+}
+
+func (f *fakeCluster) Levels(context.Context, string) ([]time.Duration, error) {
+	f.asked = append(f.asked, "levels")
+	return f.levels, f.levelsErr
 }
 
 func (f *fakeCluster) PlanResend(context.Context, string, []engine.Message) (inspect.ResendPlan, error) {

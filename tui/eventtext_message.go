@@ -27,7 +27,11 @@ func (r *eventRow) describeMessage(e engine.Event) bool {
 		if e.Target == "dlq" {
 			return r.say("DLQ", "dead", failure, true, "offset %s to the dead letters · retried %d× · id %s", offset(e.Offset), e.ReconsumeTimes, e.MessageID)
 		}
-		return r.say("RETRY", e.Target, warning, true, "offset %s sent back · level %d (%s) · retried %d× · id %s", offset(e.Offset), e.DelayLevel, span(ms(e.DueMS)), e.ReconsumeTimes, e.MessageID)
+		due := unknown
+		if e.DueMS != nil {
+			due = span(ms(*e.DueMS))
+		}
+		return r.say("RETRY", e.Target, warning, true, "offset %s sent back · level %d (%s) · retried %d× · id %s", offset(e.Offset), e.DelayLevel, due, e.ReconsumeTimes, e.MessageID)
 	case engine.SendBackFailed:
 		return r.say("RETRY", "failed", failure, true, "offset %s could not be sent back%s · id %s", offset(e.Offset), because(e.Error), e.MessageID)
 	case engine.RetryLocal:

@@ -166,7 +166,7 @@ func fixtureEvents() []engine.Event {
 		engine.FlowBegin{At: at(10*time.Second, mq(topic, a, 3)), Cause: core.FlowSpan, Limit: 2000, Value: 2001},
 		engine.FlowBegin{At: at(9900*time.Millisecond, mq(topic, a, 1)), Cause: core.FlowCount, Limit: 1000, Value: 1001},
 		engine.ConsumeFailed{At: at(5*time.Second, mq(topic, a, 0)), Count: 1, First: 18_201_900, ReturnType: "FAILED", Error: "order 7781203: payment service says 503", RTMS: 41.2},
-		engine.SentBack{At: at(4990*time.Millisecond, mq(topic, a, 0)), Offset: 18_201_900, MessageID: "0A000415000078D9F3C1", DelayLevel: 3, DueMS: 10_000, ReconsumeTimes: 0, Target: "retry"},
+		engine.SentBack{At: at(4990*time.Millisecond, mq(topic, a, 0)), Offset: 18_201_900, MessageID: "0A000415000078D9F3C1", DelayLevel: 3, DueMS: new(int64(10_000)), ReconsumeTimes: 0, Target: "retry"},
 	}
 }
 

@@ -213,8 +213,12 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 		st = th.warn
 	}
 	line := r.lineIn(v.env.charset)
-	if !r.due.IsZero() {
-		line = "due " + v.env.clock(r.due, clockSeconds) + " · " + line
+	if d, ok := v.delay(r); ok {
+		at := unknown
+		if !d.Due.IsZero() {
+			at = v.env.clock(d.Due, clockSeconds)
+		}
+		line = "due " + at + " · " + line
 	}
 	if r.retries > 0 {
 		line = fmt.Sprintf("retry %d · ", r.retries) + line

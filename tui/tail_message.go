@@ -113,10 +113,10 @@ func (v *tailView) decoderLine() []segment {
 func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 	th, m := v.env.th, r.message
 	var held [][]segment
-	if !r.due.IsZero() {
-		text := " due     " + v.env.clock(r.due, clockSeconds) + " (" + dueIn(r, v.env) + ")"
-		if r.dueTopic != "" {
-			text += " in " + r.dueTopic
+	if d, ok := v.delay(r); ok {
+		text := " due     " + v.dueText(d)
+		if d.Topic != "" {
+			text += " in " + d.Topic
 		}
 		held = [][]segment{line(segment{th.warn, text})}
 	}
@@ -142,13 +142,6 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 	}
 	lines = append(append(lines, held...), line(segment{th.text, tags}))
 	return append(lines, line(segment{th.text, " props   " + v.propertiesText(r)}))
-}
-
-func dueIn(r *tailRow, e *env) string {
-	if d := r.due.Sub(e.now); d > 0 {
-		return "in " + age(d)
-	}
-	return "over"
 }
 
 // propertiesText lists properties, as many as a line may show.

@@ -21,25 +21,24 @@ const (
 // tailRow is a message of a tail behind the door. It is made by a command, once, and
 // never changed; its texts are safe to print.
 type tailRow struct {
-	seq      uint64          // in the order in which they came, from 1
-	message  *engine.Message // its own copy; nil: a record that cannot be read
-	mq       engine.MessageQueue
-	broker   string
-	offset   int64
-	born     time.Time
-	stored   time.Time
-	due      time.Time // of a message that is held back until then; zero: it is not
-	dueTopic string    // where it goes then
-	key      string
-	tags     string
-	line     string // the beginning of the body
-	head     []byte // its first bytes, for another charset
-	bad      string // why the body, or the record, cannot be read; "" it can
-	size     int    // of the body
-	bytes    int    // that keeping it takes
-	retries  int32
-	filter   int    // number of the filter that it has passed
-	decoder  string // that reads it: json, text, hex
+	seq     uint64          // in the order in which they came, from 1
+	message *engine.Message // its own copy; nil: a record that cannot be read
+	mq      engine.MessageQueue
+	broker  string
+	offset  int64
+	born    time.Time
+	stored  time.Time
+	parked  *inspect.Delay // of a message that is held back; nil: it is not
+	key     string
+	tags    string
+	line    string // the beginning of the body
+	head    []byte // its first bytes, for another charset
+	bad     string // why the body, or the record, cannot be read; "" it can
+	size    int    // of the body
+	bytes   int    // that keeping it takes
+	retries int32
+	filter  int    // number of the filter that it has passed
+	decoder string // that reads it: json, text, hex
 }
 
 // tailRows lets a batch in.
@@ -63,7 +62,7 @@ func newTailRow(m *engine.Message) *tailRow {
 	own := m.Clone()
 	r := &tailRow{message: &own, mq: own.MessageQueue(), offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
 		retries: own.ReconsumeTimes(), bytes: own.StoreSize() + 512}
-	r.due, r.dueTopic = dueTime(&own)
+	r.parked = parkedOf(&own)
 	r.broker = SafeText(r.mq.BrokerName)
 	r.key, _ = safeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
 	r.tags, _ = safeHead([]byte(own.Tags()), rowCells)
@@ -113,15 +112,6 @@ func lastRune(b []byte) []byte {
 		}
 	}
 	return b[len(b)-1:]
-}
-
-// dueTime is when a message that a broker holds back will be delivered, and to which
-// topic; zero for any other.
-func dueTime(m *engine.Message) (due time.Time, to string) {
-	if d, ok := inspect.DelayOf(m, nil, inspect.Reason{}); ok && d.Parked {
-		return d.Due, SafeText(d.Topic)
-	}
-	return time.Time{}, ""
 }
 
 // tailRing keeps the newest rows. It is never changed in place, so that a frozen

@@ -550,6 +550,7 @@ func TestWhoReadItIsAskedForAMessageAtRest(t *testing.T) {
 	d.see("inferred from offsets and members")
 }
 
+// When a message that a broker holds back is due that broker's own levels say, or nobody.
 func TestDueTimes(t *testing.T) {
 	level := tailRecord(t, func(r *protocol.Record) {
 		r.Topic, r.QueueID, r.Properties = "SCHEDULE_TOPIC_XXXX", 3, []protocol.Property{{Name: "DELAY", Value: "4"}, {Name: "REAL_TOPIC", Value: "orders"}}
@@ -558,18 +559,24 @@ func TestDueTimes(t *testing.T) {
 		r.Topic, r.Properties = "rmq_sys_wheel_timer", []protocol.Property{{Name: "TIMER_OUT_MS", Value: fmt.Sprint(fixtureNow.Add(time.Hour).UnixMilli())}}
 	})
 	plain := tailRecord(t, func(r *protocol.Record) { r.Properties = []protocol.Property{{Name: "DELAY", Value: "4"}} })
-	if got, to := dueTime(&level); !got.Equal(level.Stored().Add(30*time.Second)) || to != "orders" {
-		t.Errorf("level 4 is due at %v in %q, want %v in orders", got, to, level.Stored().Add(30*time.Second))
+	if d := parkedOf(&timer); d == nil || !d.Due.Equal(fixtureNow.Add(time.Hour)) {
+		t.Errorf("the timer's is due %+v", d)
 	}
-	if got, _ := dueTime(&timer); !got.Equal(fixtureNow.Add(time.Hour)) {
-		t.Errorf("the timer's is due at %v", got)
+	if d := parkedOf(&plain); d != nil {
+		t.Errorf("one that was delivered is due %+v", d)
 	}
-	if got, _ := dueTime(&plain); !got.IsZero() {
-		t.Errorf("one that was delivered is due at %v", got)
-	}
+	batch := &TailBatch{Messages: []engine.Message{level}, Seen: 1, Looked: 1, Matched: 1}
 	for _, w := range []int{80, 120} { // nothing else may push it out of the pane
-		d, _ := tailing(t, w, 36, defaultOptions(), "SCHEDULE_TOPIC_XXXX", nil, &TailBatch{Messages: []engine.Message{level}, Seen: 1, Matched: 1})
-		d.see("due     14:").see(" in orders")
+		f := fixtureCluster()
+		f.levels = []time.Duration{time.Second, time.Second, time.Second, 42 * time.Minute}
+		d, _ := tailing(t, w, 36, defaultOptions(), "SCHEDULE_TOPIC_XXXX", f, batch)
+		d.see("due     15:14:04 (in 41m").see(" in orders").see("due 15:14:0")
+		f.levels, f.levelsErr = nil, errors.New("no permission")
+		d, _ = tailing(t, w, 36, defaultOptions(), "SCHEDULE_TOPIC_XXXX", f, batch)
+		d.see("due ? · ").see("due     ? failed: the delay levels of broker-a are")
+		if n := strings.Count(strings.Join(f.asked, " "), "levels"); n != 2 {
+			t.Errorf("levels are asked for %d times by two tails, want twice", n)
+		}
 	}
 }
 

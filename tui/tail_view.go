@@ -57,6 +57,9 @@ type tailView struct {
 	noted  string
 	noteAt time.Time
 
+	levels    map[string]delayLevels // by broker
+	levelless []string               // brokers that are to be asked for theirs
+
 	filter   string // as typed
 	want     inspect.Filter
 	wantAt   time.Time
@@ -102,6 +105,7 @@ func (v *tailView) renew() {
 	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.newTicket(), nil, false, false, ""
 	v.ring, v.shown, v.first, v.frozen, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, false
 	v.sieve, v.sieves, v.sieving, v.late, v.sieveErr = tailSieve{}, 0, false, false, ""
+	v.levels, v.levelless = nil, nil
 	v.total, v.letGo, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, 0, bodyKey{}, 0
 	v.rates = [histogram]int64{}
 	v.list.SetKeys(nil)
@@ -193,6 +197,8 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 		v.asking = 0
 		v.tracks = append(slices.Clip(v.tracks), msg)
 		v.tracks = v.tracks[max(len(v.tracks)-keepTracks, 0):]
+	case tailLevelsMsg:
+		v.levels[msg.broker] = msg.delayLevels
 	case tailSievedMsg:
 		v.sieved(msg)
 	case resendPlanMsg:
@@ -227,6 +233,7 @@ func (v *tailView) take(msg tailMsg) {
 		if r.bad != "" {
 			v.errors++
 		}
+		v.needsLevels(r)
 		_, judged := v.verdict(r)
 		v.late = v.late || !judged
 		if r.message != nil && !slices.Contains(v.names, r.broker) {
@@ -313,6 +320,7 @@ func (v tailView) due() (page, request) {
 	if !v.sieving && !v.opening {
 		cmds = append(cmds, v.beginSieve())
 	}
+	cmds = append(cmds, v.askLevels())
 	r := v.current()
 	if r != nil && r.message != nil {
 		if k := v.bodyKey(r); v.body(k) == nil && v.decodes == (bodyKey{}) {

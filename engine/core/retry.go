@@ -93,20 +93,13 @@ func RetryLevel(asked, reconsumeTimes int32) int32 {
 	return firstRetryLevel + min(max(reconsumeTimes, 0), math.MaxInt16)
 }
 
-// standardLevels are RocketMQ's delay levels, from 1 on; a broker may be given others.
-var standardLevels = [...]time.Duration{
-	time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute, 6 * time.Minute, 7 * time.Minute,
-	8 * time.Minute, 9 * time.Minute, 10 * time.Minute, 20 * time.Minute, 30 * time.Minute, time.Hour, 2 * time.Hour,
-}
-
-// LevelDelay is the delay of a level on a broker that has the standard ones; a
-// level beyond the last counts as that, as it does there.
-func LevelDelay(level int32) time.Duration {
-	if level <= 0 {
+// LevelDelay is the delay of a level on a broker with these levels, from 1 on; a level
+// beyond the last counts as that, as it does there.
+func LevelDelay(level int32, levels []time.Duration) time.Duration {
+	if level <= 0 || len(levels) == 0 {
 		return 0
 	}
-	return standardLevels[min(int(level), len(standardLevels))-1]
+	return levels[min(int(level), len(levels))-1]
 }
 
 // SuspendTime clamps an orderly pause to 10 ms … 30 s; zero or negative is the option's.

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"eyeq/remoting/protocol"
 )
 
 // spec/consumer-concurrent.md 4.
@@ -114,6 +116,7 @@ func TestSuspendTime(t *testing.T) {
 
 // The table of spec/consumer-concurrent.md 5.2.
 func TestRetryLevels(t *testing.T) {
+	standard := protocol.ParseDelayLevels(protocol.StandardDelayLevels)
 	for _, tt := range []struct {
 		asked, times, level int32
 		delay               time.Duration
@@ -123,12 +126,17 @@ func TestRetryLevels(t *testing.T) {
 		{1, 9, 1, time.Second}, {2, 0, 2, 5 * time.Second}, {30, 0, 30, 2 * time.Hour},
 		{0, math.MaxInt32, 3 + math.MaxInt16, 2 * time.Hour}, {0, -7, 3, 10 * time.Second},
 	} {
-		if level := RetryLevel(tt.asked, tt.times); level != tt.level || LevelDelay(level) != tt.delay {
-			t.Errorf("RetryLevel(%d, %d) = %d, %v, want %d, %v", tt.asked, tt.times, level, LevelDelay(level), tt.level, tt.delay)
+		if level := RetryLevel(tt.asked, tt.times); level != tt.level || LevelDelay(level, standard) != tt.delay {
+			t.Errorf("RetryLevel(%d, %d) = %d, %v, want %d, %v", tt.asked, tt.times, level, LevelDelay(level, standard), tt.level, tt.delay)
 		}
 	}
-	if d := LevelDelay(0); d != 0 {
+	if d := LevelDelay(0, standard); d != 0 {
 		t.Errorf("LevelDelay(0) = %v, want none", d)
+	}
+	for level, want := range map[int32]time.Duration{1: 3 * time.Second, 2: 48 * time.Hour, 3: 48 * time.Hour} {
+		if d := LevelDelay(level, protocol.ParseDelayLevels("3s 2d")); d != want {
+			t.Errorf("LevelDelay(%d) of a broker's own levels = %v, want %v", level, d, want)
+		}
 	}
 }
 

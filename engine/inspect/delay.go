@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	"eyeq/remoting"
@@ -93,25 +92,11 @@ func (in *Inspector) Levels(ctx context.Context, brokerName string) ([]time.Dura
 	if err != nil {
 		return nil, err
 	}
-	levels := parseLevels(settings["messageDelayLevel"])
+	levels := protocol.ParseDelayLevels(settings["messageDelayLevel"])
 	if levels == nil {
 		return nil, fmt.Errorf("%s: messageDelayLevel=%q has no levels", brokerName, settings["messageDelayLevel"])
 	}
 	return levels, nil
-}
-
-// parseLevels reads "1s 5s 1m 2h 1d"; nil when it is anything else.
-func parseLevels(text string) (levels []time.Duration) {
-	units := map[byte]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour}
-	for word := range strings.FieldsSeq(text) {
-		n, err := strconv.ParseInt(word[:len(word)-1], 10, 32)
-		unit := units[word[len(word)-1]]
-		if err != nil || n < 0 || unit == 0 {
-			return nil
-		}
-		levels = append(levels, time.Duration(n)*unit)
-	}
-	return levels
 }
 
 // parkedMessage is a copy that waits for its time.

@@ -40,7 +40,7 @@ func TestDelayOf(t *testing.T) {
 			for k, v := range tt.properties {
 				r.Properties = append(r.Properties, protocol.Property{Name: k, Value: v})
 			}
-			levels, why := parseLevels(cmp.Or(tt.levels, "1s 5s 10s 30s 1m")), Reason{}
+			levels, why := protocol.ParseDelayLevels(cmp.Or(tt.levels, "1s 5s 10s 30s 1m")), Reason{}
 			if levels == nil {
 				why = Reason{ReasonFailed, "nobody says"}
 			}

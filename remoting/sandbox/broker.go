@@ -55,7 +55,7 @@ func newBroker(l *loop, name, memory string) *broker {
 		log: newCommitLog(o.MaxBytes / int64(len(o.Brokers))), topics: map[string]*topic{}, groups: map[string]*group{}, modes: map[modeOf]protocol.RequestMode{}, producers: map[string][]producer{},
 		rates: rates{since: l.now},
 	}
-	b.schedule = &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(len(delays)), permReadWrite)}
+	b.schedule = newSchedule(b)
 	for _, t := range []string{selfTestTopic, clusterName, name} {
 		b.makeTopic(t, 1, permReadWrite)
 	}

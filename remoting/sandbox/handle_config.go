@@ -184,7 +184,7 @@ func (b *broker) handleBrokerConfig() answer {
 		"autoCreateTopicEnable":       strconv.FormatBool(b.loop.options.AutoCreateTopics),
 		"autoCreateSubscriptionGroup": "true", "enablePropertyFilter": "false",
 		"maxMessageSize": "4194304", "fileReservedTime": "72", "deleteWhen": "04", "defaultQueryMaxNum": strconv.Itoa(maxUniqueHits),
-		"messageDelayLevel": "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h", "msgTraceTopicName": "RMQ_SYS_TRACE_TOPIC",
+		"messageDelayLevel": b.loop.options.DelayLevels, "msgTraceTopicName": "RMQ_SYS_TRACE_TOPIC",
 	}
 	if !b.loop.four {
 		config["useServerSideResetOffset"] = "true"

@@ -46,6 +46,9 @@ type Options struct {
 	// Permission is what brokers let clients do (brokerPermission); zero is
 	// protocol.PermRead|protocol.PermWrite.
 	Permission int32
+	// DelayLevels are the brokers' delay levels (messageDelayLevel); "" is
+	// protocol.StandardDelayLevels.
+	DelayLevels string
 	// MaxPullMessages and MaxPullBytes bound one pull answer; zero is 32 and 256 KiB.
 	MaxPullMessages int
 	MaxPullBytes    int
@@ -85,6 +88,12 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Permission == 0 {
 		o.Permission = protocol.PermRead | protocol.PermWrite
+	}
+	if o.DelayLevels == "" {
+		o.DelayLevels = protocol.StandardDelayLevels
+	}
+	if protocol.ParseDelayLevels(o.DelayLevels) == nil {
+		return o, fmt.Errorf("delay levels %q, want such as %q", o.DelayLevels, protocol.StandardDelayLevels)
 	}
 	if o.MaxPullMessages <= 0 {
 		o.MaxPullMessages = 32

@@ -8,22 +8,21 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// delays are the waits of the delay levels 1 to 18 (messageDelayLevel).
-var delays = [...]time.Duration{
-	1 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
-	1 * time.Minute, 2 * time.Minute, 3 * time.Minute, 4 * time.Minute, 5 * time.Minute,
-	6 * time.Minute, 7 * time.Minute, 8 * time.Minute, 9 * time.Minute, 10 * time.Minute,
-	20 * time.Minute, 30 * time.Minute, 1 * time.Hour, 2 * time.Hour,
-}
-
 // schedule delivers a broker's delayed messages. They are parked in the schedule
 // topic, level n in queue n-1, so each queue is in order of delivery and one
 // alarm for its head is enough.
 type schedule struct {
 	broker *broker
 	topic  *topic
-	next   [len(delays)]int64 // queue offset of the next one to deliver
-	armed  [len(delays)]bool
+	delays []time.Duration // of the levels from 1 on (messageDelayLevel)
+	next   []int64         // by level: queue offset of the next one to deliver
+	armed  []bool
+}
+
+func newSchedule(b *broker) *schedule {
+	delays := protocol.ParseDelayLevels(b.loop.options.DelayLevels)
+	n := len(delays)
+	return &schedule{broker: b, topic: b.makeTopic(scheduleTopic, int32(n), permReadWrite), delays: delays, next: make([]int64, n), armed: make([]bool, n)}
 }
 
 // park stores r for later. The answer tells the parked copy's place.
@@ -39,7 +38,7 @@ func (s *schedule) park(r *protocol.Record, level int) (stored, error) {
 
 // rearm sets the alarms again that a stopped broker let pass.
 func (s *schedule) rearm() {
-	for i := range delays {
+	for i := range s.delays {
 		s.arm(i)
 	}
 }
@@ -60,7 +59,7 @@ func (s *schedule) arm(i int) {
 
 // due is when the head of queue i is to be delivered.
 func (s *schedule) due(q *queue, i int) time.Time {
-	return time.UnixMilli(q.entryAt(s.next[i]).stored).Add(delays[i])
+	return time.UnixMilli(q.entryAt(s.next[i]).stored).Add(s.delays[i])
 }
 
 // ring delivers what is due in queue i.

@@ -45,7 +45,7 @@ const region = "DefaultRegion"
 func (b *broker) storeOrPark(r *protocol.Record) (stored, error) {
 	level, err := strconv.Atoi(property(r, protocol.PropertyDelay))
 	if err == nil && level > 0 {
-		return b.schedule.park(r, min(level, len(delays)))
+		return b.schedule.park(r, min(level, len(b.schedule.delays)))
 	}
 	return b.store(r)
 }

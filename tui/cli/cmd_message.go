@@ -179,7 +179,7 @@ func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 	if d, ok := w.delay(ctx, m); ok {
 		switch {
 		case d.Due.IsZero():
-			line("due", "unknown")
+			line("due", "unknown: %v", d.Why)
 		case d.Parked:
 			line("due", "%s, in %s", w.env.timeText(d.Due), d.Topic)
 		default:

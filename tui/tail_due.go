@@ -1,0 +1,98 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/inspect"
+)
+
+const levelsLimit = 10 * time.Second
+
+// delayLevels are a broker's delays by level, or why they are not known.
+type delayLevels struct {
+	levels []time.Duration
+	why    inspect.Reason
+}
+
+// tailLevelsMsg are the delay levels of a broker whose topic of waiting messages is read.
+type tailLevelsMsg struct {
+	ticket int
+	broker string
+	delayLevels
+}
+
+func (m tailLevelsMsg) tailTicket() int { return m.ticket }
+
+// levels asks a broker for its delay levels.
+func (c commands) levels(cl Cluster, broker string, ticket int) tea.Cmd {
+	return c.within(levelsLimit, func(ctx context.Context) tea.Msg {
+		levels, err := cl.Levels(ctx, broker)
+		return tailLevelsMsg{ticket, broker, delayLevels{levels, inspect.ReasonOf(err)}}
+	})
+}
+
+// askLevels asks the next broker of which they are needed; nil: none is.
+func (v *tailView) askLevels() tea.Cmd {
+	if len(v.levelless) == 0 || v.env.o.Inspect == nil {
+		return nil
+	}
+	broker := v.levelless[0]
+	v.levelless = v.levelless[1:]
+	return v.cmds.levels(v.env.o.Inspect, broker, v.ticket)
+}
+
+// needsLevels notes the broker of a message that waits there by a delay level.
+func (v *tailView) needsLevels(r *tailRow) {
+	if r.parked == nil || r.parked.Level == 0 {
+		return
+	}
+	if _, asked := v.levels[r.mq.BrokerName]; asked {
+		return
+	}
+	if v.levels == nil {
+		v.levels = map[string]delayLevels{}
+	}
+	v.levels[r.mq.BrokerName] = delayLevels{why: inspect.Reason{Kind: inspect.ReasonNotAsked}}
+	v.levelless = append(v.levelless, r.mq.BrokerName)
+}
+
+// parkedOf is what a message that a broker holds back says of its delay; nil: it is none.
+func parkedOf(m *engine.Message) *inspect.Delay {
+	d, ok := inspect.DelayOf(m, nil, inspect.Reason{Kind: inspect.ReasonNotAsked})
+	if !ok || !d.Parked {
+		return nil
+	}
+	d.Topic = SafeText(d.Topic)
+	return &d
+}
+
+// delay is when a message that is held back is due, by its broker's delay levels; ok is
+// false of any other.
+func (v *tailView) delay(r *tailRow) (d inspect.Delay, ok bool) {
+	if r.parked == nil {
+		return d, false
+	}
+	d = *r.parked
+	if d.Level > 0 {
+		l := v.levels[r.mq.BrokerName]
+		by, _ := inspect.DelayOf(r.message, l.levels, l.why)
+		d.Due, d.Why = by.Due, by.Why
+	}
+	return d, true
+}
+
+// dueText is when a message is due, and in how long.
+func (v *tailView) dueText(d inspect.Delay) string {
+	if d.Due.IsZero() {
+		return unknown + " " + SafeText(d.Why.String())
+	}
+	in := "over"
+	if left := d.Due.Sub(v.env.now); left > 0 {
+		in = "in " + age(left)
+	}
+	return v.env.clock(d.Due, clockSeconds) + " (" + in + ")"
+}
