@@ -861,7 +861,7 @@ var doctorCases = map[string]struct {
 	},
 	"a broker's permission is not known": {edit: func(f *Facts) {
 		brokers(f, func(_ int, b *BrokerRow) { b.Perm = Unknown(Reason{Kind: ReasonDenied}) })
-	}},
+	}, unchecked: "the permission and limits of broker broker-a from 10.0.0.1:10911: denied"},
 	"a master is away": {
 		edit: func(f *Facts) {
 			slave(f, func(b *BrokerRow) { b.NoMaster = true })

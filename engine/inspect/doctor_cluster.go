@@ -49,6 +49,9 @@ func judgeBrokers(v *visit) {
 				b.Why.String(), has)
 			continue
 		}
+		if failedBy(b.Perm.Why) {
+			v.unchecked("the permission and limits of broker "+name, b.Address, b.Perm.Why)
+		}
 		v.judgePermission(b, name, has)
 		v.judgeDisk(b, name, has)
 		v.judgeBusy(b, name, has)
