@@ -225,6 +225,9 @@ func ReasonOf(err error) Reason {
 	if e, ok := errors.AsType[*remoting.NoRouteError](err); ok {
 		return Reason{ReasonNotFound, e.Error()}
 	}
+	if e, ok := errors.AsType[*ClosedQueueError](err); ok {
+		return Reason{e.Kind, e.Error()}
+	}
 	if e, ok := errors.AsType[*NotFoundError](err); ok {
 		return Reason{ReasonNotFound, e.Error()}
 	}

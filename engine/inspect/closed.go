@@ -91,7 +91,8 @@ func (l *GroupLag) UnreadableTexts() (texts []string) {
 // ClosedQueueError says that a queue is there and cannot be read.
 type ClosedQueueError struct {
 	Queue protocol.MessageQueue
-	Why   string // "not readable: …"
+	Why   string     // "not readable: …"
+	Kind  ReasonKind // of the broker's refusal
 }
 
 // Error says which queue, and why.

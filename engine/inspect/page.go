@@ -92,7 +92,7 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	if err != nil {
 		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() {
 			if why := WhyClosed(ctx, in.client, route, mq, false); why != "" {
-				return protocol.MessageExt{}, &ClosedQueueError{mq, why}
+				return protocol.MessageExt{}, &ClosedQueueError{mq, why, ReasonOf(err).Kind}
 			}
 			if !reads(route, mq) {
 				return protocol.MessageExt{}, &NotFoundError{"queue to read from", mq.String()}
