@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 
@@ -49,38 +50,47 @@ func (e *FilterRefusedError) BadExpression() bool {
 	return ok && ce.Code == protocol.SubscriptionParseFailed
 }
 
-// checkFilters asks the masters of each topic whether they take its expression,
-// when it is not one of tags (spec/consumer.md 2.3, step 16). The reference asks
-// one broker by chance; one that was not asked would refuse every pull later. A
-// broker that cannot be asked is no refusal: it is told when pulls fail.
+// checkFilters is CheckFilter for each topic, when its expression is not one of tags
+// (spec/consumer.md 2.3, step 16).
 func (e *Engine) checkFilters(ctx context.Context) error {
 	for _, s := range e.subscriptions() {
 		if s.ExpressionType == protocol.ExpressionTAG {
 			continue
 		}
-		route, err := e.d.Client.Route(ctx, s.Topic)
-		if route == nil {
-			e.log.Debug("expression not checked", "topic", s.Topic, "err", err)
+		if err := CheckFilter(ctx, e.d.Client, e.clientID, e.o.Group, s, e.log); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckFilter asks the masters of a topic whether they take its expression; the error is a
+// *FilterRefusedError. The reference asks one broker by chance; one that was not asked
+// would refuse every pull later. A broker that cannot be asked is no refusal: it is told
+// when pulls fail.
+func CheckFilter(ctx context.Context, client *remoting.Client, clientID, group string, s SubscriptionData, log *slog.Logger) error {
+	route, err := client.Route(ctx, s.Topic)
+	if route == nil {
+		log.Debug("expression not checked", "topic", s.Topic, "err", err)
+		return nil
+	}
+	for _, b := range route.Data.BrokerDatas {
+		ids := slices.Sorted(maps.Keys(b.BrokerAddrs)) // the master, or what there is
+		if len(ids) == 0 {
 			continue
 		}
-		for _, b := range route.Data.BrokerDatas {
-			ids := slices.Sorted(maps.Keys(b.BrokerAddrs)) // the master, or what there is
-			if len(ids) == 0 {
-				continue
-			}
-			addr := b.BrokerAddrs[ids[0]]
-			cctx, cancel := context.WithTimeout(ctx, callTimeout)
-			err := e.d.Client.CheckClientConfig(cctx, addr, e.clientID, e.o.Group, s)
-			cancel()
-			if _, denied := remoting.AccessDenied(err); denied {
-				continue // the first heartbeat will be told the same
-			}
-			if _, answered := errors.AsType[*remoting.CodeError](err); answered && !remoting.Retryable(err) {
-				return &FilterRefusedError{s, b.BrokerName, addr, err}
-			}
-			if err != nil {
-				e.log.Debug("expression not checked", "broker", b.BrokerName, "err", err)
-			}
+		addr := b.BrokerAddrs[ids[0]]
+		cctx, cancel := context.WithTimeout(ctx, callTimeout)
+		err := client.CheckClientConfig(cctx, addr, clientID, group, s)
+		cancel()
+		if _, denied := remoting.AccessDenied(err); denied {
+			continue // the first heartbeat, or the pull, will be told the same
+		}
+		if _, answered := errors.AsType[*remoting.CodeError](err); answered && !remoting.Retryable(err) {
+			return &FilterRefusedError{s, b.BrokerName, addr, err}
+		}
+		if err != nil {
+			log.Debug("expression not checked", "broker", b.BrokerName, "err", err)
 		}
 	}
 	return nil

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,6 +79,8 @@ func TestWrongUse(t *testing.T) {
 		"tail queue":          {[]string{"tail", "t", "--queue", "broker-a"}, `"broker-a" is no queue: write BROKER:ID`},
 		"tail grep":           {[]string{"tail", "t", "--grep", "["}, "--grep: error parsing regexp"},
 		"tail property":       {[]string{"tail", "t", "--property", "x"}, `--property "x": must be K=V`},
+		"tail sql and tag":    {[]string{"tail", "t", "--sql", "a > 1", "--tag", "A"}, "--sql with --tag: brokers filter by one of them"},
+		"tail empty sql":      {[]string{"tail", "t", "--sql", " "}, "--sql: the expression is empty"},
 		"tail tag":            {[]string{"tail", "t", "--tag", "||"}, `--tag: filter expression has no tag: ||`},
 		"send property":       {[]string{"send", "t", "b", "--property", "TAGS=x", "--tag", "y"}, "--property TAGS: is set already"},
 		"send delay":          {[]string{"send", "t", "b", "--delay-level", "19"}, "--delay-level 19: must be 1 to 18"},
@@ -138,6 +142,11 @@ func TestVersionAndCompletion(t *testing.T) {
 	if p := runs(t, []string{"version"}).want(t, statusDone, ""); !strings.HasPrefix(p.out.String(), "eyeq ") || len(p.lines()) != 1 {
 		t.Errorf("version = %q", p.out)
 	}
+	var v versionJSON
+	if err := json.Unmarshal([]byte(runs(t, []string{"version", "-o", "json"}).want(t, statusDone, "").out.String()), &v); err != nil || v.Version == "" || v.Go != runtime.Version() || v.OS != runtime.GOOS {
+		t.Errorf("version in JSON = %+v, %v", v, err)
+	}
+	runs(t, []string{"version", "-o", "table"}).want(t, statusUsage, "-o table: must be text or json")
 	for _, shell := range []string{"bash", "zsh", "fish", "powershell"} {
 		if p := runs(t, []string{"completion", shell}).want(t, statusDone, ""); !strings.Contains(p.out.String(), "eyeq") {
 			t.Errorf("completion %s = %.60q", shell, p.out)

@@ -129,6 +129,7 @@ type lagJSON struct {
 	Group        string  `json:"group"`
 	State        string  `json:"state"`
 	MessageModel *string `json:"message_model"`
+	ModelError   string  `json:"message_model_error,omitempty"`
 	Members      *int64  `json:"members"`
 	MembersError string  `json:"members_error,omitempty"`
 	Paused       bool    `json:"paused"`
@@ -200,6 +201,7 @@ func lagJSONOf(l *inspect.GroupLag) *lagJSON {
 		waitingJSON: waitingOf(l.Lag, l.RetryLag, l.DeadLetters),
 	}
 	j.Members, j.MembersError = numberJSON(l.Members)
+	j.ModelError = unsaid(j.MessageModel, l.Members)
 	for i := range l.Unreadable {
 		u := &l.Unreadable[i]
 		one := unreadableJSON{Topic: u.Topic, Broker: u.BrokerName, Queue: u.QueueID, Closed: u.Why()}

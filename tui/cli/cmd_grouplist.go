@@ -18,8 +18,11 @@ import (
 type groupRowJSON struct {
 	Group        string     `json:"group"`
 	Kind         *string    `json:"kind"`
+	KindError    string     `json:"kind_error,omitempty"`
 	MessageModel *string    `json:"message_model"`
+	ModelError   string     `json:"message_model_error,omitempty"`
 	ConsumeType  *string    `json:"consume_type"`
+	TypeError    string     `json:"consume_type_error,omitempty"`
 	RequestModes []modeJSON `json:"request_modes"`
 	Orderly      bool       `json:"orderly"`
 	State        string     `json:"state"`
@@ -68,7 +71,21 @@ func groupRowOf(r *inspect.GroupRow) groupRowJSON {
 		j.Kind = namedOrNull(string(r.Kind))
 	}
 	j.Members, j.MembersError = numberJSON(r.Members)
+	j.KindError, j.ModelError, j.TypeError = unsaid(j.Kind, r.Members), unsaid(j.MessageModel, r.Members), unsaid(j.ConsumeType, r.Members)
 	return j
+}
+
+// unsaid is why something that only members tell is not known; "" where it is.
+func unsaid(told *string, members inspect.Number) string {
+	switch {
+	case told != nil:
+		return ""
+	case !members.Known:
+		return members.Why.String()
+	case members.Value == 0:
+		return "no member is online, and only members say it"
+	}
+	return "no member says it"
 }
 
 func modelJSON(m protocol.MessageModel) *string {

@@ -82,8 +82,11 @@ func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group
 type membersJSON struct {
 	Group        string       `json:"group"`
 	ConsumeType  *string      `json:"consume_type"`
+	TypeError    string       `json:"consume_type_error,omitempty"`
 	MessageModel *string      `json:"message_model"`
+	ModelError   string       `json:"message_model_error,omitempty"`
 	FromWhere    *string      `json:"from_where"`
+	FromError    string       `json:"from_where_error,omitempty"`
 	RequestModes []modeJSON   `json:"request_modes"`
 	Members      []memberJSON `json:"members"`
 	Problems     []string     `json:"problems"`
@@ -130,6 +133,7 @@ type memberQueueJSON struct {
 	Queue           int32    `json:"queue"`
 	Pop             bool     `json:"pop"`
 	CommittedOffset *int64   `json:"committed_offset"`
+	CommittedError  string   `json:"committed_offset_error,omitempty"`
 	CachedMin       *int64   `json:"cached_min_offset"`
 	CachedMax       *int64   `json:"cached_max_offset"`
 	CachedCount     *int64   `json:"cached_count"`
@@ -151,6 +155,8 @@ func (f *membersFlags) json(m *inspect.Members) *membersJSON {
 	if m.From != 0 {
 		j.FromWhere = namedOrNull(m.From.String())
 	}
+	online := inspect.Exact(int64(len(m.Members)))
+	j.TypeError, j.ModelError, j.FromError = unsaid(j.ConsumeType, online), unsaid(j.MessageModel, online), unsaid(j.FromWhere, online)
 	for i := range m.Members {
 		j.Members[i] = f.member(&m.Members[i])
 	}
@@ -205,7 +211,7 @@ func memberQueues(info *protocol.ConsumerRunningInfo) []memberQueueJSON {
 			LastPull: millisJSON(q.LastPullTimestamp), LastConsume: millisJSON(q.LastConsumeTimestamp),
 		}
 		if q.CommitOffset < 0 {
-			j.CommittedOffset = nil // it has not read one yet
+			j.CommittedOffset, j.CommittedError = nil, notReadYet
 		}
 		if q.CachedMsgCount > 0 {
 			j.CachedMin, j.CachedMax = &q.CachedMsgMinOffset, &q.CachedMsgMaxOffset
@@ -216,12 +222,18 @@ func memberQueues(info *protocol.ConsumerRunningInfo) []memberQueueJSON {
 	for _, mq := range slices.SortedFunc(maps.Keys(info.MQPopTable), protocol.CompareMessageQueues) {
 		q := info.MQPopTable[mq]
 		queues = append(queues, memberQueueJSON{
-			Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID, Pop: true, WaitAck: wide(q.WaitAckCount),
+			Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID, CommittedError: popsNone, Pop: true, WaitAck: wide(q.WaitAckCount),
 			Dropped: q.Dropped, LastPull: millisJSON(q.LastPopTimestamp),
 		})
 	}
 	return queues
 }
+
+// Why a member's queue has no committed offset of its own.
+const (
+	notReadYet = "the member has not read its offset yet, or its client does not report it"
+	popsNone   = "brokers keep the offsets of what is consumed by POP"
+)
 
 func wide(n int32) *int64 {
 	w := int64(n)

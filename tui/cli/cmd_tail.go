@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 
@@ -25,6 +26,7 @@ type tailFlags struct {
 	count       int64
 	follow      bool
 	tag, key    string
+	sql         string
 	properties  []string
 	grep, jq    string
 	charset     inspect.Charset
@@ -42,7 +44,8 @@ follows; --until makes it end by itself.
 POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:04[:05] in
 --tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.
 
-All filters must let a message pass: a cheap one is asked first, --jq last. A message whose body
+All filters must let a message pass: --sql and --tag at the brokers, then a cheap one first, --jq
+last. SQL92 takes brokers with enablePropertyFilter=true. A message whose body
 is no JSON, or on which the program fails, does not pass; such messages are counted. At the end
 standard error says how many messages were seen, matched, kept (printed) and dropped (matched, but
 beyond -n).
@@ -65,6 +68,7 @@ true bytes.`,
 	fl.Int64VarP(&f.count, "number", "n", 0, "end after so many messages")
 	fl.BoolVar(&f.follow, "follow", true, "go on with what comes; --follow=false is --until now")
 	fl.StringVar(&f.tag, "tag", "", "only these tags, TAG1||TAG2")
+	fl.StringVar(&f.sql, "sql", "", "SQL92 expression over properties that the brokers filter by, such as \"TAGS = 'paid' AND amount > 100\"")
 	fl.StringVar(&f.key, "key", "", "only messages with this key")
 	fl.StringArrayVar(&f.properties, "property", nil, "K=V, only messages with this property; repeatable")
 	fl.StringVar(&f.grep, "grep", "", "only messages whose body matches this regular expression")
@@ -72,6 +76,12 @@ true bytes.`,
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
 		if fl.Changed("until") && fl.Changed("follow") && f.follow {
 			return usagef("--until ends and --follow does not: give one of them")
+		}
+		switch {
+		case fl.Changed("sql") && strings.TrimSpace(f.sql) == "":
+			return usagef("--sql: the expression is empty; leave --sql out to read all")
+		case f.sql != "" && f.tag != "":
+			return usagef("--sql with --tag: brokers filter by one of them; write the tags into the expression, such as \"TAGS = 'paid' AND …\"")
 		}
 		return runTail(ctx, e, f, args[0])
 	})
@@ -108,6 +118,11 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	if t.queues, err = choice.choose(ctx, wanted); err != nil {
 		return err
 	}
+	if t.kind == protocol.ExpressionSQL92 {
+		if err := checkSQL(ctx, client, topic, t.expression, e.log()); err != nil {
+			return err
+		}
+	}
 	t.client, t.timeout, t.topic = client, e.flags.timeout, topic
 	t.grows = len(wanted) == 0 && (t.until == nil || t.until.kind == posTime && t.until.time.After(e.now()))
 	out := &tailOutput{format: format, w: bufio.NewWriterSize(e.stdout, 1<<16), location: e.location, charset: f.charset, left: f.count}
@@ -129,6 +144,16 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 		return cause
 	}
 	return err
+}
+
+// checkSQL asks the brokers whether they filter by an expression: of a pull that is refused
+// for it a tail would tell again and again. Nobody is registered, so any client id will do.
+func checkSQL(ctx context.Context, client *remoting.Client, topic, expression string, log *slog.Logger) error {
+	sub, err := protocol.NewSQLSubscription(topic, expression)
+	if err != nil {
+		return err
+	}
+	return engine.CheckFilter(ctx, client, "eyeq-tail", engine.ToolsGroup, sub, log)
 }
 
 // followed refuses a topic whose queues are not those of its route.
@@ -203,6 +228,9 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 	}
 	if f.tag != "" {
 		t.expression = f.tag
+	}
+	if f.sql != "" {
+		t.expression, t.kind = f.sql, protocol.ExpressionSQL92
 	}
 	var mu sync.Mutex // one line at a time: queues are read side by side
 	t.notice = func(text string) {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"runtime"
@@ -12,30 +13,60 @@ import (
 func newVersion(e *env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
-		Short: "Print the version",
+		Short: "Print the version (-o text|json)",
 		Args:  noArgs,
 		RunE: e.cobraRun(func(_ context.Context, e *env, _ []string) error {
-			_, err := fmt.Fprintln(e.stdout, versionText())
-			return err
+			format, err := e.format("text", "json")
+			if err != nil {
+				return err
+			}
+			v := versionOf()
+			if format == "json" {
+				out, err := marshal(v)
+				if err != nil {
+					return err
+				}
+				return e.write(out)
+			}
+			return e.write([]byte(v.String() + "\n"))
 		}),
 	}
 }
 
-// versionText is one line: what was built, from which commit, with which Go.
-func versionText() string {
-	version, commit := "(devel)", ""
+// versionJSON is what was built, from which commit, with which Go, for what. The
+// commit is null where the build does not know it.
+type versionJSON struct {
+	Version string  `json:"version"`
+	Commit  *string `json:"commit"`
+	Go      string  `json:"go"`
+	OS      string  `json:"os"`
+	Arch    string  `json:"arch"`
+}
+
+func versionOf() versionJSON {
+	v := versionJSON{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if v := info.Main.Version; v != "" {
-			version = v
-		}
+		v.Version = cmp.Or(info.Main.Version, v.Version)
 		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				commit = " " + s.Value[:12]
+			if s.Key == "vcs.revision" && s.Value != "" {
+				v.Commit = &s.Value
 			}
 		}
 	}
-	return fmt.Sprintf("eyeq %s%s %s %s/%s", version, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return v
 }
+
+// String is one line.
+func (v versionJSON) String() string {
+	commit := ""
+	if v.Commit != nil {
+		commit = " " + (*v.Commit)[:min(12, len(*v.Commit))]
+	}
+	return fmt.Sprintf("eyeq %s%s %s %s/%s", v.Version, commit, v.Go, v.OS, v.Arch)
+}
+
+// versionText is the version in one line.
+func versionText() string { return versionOf().String() }
 
 func newCompletion(e *env) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}

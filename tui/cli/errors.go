@@ -195,10 +195,7 @@ func exitStatus(err, cause error) int {
 		}
 		return statusFailed
 	}
-	if hopeless(err) != nil {
-		return statusFailed
-	}
-	if isType[*unreachableError](err) || isType[*silentError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||
+	if isType[*remoting.TLSError](err) || isType[*unreachableError](err) || isType[*silentError](err) || isType[*remoting.UnreachableError](err) || isType[*remoting.NoBrokerError](err) ||
 		isType[*net.OpError](err) || errors.Is(err, remoting.ErrClosed) || errors.Is(err, context.DeadlineExceeded) {
 		return statusUnreachable
 	}

@@ -313,6 +313,34 @@ func TestTimesAreInTheZone(t *testing.T) {
 	}
 }
 
+// What only members say is unknown of a group that has none online, with the reason.
+func TestUnknownHasItsReason(t *testing.T) {
+	_, namesrv := groupOn(t)
+	for _, args := range [][]string{
+		{"group", "list", "--filter", "audit"}, {"group", "show", "audit"}, {"group", "lag", "audit"}, {"group", "members", "audit"},
+	} {
+		out := strings.TrimSpace(runs(t, append(args, "--namesrv", namesrv, "-o", "json")).want(t, statusDone, "").out.String())
+		var o map[string]any
+		if err := json.Unmarshal([]byte(strings.TrimSuffix(strings.TrimPrefix(out, "["), "]")), &o); err != nil {
+			t.Fatalf("%v in %s", err, out)
+		}
+		for _, name := range []string{"kind", "message_model", "consume_type", "from_where"} {
+			if value, said := o[name]; said && (value != nil || o[name+"_error"] != "no member is online, and only members say it") {
+				t.Errorf("%v: %s is %v, because %v", args, name, value, o[name+"_error"])
+			}
+		}
+	}
+	pop := protocol.MessageQueue{Topic: "orders", BrokerName: "broker-a", QueueID: -1}
+	for _, q := range memberQueues(&protocol.ConsumerRunningInfo{
+		MQTable:    map[protocol.MessageQueue]protocol.ProcessQueueInfo{{Topic: "orders", BrokerName: "broker-a"}: {CommitOffset: -1}},
+		MQPopTable: map[protocol.MessageQueue]protocol.PopProcessQueueInfo{pop: {}},
+	}) {
+		if q.CommittedOffset != nil || q.CommittedError == "" {
+			t.Errorf("queue %d: committed %v, because %q", q.Queue, q.CommittedOffset, q.CommittedError)
+		}
+	}
+}
+
 // Names that would move the cursor are shown as pictures, and JSON has the true ones.
 func TestForeignNamesAreSafe(t *testing.T) {
 	_, namesrv := groupOn(t)

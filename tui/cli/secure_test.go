@@ -94,7 +94,11 @@ func TestCommandsOverTLS(t *testing.T) {
 					}
 					continue
 				}
-				p.want(t, statusFailed, tt.says)
+				status := statusUnreachable
+				if name == "no such file" {
+					status = statusFailed
+				}
+				p.want(t, status, tt.says)
 				if strings.Count(p.err.String(), "\n") != 1 {
 					t.Errorf("%v: not one line at once: %s", args, p.err)
 				}

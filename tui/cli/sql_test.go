@@ -12,7 +12,8 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// --sql filters at the broker, by any property; what it leaves out is committed.
+// --sql filters at the broker, by any property; what it leaves out is committed. tail does
+// it too, without a group that the broker knows.
 func TestPeersConsumeSQL(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
@@ -44,6 +45,11 @@ func TestPeersConsumeSQL(t *testing.T) {
 			}
 		}
 		p.wantProgress(t, namesrv, group, topic, 20)
+		tail := []string{"tail", topic, "--namesrv", namesrv, "--from", "earliest", "--until", "now", "-o", "json", "--sql"}
+		if got := runs(t, append(tail, "shop = 'y' AND KEYS <> 'key-3'")).want(t, statusDone, "").objects(t)["message"]; len(got) != 9 {
+			t.Errorf("tail: %d messages, want 9", len(got))
+		}
+		runs(t, append(tail, "shop = = 'y'")).want(t, statusUsage, `refuses the SQL92 expression "shop = = 'y'" of topic `+topic)
 		runs(t, []string{"consume", "--namesrv", namesrv, "-g", tg.Group(t), "-t", topic, "--headless", "--sql", "shop = = 'y'"}).
 			want(t, statusUsage, `refuses the SQL92 expression "shop = = 'y'" of topic `+topic)
 	})

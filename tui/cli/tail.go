@@ -30,7 +30,8 @@ type tailer struct {
 	topic      string
 	queues     []engine.MessageQueue
 	grows      bool   // queues that the topic gets later are read too
-	expression string // of tags; "*" is all
+	expression string // "*" is all
+	kind       string // of the expression: protocol.ExpressionTAG or ExpressionSQL92; "" is TAG
 	from       position
 	until      *position // nil: for ever
 	filter     *inspect.Matcher
@@ -92,7 +93,8 @@ type tailStart struct {
 func (t *tailer) run(parent context.Context, crew *crew) error {
 	ctx, cancel := context.WithCancel(parent)
 	o := engine.DefaultPullOptions()
-	o.Expression, o.PullBatchSize, o.BrokerSuspend, o.CallTimeout = t.expression, tailBatch, tailSuspend, t.timeout
+	o.Expression, o.ExpressionType = t.expression, t.kind
+	o.PullBatchSize, o.BrokerSuspend, o.CallTimeout = tailBatch, tailSuspend, t.timeout
 	o.PullThresholdForQueue = tailBatch
 	var err error
 	if t.consumer, err = engine.NewPullConsumer(o, engine.PullDeps{Client: t.client}); err != nil {

@@ -201,6 +201,17 @@ func TestTailCharset(t *testing.T) {
 	runs(t, []string{"tail", "orders", "--namesrv", namesrv, "--charset", "klingon"}).want(t, statusUsage, `"klingon" is no charset that is known`)
 }
 
+// A broker that does not filter by SQL92 ends the tail, with its reason, before anything is read.
+func TestTailSQLIsRefused(t *testing.T) {
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	put(t, sb, "orders", 2)
+	p := runs(t, []string{"tail", "orders", "--sql", "a > 1", "--from", "earliest", "--namesrv", namesrv}).
+		want(t, statusFailed, "set enablePropertyFilter=true at this broker, or filter by tags")
+	if p.out.String() != "" || !strings.Contains(p.err.String(), `refuses the SQL92 expression "a > 1" of topic orders`) {
+		t.Errorf("%q, %q", p.out, p.err)
+	}
+}
+
 func TestTailNotFound(t *testing.T) {
 	t.Parallel()
 	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 3), sandboxtest.Brokers("broker-a", "broker-b"))
