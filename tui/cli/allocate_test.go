@@ -70,6 +70,23 @@ A@2       1 → 0   leaves
 moves:
 A@2 → A@1  1  A@x:1
 `},
+		"lists": {"--queues 4 --members a,b --leave b --strategy config --list a=broker-a:0-1 --list b=broker-a:1,TopicTest=broker-a:2", `
+CONFIG: 4 queues, 2 → 1 member, 1 queue moves
+MEMBER    QUEUES  WHICH
+a         2       broker-a:0-1
+b         2 → 0   leaves
+(nobody)  2       broker-a:2-3
+moves:
+b → (nobody)  1  broker-a:2
+`},
+		"lists that share": {"--queues 4 --members a,b --strategy config --list a=broker-a:0-2 --list b=broker-a:2", `
+CONFIG: 4 queues, 2 members
+MEMBER     QUEUES  WHICH
+a          3       broker-a:0-2
+b          1       broker-a:2
+(nobody)   1       broker-a:3
+(several)  1       broker-a:2
+`},
 		"more members than queues": {"--queues 1 --members a,b --strategy avg", `
 AVG: 1 queue, 2 members
 MEMBER  QUEUES  WHICH
@@ -139,7 +156,12 @@ func TestAllocateWrongUse(t *testing.T) {
 		"topic":               {"-t a=b --queues 1 --members a", `topic "a=b": must be at most 127`},
 		"topic twice":         {"-t a,a --queues 1 --members a", "-t a: is named twice"},
 		"strategy":            {"--queues 1 --members a --strategy x", "must be avg, circle, config"},
-		"config":              {"--queues 1 --members a --strategy config", "there is nothing to compute"},
+		"config":              {"--queues 1 --members a --strategy config", "--strategy config needs what the members' configurations list: --list MEMBER=BROKER:ID,…"},
+		"list alone":          {"--queues 1 --members a --list a=broker-a:0", "--list is for --strategy config"},
+		"list of nobody":      {"--queues 1 --members a --strategy config --list b=broker-a:0", "--list b: is not among the members a"},
+		"list without member": {"--queues 1 --members a --strategy config --list broker-a:0", `--list "broker-a:0": must be MEMBER=BROKER:ID`},
+		"list of no queue":    {"--queues 1 --members a --strategy config --list a=broker-a:0-1", "--list a=broker-a:0-1: there is no queue broker-a:1"},
+		"lists in rooms":      {"--queues 1 --members a --strategy machine-room-nearby-config", "there is nothing to compute"},
 		"machine-room":        {"--queues 1 --members a --strategy machine-room", "needs the machine rooms"},
 		"broker's room":       {"--queues 1 --members A@a --strategy machine-room-nearby", `--strategy machine-room-nearby: no machine room in the name of broker "broker-a"`},
 		"member's room":       {"--queues 1 --brokers A@b --members a --strategy machine-room-nearby", `no machine room in the client id "a"`},

@@ -21,6 +21,7 @@ type allocated struct {
 	before, after map[string][]engine.MessageQueue // by member
 	members       []string                         // after
 	nobody        []engine.MessageQueue            // after: queues without an owner
+	several       []engine.MessageQueue            // after: queues with more than one
 	moves         []move
 }
 
@@ -47,6 +48,9 @@ func (w *allocationWorld) allocate(s core.Strategy) (allocated, error) {
 			if after[mq] == "" {
 				r.nobody = append(r.nobody, mq)
 			}
+			if len(r.owners(mq)) > 1 {
+				r.several = append(r.several, mq)
+			}
 			if before[mq] != after[mq] {
 				r.moves = append(r.moves, move{mq, before[mq], after[mq]})
 			}
@@ -69,10 +73,22 @@ func (w *allocationWorld) owners(s core.Strategy, topic string, members []string
 		slices.SortFunc(share, protocol.CompareMessageQueues)
 		shares[m] = append(shares[m], share...)
 		for _, mq := range share {
-			owner[mq] = m
+			if owner[mq] == "" || m < owner[mq] { // of several the first, so that it does not change hands by chance
+				owner[mq] = m
+			}
 		}
 	}
 	return owner, nil
+}
+
+// owners are the members that have a queue after the change.
+func (r *allocated) owners(mq engine.MessageQueue) (members []string) {
+	for _, m := range r.members {
+		if slices.Contains(r.after[m], mq) {
+			members = append(members, m)
+		}
+	}
+	return members
 }
 
 // allocationRow is the JSON of one strategy.
@@ -80,7 +96,14 @@ type allocationRow struct {
 	Strategy   string          `json:"strategy"`
 	Members    []allocationOf  `json:"members"`
 	Unassigned []string        `json:"unassigned"`
+	Shared     []sharedQueue   `json:"shared,omitempty"`
 	Moves      []allocationFor `json:"moves"`
+}
+
+// sharedQueue is one that several members have: each of its messages is consumed by all.
+type sharedQueue struct {
+	Queue   string   `json:"queue"`
+	Members []string `json:"members"`
 }
 
 type allocationOf struct {
@@ -98,6 +121,9 @@ func (r *allocated) row() allocationRow {
 	row := allocationRow{Strategy: r.strategy, Members: []allocationOf{}, Unassigned: r.names(r.nobody), Moves: []allocationFor{}}
 	for _, m := range r.members {
 		row.Members = append(row.Members, allocationOf{m, r.names(r.after[m])})
+	}
+	for _, mq := range r.several {
+		row.Shared = append(row.Shared, sharedQueue{r.name(mq), r.owners(mq)})
 	}
 	some := func(m string) *string {
 		if m == "" {
@@ -180,6 +206,9 @@ func (w *allocationWorld) appendTable(dst []byte, results []allocated) []byte {
 		}
 		if len(r.nobody) > 0 {
 			rows = append(rows, []string{"(nobody)", strconv.Itoa(len(r.nobody)), r.runs(r.nobody)})
+		}
+		if len(r.several) > 0 {
+			rows = append(rows, []string{"(several)", strconv.Itoa(len(r.several)), r.runs(r.several)})
 		}
 		dst = appendColumns(dst, rows)
 		if len(r.moves) > 0 {

@@ -25,6 +25,7 @@ type allocateFlags struct {
 	members  []string
 	join     []string
 	leave    []string
+	lists    []string
 	strategy strategyFlags
 	changed  func(name string) bool
 }
@@ -43,7 +44,9 @@ for, without --members the members of -g GROUP that are online. Nothing is joine
 -o is table or json.
 
 machine-room needs --machine-rooms; the rooms of machine-room-nearby stand before the @ of
-brokers' names and client ids. config is not here: each of its members has a list of its own.`,
+brokers' names and client ids. config needs what each member's own configuration lists, as
+consume --queues takes it: --list MEMBER=BROKER:ID,BROKER:FROM-TO. It says which queues nobody
+reads then, and which are read by several.`,
 		Example: `  eyeq allocate --queues 16 --members a,b,c --join d
   eyeq allocate --queues 8 --brokers broker-a,broker-b --members a,b --leave b --strategy consistent-hash -o json
   eyeq allocate --namesrv 127.0.0.1:9876 -g audit -t orders --join one-more`,
@@ -57,13 +60,14 @@ brokers' names and client ids. config is not here: each of its members has a lis
 	fl.StringArrayVar(&f.members, "members", nil, "the client ids, separated by commas")
 	fl.StringArrayVar(&f.join, "join", nil, "client ids that join, separated by commas")
 	fl.StringArrayVar(&f.leave, "leave", nil, "client ids that leave, separated by commas")
-	fl.StringVar(&f.strategy.strategy, "strategy", "", "avg, circle, machine-room, machine-room-nearby[-INNER] or consistent-hash (default: all)")
+	fl.StringArrayVar(&f.lists, "list", nil, "strategy config: MEMBER=[TOPIC=]BROKER:ID or BROKER:FROM-TO, separated by commas, the queues of one member; repeatable")
+	fl.StringVar(&f.strategy.strategy, "strategy", "", "avg, circle, config, machine-room, machine-room-nearby[-INNER] or consistent-hash (default: all)")
 	fl.StringArrayVar(&f.strategy.rooms, "machine-rooms", nil, "strategy machine-room: the rooms whose brokers, called ROOM@NAME, are read, separated by commas")
 	fl.IntVar(&f.strategy.virtualNodes, "virtual-nodes", core.VirtualNodes, "strategy consistent-hash: virtual nodes a member")
 	f.changed = func(name string) bool { return fl.Changed(name) }
 	// Of --queues only the name is the same: there it is a number.
 	f.strategy.changed = func(name string) bool { return name != "queues" && fl.Changed(name) }
-	e.completeFlag(cmd, "strategy", "avg", "circle", "machine-room", "machine-room-nearby", "consistent-hash")
+	e.completeFlag(cmd, "strategy", "avg", "circle", "config", "machine-room", "machine-room-nearby", "consistent-hash")
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error { return runAllocate(ctx, e, f) })
 	return cmd
 }
@@ -80,6 +84,13 @@ func runAllocate(ctx context.Context, e *env, f *allocateFlags) error {
 	w, err := f.world(ctx, e)
 	if err != nil {
 		return err
+	}
+	for _, s := range strategies {
+		if lists, ok := s.(memberLists); ok {
+			if err := lists.check(w); err != nil {
+				return err
+			}
+		}
 	}
 	var results []allocated
 	for _, s := range strategies {
@@ -123,12 +134,24 @@ func (f *allocateFlags) strategies() ([]core.Strategy, error) {
 	} else if err := f.strategy.useless(&choice); err != nil {
 		return nil, err
 	}
+	if f.changed("list") && (!f.changed("strategy") || choice.name != configStrategy) {
+		return nil, usagef("--list is for --strategy config")
+	}
 	var all []core.Strategy
 	for _, name := range names {
 		choice.name = name
 		switch {
-		case choice.needs("CONFIG"):
-			return nil, usagef("--strategy %s: gives each member the list in its own configuration, there is nothing to compute", f.strategy.strategy)
+		case name == configStrategy && len(f.lists) == 0:
+			return nil, usagef("--strategy %s needs what the members' configurations list: --list MEMBER=BROKER:ID,…", f.strategy.strategy)
+		case name == configStrategy:
+			lists, err := parseMemberLists(f.lists)
+			if err != nil {
+				return nil, usagef("--list %v", err)
+			}
+			all = append(all, lists)
+			continue
+		case choice.needs(configStrategy):
+			return nil, usagef("--strategy %s: inside of rooms each member has the list in its own configuration, there is nothing to compute; --strategy config takes lists", f.strategy.strategy)
 		case choice.needs("MACHINE_ROOM") && len(choice.rooms) == 0:
 			return nil, usagef("--strategy %s needs the machine rooms to read from: --machine-rooms ROOM,…", f.strategy.strategy)
 		}
