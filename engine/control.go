@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -195,10 +197,19 @@ type ResetRequest struct {
 	Target     core.ResetTarget
 	Exact      map[MessageQueue]int64 // when not nil: where each queue goes, instead of Target
 	By, Reason string
-	// Expect holds each queue's committed offset from the preview; a queue whose
-	// offset has moved back or been reset by somebody else since is not touched.
-	// Progress of our own consumption is no drift. Nil: no check.
-	Expect map[MessageQueue]int64
+	// Preview are the rows of a preview of these queues, which ResetOffset carries out as
+	// they are: each queue goes where its row says, whatever was sent since. A queue whose
+	// offset has moved back since is not touched, nor is one that was to go forward and has
+	// passed its target by itself (*PassedError). Nil: ResetOffset previews, and checks nothing.
+	Preview []ResetRow
+}
+
+// PassedError says that a queue was not touched: it was to go forward, and has consumed
+// up to its target or further since the preview.
+type PassedError struct{ Committed, Target int64 }
+
+func (e *PassedError) Error() string {
+	return fmt.Sprintf("not touched: it has come to %d by itself since the preview, past the target %d", e.Committed, e.Target)
 }
 
 // ResetRow is one queue of a preview or a result.
@@ -298,13 +309,16 @@ func (e *Engine) storeTime(ctx context.Context, mq MessageQueue, offset int64) t
 	return msgs[0].Stored()
 }
 
-// ResetOffset resets queues that this engine holds: stop handing out, wait for
-// running listeners (bounded), drop the cache, write the target to the store,
-// read it back, pull from there. A row's Err says which queue was refused.
+// ResetOffset resets queues that this engine holds, as r.Preview says: stop handing
+// out, wait for running listeners (bounded), drop the cache, write the target to the
+// store, read it back, pull from there. A row's Err says which queue was refused.
 func (e *Engine) ResetOffset(ctx context.Context, r ResetRequest) ([]ResetRow, error) {
-	rows, err := e.PreviewReset(ctx, r)
-	if err != nil {
-		return nil, err
+	rows := slices.Clone(r.Preview)
+	if rows == nil {
+		var err error
+		if rows, err = e.PreviewReset(ctx, r); err != nil {
+			return nil, err
+		}
 	}
 	var wg sync.WaitGroup
 	for i := range rows {
@@ -332,11 +346,11 @@ func (e *Engine) resetOne(ctx context.Context, row *ResetRow, r ResetRequest) {
 		return
 	}
 	expect := Unknown
-	if v, ok := r.Expect[row.MessageQueue]; ok {
-		expect = v
+	if r.Preview != nil {
+		expect = row.Before
 	}
 	reply := newReply[ResetRow]()
-	q.inbox.put(resetQueue{*row, "operator", reply, expect})
+	q.inbox.put(resetQueue{*row, cmp.Or(r.By, "operator"), reply, expect})
 	select {
 	case *row = <-reply:
 	case <-q.gone:

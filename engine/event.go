@@ -457,7 +457,7 @@ type (
 	// ResetBegin opens the reset of one queue.
 	ResetBegin struct {
 		At
-		By   string `json:"by"` // operator, or broker
+		By   string `json:"by"` // who did it, as a pause says it; broker: one that moved the offset
 		From int64  `json:"from"`
 		To   int64  `json:"to"`
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"eyeq/engine/core"
 )
 
 // resetting is a reset under way: the operator's, or the broker's.
@@ -139,8 +141,12 @@ func (c resetQueue) applyTo(ctx context.Context, q *queue) {
 		refuse(errors.New("another reset of the queue is under way"))
 	case c.expect != Unknown && q.commit < c.expect:
 		refuse(fmt.Errorf("the offset moved back from %d to %d since the preview", c.expect, q.commit))
+	case c.expect != Unknown && c.row.After >= c.expect && q.commit > c.row.After:
+		refuse(&PassedError{q.commit, c.row.After})
 	default:
 		c.row.Before = q.commit
+		_, c.row.Effect, c.row.Count = core.PlanReset(core.ResetBounds{Committed: q.commit, Min: c.row.MinOffset, Max: max(c.row.MaxOffset, q.commit)},
+			core.ResetTarget{Kind: core.ResetOffset, Offset: c.row.After})
 		q.beginReset(&resetting{to: c.row.After, by: c.by, reply: c.reply, row: c.row})
 	}
 }

@@ -233,6 +233,78 @@ func TestResetOwnQueue(t *testing.T) {
 	})
 }
 
+// A reset to the end skips what the preview has shown, and nothing that was sent after it:
+// the preview is what is carried out, and nothing is asked again.
+func TestResetGoesWhereThePreviewSaid(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		topic, group := tg.Topic(t, 1), tg.Group(t)
+		tg.Produce(t, topic, 10)
+		m := join(t, tg, group, topic, nil)
+		m.until("10 messages", func() bool { return m.distinct() == 10 })
+		mq := queueOf(m, topic, 0)
+		m.until("all settled", func() bool { return snapOf(m, mq).CommittedOffset == 10 })
+		latest := engine.ResetRequest{Queues: []engine.MessageQueue{mq}, Target: core.ResetTarget{Kind: core.ResetLatest}, By: "wang"}
+		pause := func() {
+			t.Helper()
+			if err := m.Pause(t.Context(), engine.PauseRequest{Queues: latest.Queues, By: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resume := func() {
+			t.Helper()
+			if err := m.Resume(t.Context(), engine.ResumeRequest{Queues: latest.Queues, By: "test"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		preview := func(want int64) []engine.ResetRow {
+			t.Helper()
+			rows, err := m.PreviewReset(t.Context(), latest)
+			if err != nil || rows[0].Err != nil || rows[0].After != want {
+				t.Fatalf("preview of %d, %v, %v; want %d", rows[0].After, rows[0].Err, err, want)
+			}
+			return rows
+		}
+
+		pause()
+		m.until("the queue is paused", func() bool { return snapOf(m, mq).Pause != nil })
+		tg.Produce(t, topic, 20)
+		tg.AwaitOffset(t, mq, 30)
+		latest.Preview = preview(30)
+		tg.Produce(t, topic, 5)
+		tg.AwaitOffset(t, mq, 35)
+		rows, err := m.ResetOffset(t.Context(), latest)
+		took := int(rows[0].Before) // with what a pull that was under way has brought
+		if err != nil || rows[0].Err != nil || !rows[0].Verified || rows[0].After != 30 || rows[0].Effect != core.EffectSkip || rows[0].Count != int64(30-took) {
+			t.Fatalf("reset to %d (%v %d), verified %v, %v, %v; want 30, and what lies before it skipped", rows[0].After, rows[0].Effect, rows[0].Count, rows[0].Verified, rows[0].Err, err)
+		}
+		m.until("who did it is told", func() bool { return strings.HasPrefix(m.Snapshot().LastOperator, "reset by wang") })
+		m.until("and in the events", func() bool {
+			return slices.ContainsFunc(m.events, func(e engine.Event) bool { b, ok := e.(engine.ResetBegin); return ok && b.By == "wang" })
+		})
+		resume()
+		m.until("what was sent after the preview", func() bool { return m.distinct() == took+5 })
+
+		// One that has passed its target by itself is left where it is.
+		pause()
+		m.until("the queue is paused again", func() bool { return snapOf(m, mq).Pause != nil })
+		tg.Produce(t, topic, 5)
+		tg.AwaitOffset(t, mq, 40)
+		latest.Preview = preview(40)
+		resume()
+		tg.Produce(t, topic, 5)
+		m.until("all of them", func() bool { return m.distinct() == took+15 && snapOf(m, mq).CommittedOffset == 45 })
+		rows, err = m.ResetOffset(t.Context(), latest)
+		if _, passed := errors.AsType[*engine.PassedError](rows[0].Err); err != nil || !passed {
+			t.Errorf("reset to %d, %v, %v; want that it has passed 40", rows[0].After, rows[0].Err, err)
+		}
+		m.leave()
+		checkCommitted(t, tg, group, topic)
+		if n := len(m.order[mq]); n != took+15 {
+			t.Errorf("%d messages were delivered, want %d", n, took+15)
+		}
+	})
+}
+
 // queueOf waits for the queue of a topic with this id, on whatever broker.
 func queueOf(m *member, topic string, id int32) (mq engine.MessageQueue) {
 	m.t.Helper()

@@ -74,10 +74,11 @@ func newResetDialog(e *env, group, topic string, scopes []resetScope, rate float
 	return d, r
 }
 
-// emptyResetDialog has no scopes yet; it goes back a quarter of an hour.
+// emptyResetDialog has no scopes yet. It moves nothing until a target is chosen: each
+// that would move something skips or repeats messages of some group.
 func emptyResetDialog(e *env, group, topic string, rate float64) resetDialog {
-	return resetDialog{env: e, group: group, topic: topic, kind: core.ResetTime, rate: rate,
-		value: newField("-15m"), reason: newField(""), name: newField(""),
+	return resetDialog{env: e, group: group, topic: topic, kind: core.ResetShift, rate: rate,
+		value: newField("0"), reason: newField(""), name: newField(""),
 		exclude: map[engine.MessageQueue]bool{}, gone: map[engine.MessageQueue]engine.ResetRow{}}
 }
 
@@ -138,18 +139,28 @@ func (d resetDialog) update(msg tea.Msg) (dialog, request) {
 	return d, nil
 }
 
-// request is what Apply sends: the included queues with what the preview saw.
+// request is what Apply sends: the included rows as the preview gave them.
 func (d *resetDialog) request() request {
-	r := engine.ResetRequest{Target: d.asked, Exact: d.saved.exact, By: d.env.o.Operator, Reason: strings.TrimSpace(d.reason.value()),
-		Expect: make(map[engine.MessageQueue]int64)}
+	r := engine.ResetRequest{Target: d.asked, By: d.env.o.Operator, Reason: strings.TrimSpace(d.reason.value())}
 	for i := range d.rows {
 		row := &d.rows[i]
 		if row.Err == nil && !d.exclude[row.MessageQueue] {
 			r.Queues = append(r.Queues, row.MessageQueue)
-			r.Expect[row.MessageQueue] = row.Before
+			r.Preview = append(r.Preview, *row)
 		}
 	}
 	return applyRequest{r}
+}
+
+// impossible reports whether the group's brokers and members rule out what was chosen.
+func (d *resetDialog) impossible() bool {
+	return d.plan.Method == inspect.MethodNone && (len(d.plan.Rows) == 0 || !d.unchosen())
+}
+
+// unchosen reports whether the target is the one that the dialog opens with: what cannot be
+// done to it, or would change nothing, is no answer yet.
+func (d *resetDialog) unchosen() bool {
+	return d.from == "" && d.asked == core.ResetTarget{Kind: core.ResetShift}
 }
 
 // off says why Apply cannot be pressed; "" when it can.
@@ -162,12 +173,14 @@ func (d *resetDialog) off() string {
 		return "there is no preview: " + d.err
 	case d.stale:
 		return "the form changed: " + d.env.enter() + " or ctrl-r previews again"
-	case d.any && d.plan.Method == inspect.MethodNone:
+	case d.any && d.impossible():
 		return d.safe.Why
 	case s.unknown > 0:
 		return fmt.Sprintf("%s unknown: leave it out by hand (space on its row)", plural(s.unknown, "queue"))
 	case s.queues == 0:
 		return "no queue is included"
+	case d.unchosen():
+		return "choose where to (←/→ on To): a shift by 0 moves nothing"
 	case s.changed == 0:
 		return "nothing would change"
 	case d.env.now.Sub(d.at) > previewGood:

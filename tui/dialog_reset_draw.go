@@ -13,6 +13,9 @@ func (d resetDialog) view(w, h int) string {
 	wide := w >= 100
 	var head, tail [][]segment
 	title := "RESET OFFSETS — preview, nothing written yet"
+	if sum := d.sum(); sum.skip > 0 && !d.old {
+		title = fmt.Sprintf("RESET — SKIPS %s in %s — nothing written yet", plural(sum.skip, "message"), plural(sum.skips, "queue"))
+	}
 	switch {
 	case d.done:
 		title = "RESET OFFSETS — result, read back from the store"
@@ -163,15 +166,20 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
 // resultLines tell what was written: old → wanted → read back.
 func (d *resetDialog) resultLines(w int) [][]segment {
 	e := d.env
-	verified := 0
+	verified, passed := 0, 0
 	for i := range d.result {
 		if d.result[i].Verified && d.result[i].Err == nil {
 			verified++
+		} else if isPassed(d.result[i].Err) {
+			passed++
 		}
 	}
 	sum := fmt.Sprintf(" %d of %d verified: written and read back", verified, len(d.result))
+	if passed > 0 {
+		sum += fmt.Sprintf("; %d not touched, past the target already", passed)
+	}
 	st := e.th.good
-	if verified < len(d.result) || d.err != "" {
+	if verified+passed < len(d.result) || d.err != "" {
 		st = e.th.bad
 	}
 	lines := [][]segment{line(), line(segment{st, sum})}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"slices"
 	"time"
 
@@ -156,8 +157,16 @@ func effectText(r *engine.ResetRow) string {
 	return "none"
 }
 
+// isPassed reports whether a queue was not touched because it is past its target already.
+func isPassed(err error) bool {
+	_, ok := errors.AsType[*engine.PassedError](err)
+	return ok
+}
+
 func (d *resetDialog) check(r *engine.ResetRow) string {
 	switch {
+	case d.done && isPassed(r.Err):
+		return "✓ " + errorText(r.Err)
 	case d.done && r.Err != nil:
 		return failure.sign() + " " + errorText(r.Err)
 	case d.done && r.Verified && d.notes[r.MessageQueue] != "":

@@ -96,11 +96,16 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 	if s.lagUnknown > 0 {
 		lag = unknown
 	}
-	lag += fmt.Sprintf("   preview %s old, re-checked at apply", since(d.at, e.now))
-	if wide && d.any {
-		lag += "; stops if any offset was moved"
-	} else if wide {
-		lag += "; a queue that was moved back since is not touched"
+	lag += fmt.Sprintf("   preview %s old, ", since(d.at, e.now))
+	switch {
+	case d.any && wide:
+		lag += "re-checked at apply; stops if any offset was moved"
+	case d.any:
+		lag += "re-checked at apply"
+	case wide:
+		lag += "applied as shown; a queue that was moved back since is not touched"
+	default:
+		lag += "applied as shown"
 	}
 	lines := [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain(sum)), line(segment{e.th.dim, " Lag    "}, e.plain(lag))}
 	if !wide {

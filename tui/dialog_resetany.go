@@ -65,7 +65,7 @@ func (d *resetDialog) takePlan(msg resetPlanMsg) {
 	}
 	d.plan, d.safe, d.at, d.err, d.loading, d.saved = msg.raw, msg.safe, msg.at, msg.err, false, msg.saved
 	d.old = false
-	d.rows = planRows(msg.raw.Rows, msg.safe.Rows)
+	d.rows = planRows(msg.raw.Rows, msg.safe.Rows, d.unchosen())
 	left := slices.SortedFunc(maps.Keys(d.gone), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
 	for _, mq := range left {
 		if d.exclude[mq] {
@@ -75,8 +75,9 @@ func (d *resetDialog) takePlan(msg resetPlanMsg) {
 	d.setRows()
 }
 
-// planRows are rows as the dialog shows them; an unknown one has its reason as Err.
-func planRows(raw, safe []inspect.ResetRow) []engine.ResetRow {
+// planRows are rows as the dialog shows them; an unknown one, and one that cannot be reset
+// to the target that was chosen, has its reason as Err.
+func planRows(raw, safe []inspect.ResetRow, unchosen bool) []engine.ResetRow {
 	rows := make([]engine.ResetRow, len(raw))
 	for i := range raw {
 		r := &raw[i]
@@ -85,7 +86,7 @@ func planRows(raw, safe []inspect.ResetRow) []engine.ResetRow {
 		switch {
 		case r.Error != "":
 			rows[i].Err = errors.New(safe[i].Error)
-		case r.Unknown || r.Method == inspect.MethodNone:
+		case r.Unknown || r.Method == inspect.MethodNone && !unchosen:
 			rows[i].Err = errors.New(orUnknown(safe[i].Why))
 		}
 	}
@@ -98,7 +99,7 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 		d.env.savedTo[d.group] = d.savedTo
 	}
 	d.notes = make(map[engine.MessageQueue]string)
-	d.result = planRows(d.plan.Rows, d.safe.Rows)
+	d.result = planRows(d.plan.Rows, d.safe.Rows, false)
 	for i := range msg.result.Rows {
 		if i >= len(d.result) {
 			break
@@ -138,6 +139,9 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	e := d.env
 	if d.at.IsZero() || d.err != "" {
 		return [][]segment{line(segment{e.th.dim, " How    "}, e.plain("…"))}
+	}
+	if d.plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
+		return [][]segment{line(segment{e.th.dim, " How    "}, e.plain("depends on the target"))}
 	}
 	st := e.th.text
 	if d.plan.Method == inspect.MethodNone {
@@ -221,6 +225,9 @@ func (d *resetDialog) commandLine() string {
 		to = fmt.Sprintf("offset:%d", d.asked.Offset)
 	case core.ResetShift:
 		to = fmt.Sprintf("shift:%+d", d.asked.Offset)
+	}
+	if d.unchosen() {
+		to = "TARGET"
 	}
 	if d.from != "" { // no shell replaces a ~ within a word
 		to = ShellWord("file:" + home(d.from))

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 )
 
 // The screen says which way keeps a member's queues and which hands them over (R103).
@@ -98,7 +99,7 @@ func TestDialogsNameTheTopic(t *testing.T) {
 // toReset opens the dialog for all own queues and types the name.
 func toReset(t *testing.T, e *fakeEngine) *driver {
 	t.Helper()
-	return drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "right")
+	return drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "right", "tab", "left", "left", "enter", "shift+tab")
 }
 
 func TestResetNeedsEveryStep(t *testing.T) {
@@ -134,8 +135,8 @@ func TestResetNeedsEveryStep(t *testing.T) {
 		if q.QueueID == 4 {
 			want = 10_987_802
 		}
-		if r.Expect[q] != want {
-			t.Errorf("%v is expected at %d, want what the preview saw, %d", q, r.Expect[q], want)
+		if row := r.Preview[i]; row.MessageQueue != q || row.Before != want || row.Effect == 0 {
+			t.Errorf("%v is sent as %+v, want what the preview saw, %d", q, row, want)
 		}
 	}
 	d.see("4 of 5 verified").see("moved back to 18,000,000").keys("enter")
@@ -143,6 +144,45 @@ func TestResetNeedsEveryStep(t *testing.T) {
 		t.Error("the result does not close")
 	}
 	d.see("reset: 4 of 5 queues verified")
+}
+
+// What the dialog opens with skips nothing and repeats nothing, of our own queues and of
+// any group's, and a preview that skips says so in its title.
+func TestTheResetDialogOpensWithWhatIsSafe(t *testing.T) {
+	bounds := core.ResetBounds{Committed: 1_000, Min: 0, Max: 23_010, ByTime: 23_010}
+	row := func(t core.ResetTarget) (after int64, effect core.ResetEffect, count int64) {
+		return core.PlanReset(bounds, t)
+	}
+	e := &fakeEngine{preview: func(r engine.ResetRequest) (rows []engine.ResetRow, err error) {
+		for _, mq := range r.Queues[:1] {
+			after, effect, count := row(r.Target)
+			rows = append(rows, engine.ResetRow{MessageQueue: mq, MaxOffset: bounds.Max, Before: bounds.Committed, After: after, Effect: effect, Count: count})
+		}
+		return rows, nil
+	}}
+	f := fullCluster()
+	f.planReset = func(r inspect.ResetRequest) (inspect.ResetPlan, error) {
+		after, effect, count := row(r.Target)
+		p := inspect.ResetPlan{Request: r, At: fixtureNow, Method: inspect.MethodCommit}
+		if r.Target.Kind == core.ResetShift { // as a 4.9 broker says while members are connected
+			p.Method, p.Why = inspect.MethodNone, "a 4.9 broker resets to a time"
+		}
+		p.Rows = []inspect.ResetRow{{MessageQueue: mq("orders-paid", "broker-a", 0), Max: bounds.Max, Before: bounds.Committed, After: after,
+			Effect: effect, Count: count, Method: p.Method}}
+		return p, nil
+	}
+	for _, size := range sizes[1:] {
+		for name, d := range map[string]*driver{
+			"own": drive(t, size[0], size[1], defaultOptions(), e).keys("R"),
+			"any": driveCluster(t, size[0], size[1], defaultOptions(), f).keys("2", "R"),
+		} {
+			d.see("nothing written yet").miss("SKIP").miss("a 4.9 broker").see("Apply is off: choose where to")
+			d.keys("tab", "tab", "left", "left", "enter").see("RESET — SKIPS 22,010 messages in 1 queue")
+			if d.keys("left", "left").see("nothing written yet").miss("SKIPS"); t.Failed() {
+				t.Fatalf("%s at %v", name, size)
+			}
+		}
+	}
 }
 
 func TestOpeningTheResetDialogWritesNothing(t *testing.T) {
@@ -163,7 +203,7 @@ func TestAnOldPreviewIsNotShownForANewTarget(t *testing.T) {
 	e := resetEngine()
 	inner := e.preview
 	e.preview = func(r engine.ResetRequest) ([]engine.ResetRow, error) { tickets = append(tickets, r); return inner(r) }
-	d := drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "tab", "left") // to latest
+	d := drive(t, 120, 36, defaultOptions(), e).keys("R", "tab", "tab", "left", "left", "left") // to latest
 	if last := tickets[len(tickets)-1].Target.Kind; last != core.ResetLatest {
 		t.Errorf("the last preview is of kind %v", last)
 	}

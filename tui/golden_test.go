@@ -112,11 +112,11 @@ func TestGolden(t *testing.T) {
 			return drive(t, w, h, defaultOptions(), resetEngine()).keys("R")
 		},
 		"reset-ready": func(t *testing.T, w, h int) *driver {
-			d := drive(t, w, h, defaultOptions(), resetEngine()).keys("R", "tab", "right", "tab", "tab", "tab", "down", "down", "down", "down", "down", " ", "tab")
+			d := drive(t, w, h, defaultOptions(), resetEngine()).keys("R", "tab", "right", "tab", "left", "left", "enter", "tab", "tab", "down", "down", "down", "down", "down", " ", "tab")
 			return d.typing("bad batch").keys("tab").typing("order-settle")
 		},
 		"reset-result": func(t *testing.T, w, h int) *driver {
-			d := drive(t, w, h, defaultOptions(), resetEngine()).keys("R", "tab", "right", "tab", "tab", "tab", "down", "down", "down", "down", "down", " ", "tab", "tab")
+			d := drive(t, w, h, defaultOptions(), resetEngine()).keys("R", "tab", "right", "tab", "left", "left", "enter", "tab", "tab", "down", "down", "down", "down", "down", " ", "tab", "tab")
 			return d.typing("order-settle").keys("tab", "enter")
 		},
 		"log": func(t *testing.T, w, h int) *driver {

@@ -156,6 +156,6 @@ func TestGoldenPages(t *testing.T) {
 // resetGroup resets the topic of the group under the cursor, without the queue that
 // cannot be read.
 func resetGroup(d *driver) *driver {
-	d.keys("2", "R", "tab", "tab", "tab", "tab", "down", "down", "down", "down", " ", "tab").typing("bad batch").keys("tab").typing("order-settle")
+	d.keys("2", "R", "tab", "tab", "left", "left", "enter", "tab", "tab", "down", "down", "down", "down", " ", "tab").typing("bad batch").keys("tab").typing("order-settle")
 	return d.keys("tab", "enter")
 }

@@ -97,12 +97,12 @@ func TestResetOfAnyGroupNeedsEveryStep(t *testing.T) {
 		entries = append(entries, e)
 		return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
-	d := driveCluster(t, 120, 36, o, f).keys("2", "R").see("preview, nothing written yet").see("1 queue unknown: leave it out by hand")
+	d := driveCluster(t, 120, 36, o, f).keys("2", "R").see("nothing written yet").see("1 queue unknown: leave it out by hand")
 	d.keys("enter")
 	if len(applied) != 0 || len(d.a.dialogs) != 0 {
 		t.Fatal("enter in a fresh dialog does not cancel")
 	}
-	d.keys("R", "tab", "tab", "tab", "tab", "down", "down", "down", "down", " ").see("left out")
+	d.keys("R", "tab", "tab", "left", "left", "enter", "tab", "tab", "down", "down", "down", "down", " ").see("left out")
 	if last := plans[len(plans)-1]; len(last.Exclude) != 1 || last.Exclude[0] != mq("orders-paid", "broker-a", 4) {
 		t.Errorf("the plan after leaving a queue out is of %+v", last)
 	}

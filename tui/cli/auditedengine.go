@@ -16,15 +16,11 @@ type auditedEngine struct {
 	audit tui.Audit
 }
 
-// ResetOffset implements tui.Engine.
+// ResetOffset implements tui.Engine. What was previewed is what is noted and done.
 func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error) {
-	planned, err := a.PreviewReset(ctx, r)
-	if err != nil {
-		return nil, err
-	}
 	entry := tui.AuditEntry{Command: "group reset", Group: a.group, Reason: r.Reason}
 	var before, wanted []tui.AuditedOffset
-	for _, row := range planned {
+	for _, row := range r.Preview {
 		before = append(before, auditedRow(row, row.Before))
 		wanted = append(wanted, auditedRow(row, row.After))
 	}
@@ -52,10 +48,13 @@ func auditedRow(row engine.ResetRow, offset int64) tui.AuditedOffset {
 	return o
 }
 
+// rowErrors are what went wrong; that a queue is past its target already did not.
 func rowErrors(rows []engine.ResetRow) error {
 	var all []error
 	for _, row := range rows {
-		all = append(all, row.Err)
+		if _, passed := errors.AsType[*engine.PassedError](row.Err); !passed {
+			all = append(all, row.Err)
+		}
 	}
 	return errors.Join(all...)
 }

@@ -94,7 +94,7 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 }
 
 func clonePlanText(e *env, p *inspect.ClonePlan, what string) []byte {
-	out := headLine("%s", what)
+	out := headLine("%s%s", what, skipsText(p.Rows))
 	if p.System {
 		out = append(out, headLine("! %s is one of RocketMQ's own groups", p.Target)...)
 	}

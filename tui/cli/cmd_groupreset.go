@@ -39,7 +39,8 @@ changed; then it is read back, and members that are connected are watched for ha
 
 TARGET is earliest, latest, a time (RFC 3339, 2006-01-02 15:04[:05] in --tz, or -15m), offset:N,
 shift:+N or shift:-N, or file:F with offsets that were saved. A time is the first message stored then or
-later; beyond the last message it is the queue's end. Offsets are kept within the queue.
+later; beyond the last message it is the queue's end. Offsets are kept within the queue. Of a group that is
+further behind than a time, everything before it is skipped: the plan's first line says so.
 
 How depends on who is there. Nobody connected: the offsets are written. Members, on 5.x: the brokers
 move them and tell each member at its next pull. Members, on 4.9: the brokers tell the members, who
@@ -47,7 +48,7 @@ can be sent to the beginning, the end or a time, all queues of a topic at once; 
 refused, and possible when they are stopped.
 
 A queue that cannot be read stops the whole, until it is left out by --exclude.`,
-		Example: `  eyeq group reset orders-worker --to -15m --dry-run
+		Example: `  eyeq group reset orders-worker --to shift:-1000 --dry-run
   eyeq group reset orders-worker -t orders --to 2026-11-29T13:30:00+08:00 --reason 'bad batch 7781'
   eyeq group reset orders-worker -t orders --queue broker-a:3 --to offset:4711 --yes -o json
   eyeq group reset orders-worker --undo ~/.local/state/eyeq/offsets/20261129T053000.000Z_prod_orders-worker.json`,

@@ -122,7 +122,7 @@ func TestGroupReset(t *testing.T) {
 		t.Run("line "+line, func(t *testing.T) {
 			c := newChanged(t, line)
 			dry := c.run(t, "reset", "g", "--to", "latest", "--dry-run").want(t, statusDone, "")
-			for _, want := range []string{"reset g to the end", "how: commit", "SKIP 4", "end of queue", "2 queues, SKIP 8 in 2, lag 8 → 0"} {
+			for _, want := range []string{"reset g to the end: SKIPS 8 messages in 2 queues", "how: commit", "SKIP 4", "end of queue", "2 queues, SKIP 8 in 2, lag 8 → 0"} {
 				if !strings.Contains(dry.out.String(), want) {
 					t.Errorf("the plan lacks %q:\n%s", want, dry.out)
 				}

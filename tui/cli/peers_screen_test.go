@@ -137,9 +137,9 @@ func (x *operated) resetRunning(t *testing.T) {
 	s := x.screen
 	x.lag(t, s)
 	s.press(t, "R")
-	s.see(t, "RESET OFFSETS — preview", "1 member online")
-	s.press(t, "\t\thh") // To: from time to earliest
-	s.see(t, "(•)earliest", fmt.Sprintf("replay %d", x.n))
+	s.see(t, "RESET OFFSETS — preview", "choose where to")
+	s.press(t, "\t\thhhh") // To: from a shift by 0 to earliest
+	s.see(t, "(•)earliest", "1 member online", fmt.Sprintf("replay %d", x.n))
 	s.press(t, "\t\tfrom the screen\t"+x.group)
 	s.see(t, "Apply writes the offsets of 4 queues")
 	s.press(t, "\t\r")
@@ -334,7 +334,7 @@ func (x *operated) resetStopped(t *testing.T) {
 	x.lag(t, s)
 	s.press(t, "R")
 	s.see(t, "RESET OFFSETS — preview", "no member that reads the topic is connected")
-	s.press(t, "\t\tl\t\x1510\t") // To: an offset
+	s.press(t, "\t\th\t\x1510\t") // To: an offset
 	s.see(t, "(•)offset", fmt.Sprintf("replay %d", x.n-screenQueues*10))
 	s.press(t, "\tfrom the screen\t"+x.group)
 	s.see(t, "Apply writes the offsets of 4 queues")

@@ -29,7 +29,7 @@ func effectText(r *inspect.ResetRow) string {
 
 // resetPlanText is the plan as a table, with what it adds up to.
 func resetPlanText(e *env, p *inspect.ResetPlan, to string) []byte {
-	out := headLine("reset %s to %s", p.Request.Group, to)
+	out := headLine("reset %s to %s%s", p.Request.Group, to, skipsText(p.Rows))
 	if p.System {
 		out = append(out, headLine("! %s is one of RocketMQ's own groups", p.Request.Group)...)
 	}
@@ -49,6 +49,22 @@ func resetPlanText(e *env, p *inspect.ResetPlan, to string) []byte {
 	out = appendTable(out, "llrrrrrlll", rows)
 	out = append(out, headLine("%s", resetSum(p))...)
 	return append(out, membersText(p.Members)...)
+}
+
+// skipsText is what a plan's title says of messages that the group will never consume; ""
+// when there is none.
+func skipsText(rows []inspect.ResetRow) string {
+	messages, queues := int64(0), 0
+	for i := range rows {
+		if r := &rows[i]; !r.Unknown && r.Effect == core.EffectSkip {
+			messages += r.Count
+			queues++
+		}
+	}
+	if queues == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": SKIPS %s in %s", inspect.Plural(messages, "message"), inspect.Plural(queues, "queue"))
 }
 
 // resetSum adds a plan up.
