@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,36 +10,81 @@ import (
 	"eyeq/remoting"
 )
 
-// traceTopic is where producers and consumers that trace write to.
+// traceTopic is where producers and consumers that trace write to, unless they or their
+// brokers were told another.
 const traceTopic = "RMQ_SYS_TRACE_TOPIC"
 
-// ErrTracingOff says that there are no traces on a cluster.
-var ErrTracingOff = errors.New("tracing is not on: there is no topic " + traceTopic +
-	" (brokers make it with traceTopicEnable=true, clients write to it when their tracing is switched on)")
+// TracingOffError says that none of the topics in which traces are looked for is there.
+type TracingOffError struct{ Topics []string }
 
-// Trace gives what clients have traced of a message, by its id or a key of it, in the
-// order of time.
-func (in *Inspector) Trace(ctx context.Context, idOrKey string) ([]TraceRow, []Problem, error) {
+func (e *TracingOffError) Error() string {
+	return "tracing is not on: there is no topic " + strings.Join(e.Topics, " or ") +
+		" (brokers make it with traceTopicEnable=true, clients write to it when their tracing is switched on)"
+}
+
+// TraceResult is what clients have traced of a message.
+type TraceResult struct {
+	Rows     []TraceRow // in the order of time
+	Topics   []string   // that were searched
+	Problems []Problem
+}
+
+// Trace gives what clients have traced of a message, by its id or a key of it, in a topic;
+// "" is the one that they take by default and those that brokers name (msgTraceTopicName).
+// A named topic that is not there is a *NotFoundError, none at all a *TracingOffError.
+func (in *Inspector) Trace(ctx context.Context, idOrKey, topic string) (TraceResult, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
-		return nil, nil, err
-	}
-	if !s.topics[traceTopic] {
-		if s.topicsErr != nil {
-			return nil, nil, s.topicsErr
-		}
-		return nil, nil, ErrTracingOff
+		return TraceResult{}, err
 	}
 	r := in.round(s)
-	found, _, problems := r.query(ctx, r.everywhere(traceTopic), remoting.MessageQuery{Key: idOrKey})
-	var rows []TraceRow
+	wanted := []string{topic}
+	if topic == "" {
+		wanted = r.traceTopics(ctx)
+	}
+	var t TraceResult
+	for _, name := range wanted {
+		if s.topics[name] {
+			t.Topics = append(t.Topics, name)
+		}
+	}
+	switch {
+	case len(t.Topics) > 0:
+	case s.topicsErr != nil:
+		return t, s.topicsErr
+	case topic != "":
+		return t, missing("topic", topic)
+	default:
+		return t, &TracingOffError{wanted}
+	}
+	found, _, problems := r.query(ctx, r.everywhere(t.Topics...), remoting.MessageQuery{Key: idOrKey})
+	t.Problems = problems
 	for i := range found {
 		body, _ := Body(&found[i])
-		rows = append(rows, parseTrace(string(body), idOrKey, found[i].BornHost().Addr().String())...)
+		t.Rows = append(t.Rows, parseTrace(string(body), idOrKey, found[i].BornHost().Addr().String())...)
 	}
-	joinTrace(rows)
-	slices.SortStableFunc(rows, func(a, b TraceRow) int { return a.At.Compare(b.At) })
-	return rows, problems, nil
+	joinTrace(t.Rows)
+	slices.SortStableFunc(t.Rows, func(a, b TraceRow) int { return a.At.Compare(b.At) })
+	return t, nil
+}
+
+// traceTopics are where traces are looked for when nobody says: the clients' own default,
+// and what brokers are set to. One that does not tell its settings adds none.
+func (r *round) traceTopics(ctx context.Context) []string {
+	names := make([]string, len(r.survey.brokers))
+	each(len(names), 0, func(i int) {
+		settings, err := r.in.BrokerConfig(ctx, r.survey.brokers[i].addr)
+		if err == nil {
+			names[i] = settings["msgTraceTopicName"]
+		}
+	})
+	topics := []string{traceTopic}
+	for _, name := range names {
+		if name != "" {
+			topics = addOnce(topics, name)
+		}
+	}
+	return topics
 }
 
 // What separates the records of a trace and their fields.

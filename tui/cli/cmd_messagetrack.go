@@ -12,8 +12,9 @@ import (
 
 // messageTrackFlags are the flags of message track.
 type messageTrackFlags struct {
-	topic string
-	trace bool
+	topic      string
+	trace      bool
+	traceTopic string
 }
 
 func newMessageTrack(e *env) *cobra.Command {
@@ -40,13 +41,16 @@ States:
 
 BEHIND is how many messages the commit has to pass until it is beyond this one.
 
---trace shows what clients have traced of the message instead (RMQ_SYS_TRACE_TOPIC), where tracing is on.`,
+--trace shows what clients have traced of the message instead, where tracing is on: in RMQ_SYS_TRACE_TOPIC
+and the topics that brokers are set to (msgTraceTopicName), or in the one that --trace-topic names.`,
 		Example: `  eyeq message track 7F0000010DFC1EB2C6F6000000000001 -t orders
   eyeq message track 7F0000010DFC1EB2C6F6000000000001 -t orders --trace`,
 		Args: oneName("message"),
 	}
 	e.topicFlag(cmd, &f.topic, "the message's topic")
 	cmd.Flags().BoolVar(&f.trace, "trace", false, "what clients have traced instead")
+	cmd.Flags().StringVar(&f.traceTopic, "trace-topic", "", "TOPIC into which the clients trace; implies --trace")
+	_ = cmd.RegisterFlagCompletionFunc("trace-topic", e.completion(false, topicNames)) // fails for a flag that is not there only
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error { return runMessageTrack(ctx, e, f, args[0]) })
 	return cmd
 }
@@ -67,6 +71,7 @@ func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id strin
 	if err != nil {
 		return err
 	}
+	f.trace = f.trace || f.traceTopic != ""
 	if !f.trace {
 		if err := checkID(id, f.topic); err != nil {
 			return err
@@ -79,7 +84,7 @@ func runMessageTrack(ctx context.Context, e *env, f *messageTrackFlags, id strin
 	defer x.close()
 	var out []byte
 	if f.trace {
-		out, err = x.traceOutput(ctx, e, id, format)
+		out, err = x.traceOutput(ctx, e, id, f.traceTopic, format)
 	} else {
 		out, err = x.trackOutput(ctx, e, f.topic, id, format)
 	}
@@ -145,24 +150,28 @@ type traceJSON struct {
 	Detail  string   `json:"detail"`
 }
 
-func (x *inspection) traceOutput(ctx context.Context, e *env, id, format string) ([]byte, error) {
-	found, problems, err := x.Trace(ctx, id)
-	if err == inspect.ErrTracingOff {
-		return nil, &notFoundError{err.Error()}
+func (x *inspection) traceOutput(ctx context.Context, e *env, id, topic, format string) ([]byte, error) {
+	t, err := x.Trace(ctx, id, topic)
+	if isType[*inspect.TracingOffError](err) {
+		return nil, &notFoundError{err.Error() + "; --trace-topic names another topic that clients trace into"}
 	}
 	if err != nil {
 		return nil, explain(err)
 	}
-	if len(found) == 0 {
-		if err := unasked("nothing is traced of "+id+", as far as is known", problems); err != nil {
+	if len(t.Rows) == 0 {
+		nothing := "nothing is traced of " + id + " in " + listText(t.Topics, 4)
+		if err := unasked(nothing+", as far as is known", t.Problems); err != nil {
 			return nil, err
 		}
-		e.say("nothing is traced of %s", id)
+		if topic == "" {
+			nothing += "; where clients trace into a topic of their own, --trace-topic names it"
+		}
+		e.say("%s", nothing)
 	}
-	e.warn(problems)
-	rows := make([]traceJSON, 0, len(found))
+	e.warn(t.Problems)
+	rows := make([]traceJSON, 0, len(t.Rows))
 	table := [][]string{{"TIME", "WHAT", "GROUP", "CLIENT", "MS", "OK", "ATTEMPT", "DETAIL"}}
-	for _, t := range found {
+	for _, t := range t.Rows {
 		row := traceJSON{Kind: t.Kind, Time: timeJSON(t.At), Group: t.Group, Client: t.Client, CostMS: t.Cost.Milliseconds(), Success: t.Success, Detail: t.Detail}
 		attempt, ok := "", "no"
 		if t.Attempt > 0 {

@@ -75,6 +75,26 @@ func TestMessageGetAndFind(t *testing.T) {
 	}
 }
 
+// What clients trace into a topic of their own is found there, and an answer that there is
+// nothing says where it was looked for.
+func TestMessageTraceSaysItsTopic(t *testing.T) {
+	t.Parallel()
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1), sandboxtest.Topic("own-traces", 1))
+	const id = "7F0000010DFC1EB2C6F6000000000001"
+	record := strings.Join([]string{"Pub", "1795966590000", "DefaultRegion", "producers", "orders", id, "A", "k1", "127.0.0.1:10911", "5", "12", "0", "7F000001", "true"}, "\x01") + "\x02"
+	sb.Put(sandbox.Message{Topic: "own-traces", Body: []byte(record), Properties: []protocol.Property{{Name: protocol.PropertyKeys, Value: id}}})
+	ask := func(args ...string) []string {
+		return append([]string{"message", "track", id, "--namesrv", namesrv}, args...)
+	}
+	runs(t, ask("--trace")).want(t, statusNotFound, "tracing is not on: there is no topic RMQ_SYS_TRACE_TOPIC (")
+	if rows := runs(t, ask("--trace-topic", "own-traces", "-o", "json")).want(t, statusDone, "").list(t); len(rows) != 1 || rows[0]["group"] != "producers" {
+		t.Errorf("traces = %v", rows)
+	}
+	sb.CreateTopic("RMQ_SYS_TRACE_TOPIC", 1)
+	runs(t, ask("--trace")).want(t, statusDone, "nothing is traced of "+id+" in RMQ_SYS_TRACE_TOPIC; where clients trace into a topic of their own, --trace-topic names it")
+	runs(t, ask("--trace-topic", "nope")).want(t, statusNotFound, `there is no topic "nope"`)
+}
+
 func TestMessageNotFoundAndWrongUse(t *testing.T) {
 	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
