@@ -87,7 +87,7 @@ func TestMembersOfOtherLanguages(t *testing.T) {
 		if member.ClientID != "7836-127.0.0.1@c1" || member.Info == nil {
 			t.Fatalf("C++: %+v", member)
 		}
-		want := map[protocol.MessageQueue]protocol.ProcessQueueInfo{
+		want := protocol.ByQueue[protocol.ProcessQueueInfo]{
 			{Topic: "%RETRY%sb-cpp-cz", BrokerName: "broker-a"}:    {CommitOffset: 11, CachedMsgMaxOffset: 10, LastPullTimestamp: 1796090222802, LastConsumeTimestamp: 1796090222802},
 			{Topic: "sb-cppz", BrokerName: "broker-a"}:             {CommitOffset: 12, CachedMsgMaxOffset: 11, LastPullTimestamp: 1796090217687, LastConsumeTimestamp: 1796090217688},
 			{Topic: "sb-cppz", BrokerName: "broker-a", QueueID: 1}: {CommitOffset: 12, CachedMsgMaxOffset: 11, LastPullTimestamp: 1796090212718, LastConsumeTimestamp: 1796090212718},

@@ -1,29 +1,23 @@
 package protocol
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 )
 
-// EncodeRuntimeInfo writes the answer to 28.
-func EncodeRuntimeInfo(table map[string]string) []byte {
-	o := beginObject(nil)
-	o.name("table")
-	o.dst = appendTexts(o.dst, table)
-	return o.end()
+// runtimeInfo is the answer to 28.
+type runtimeInfo struct {
+	Table map[string]string `json:"table"`
 }
+
+// EncodeRuntimeInfo writes the answer to 28.
+func EncodeRuntimeInfo(table map[string]string) []byte { return encodeBody(runtimeInfo{table}) }
 
 // DecodeRuntimeInfo reads the answer to 28 (and 219): texts by name.
 func DecodeRuntimeInfo(body []byte) (map[string]string, error) {
-	var w struct {
-		Table map[string]string `json:"table"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode runtime info: %w", err)
-	}
-	return w.Table, nil
+	w, err := decodeBody[runtimeInfo](body, "runtime info")
+	return w.Table, err
 }
 
 // EncodeConfig writes the answer to 26 and 319: lines of key=value.

@@ -1,39 +1,27 @@
 package protocol
 
-import (
-	"fmt"
-	"maps"
-	"slices"
-)
+// consumerIDs is the answer to 38.
+type consumerIDs struct {
+	ConsumerIDList []string `json:"consumerIdList"`
+}
 
 // EncodeConsumerIDList writes the answer to 38.
-func EncodeConsumerIDList(ids []string) []byte {
-	o := beginObject(nil)
-	o.name("consumerIdList")
-	o.dst = appendArray(o.dst, ids, appendString)
-	return o.end()
-}
+func EncodeConsumerIDList(ids []string) []byte { return encodeBody(consumerIDs{ids}) }
 
 // DecodeConsumerIDList reads the answer to 38.
 func DecodeConsumerIDList(body []byte) ([]string, error) {
-	var w struct {
-		ConsumerIDList []string `json:"consumerIdList"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode consumer id list: %w", err)
-	}
-	return w.ConsumerIDList, nil
+	w, err := decodeBody[consumerIDs](body, "consumer id list")
+	return w.ConsumerIDList, err
 }
 
 // EncodeCheckClient writes the body of 46: may this member subscribe so?
 func EncodeCheckClient(clientID, group string, s SubscriptionData) []byte {
-	o := beginObject(nil)
-	o.text("clientId", clientID)
-	o.text("group", group)
-	o.text("namespace", "")
-	o.name("subscriptionData")
-	o.dst = appendSubscription(o.dst, s)
-	return o.end()
+	return encodeBody(struct {
+		ClientID     string           `json:"clientId"`
+		Group        string           `json:"group"`
+		Namespace    string           `json:"namespace"`
+		Subscription SubscriptionData `json:"subscriptionData"`
+	}{clientID, group, "", s})
 }
 
 // LockBatchBody is the body of 41 and 42.
@@ -44,41 +32,25 @@ type LockBatchBody struct {
 }
 
 // EncodeLockBatch writes the body of 41 and 42.
-func EncodeLockBatch(b *LockBatchBody) []byte {
-	o := beginObject(nil)
-	o.text("clientId", b.ClientID)
-	o.text("consumerGroup", b.ConsumerGroup)
-	o.name("mqSet")
-	o.dst = appendArray(o.dst, b.MQSet, appendQueue)
-	return o.end()
-}
+func EncodeLockBatch(b *LockBatchBody) []byte { return encodeBody(b) }
 
 // DecodeLockBatch reads the body of 41 and 42.
 func DecodeLockBatch(body []byte) (LockBatchBody, error) {
-	var b LockBatchBody
-	if err := decodeLenient(body, &b); err != nil {
-		return LockBatchBody{}, fmt.Errorf("decode lock request: %w", err)
-	}
-	return b, nil
+	return decodeBody[LockBatchBody](body, "lock request")
+}
+
+// lockOK is the answer to 41.
+type lockOK struct {
+	LockOKMQSet []MessageQueue `json:"lockOKMQSet"`
 }
 
 // EncodeLockOK writes the answer to 41: the queues that the client holds now.
-func EncodeLockOK(held []MessageQueue) []byte {
-	o := beginObject(nil)
-	o.name("lockOKMQSet")
-	o.dst = appendArray(o.dst, held, appendQueue)
-	return o.end()
-}
+func EncodeLockOK(held []MessageQueue) []byte { return encodeBody(lockOK{held}) }
 
 // DecodeLockOK reads the answer to 41.
 func DecodeLockOK(body []byte) ([]MessageQueue, error) {
-	var w struct {
-		LockOKMQSet []MessageQueue `json:"lockOKMQSet"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode lock answer: %w", err)
-	}
-	return w.LockOKMQSet, nil
+	w, err := decodeBody[lockOK](body, "lock answer")
+	return w.LockOKMQSet, err
 }
 
 // ConsumerConnection is the answer to 203.
@@ -99,37 +71,13 @@ type Connection struct {
 }
 
 // EncodeConsumerConnection writes the answer to 203.
-func EncodeConsumerConnection(c *ConsumerConnection) []byte {
-	o := beginObject(nil)
-	o.name("connectionSet")
-	o.dst = appendArray(o.dst, c.ConnectionSet, appendConnection)
-	o.enum("consumeFromWhere", c.ConsumeFromWhere != 0, c.ConsumeFromWhere)
-	o.enum("consumeType", c.ConsumeType != 0, c.ConsumeType)
-	o.enum("messageModel", c.MessageModel != 0, c.MessageModel)
-	o.name("subscriptionTable")
-	table := beginObject(o.dst)
-	for _, topic := range slices.Sorted(maps.Keys(c.SubscriptionTable)) {
-		table.textName(topic)
-		table.dst = appendSubscription(table.dst, c.SubscriptionTable[topic])
-	}
-	o.dst = table.end()
-	return o.end()
-}
-
-func appendConnection(dst []byte, c Connection) []byte {
-	o := beginObject(dst)
-	o.text("clientAddr", c.ClientAddr)
-	o.text("clientId", c.ClientID)
-	o.text("language", c.Language)
-	o.number("version", int64(c.Version))
-	return o.end()
-}
+func EncodeConsumerConnection(c *ConsumerConnection) []byte { return encodeBody(c) }
 
 // DecodeConsumerConnection reads the answer to 203.
 func DecodeConsumerConnection(body []byte) (ConsumerConnection, error) {
-	var c ConsumerConnection
-	if err := decodeLenient(body, &c); err != nil {
-		return ConsumerConnection{}, fmt.Errorf("decode consumer connections: %w", err)
+	c, err := decodeBody[ConsumerConnection](body, "consumer connections")
+	if err != nil {
+		return c, err
 	}
 	for i := range c.ConnectionSet {
 		c.ConnectionSet[i].ClientAddr = Address(c.ConnectionSet[i].ClientAddr)
@@ -137,21 +85,21 @@ func DecodeConsumerConnection(body []byte) (ConsumerConnection, error) {
 	return c, nil
 }
 
+// producerConnection is the answer to 204.
+type producerConnection struct {
+	ConnectionSet []Connection `json:"connectionSet"`
+}
+
 // EncodeProducerConnection writes the answer to 204.
 func EncodeProducerConnection(connections []Connection) []byte {
-	o := beginObject(nil)
-	o.name("connectionSet")
-	o.dst = appendArray(o.dst, connections, appendConnection)
-	return o.end()
+	return encodeBody(producerConnection{connections})
 }
 
 // DecodeProducerConnection reads the answer to 204.
 func DecodeProducerConnection(body []byte) ([]Connection, error) {
-	var w struct {
-		ConnectionSet []Connection `json:"connectionSet"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode producer connections: %w", err)
+	w, err := decodeBody[producerConnection](body, "producer connections")
+	if err != nil {
+		return nil, err
 	}
 	for i := range w.ConnectionSet {
 		w.ConnectionSet[i].ClientAddr = Address(w.ConnectionSet[i].ClientAddr)
@@ -164,28 +112,15 @@ func DecodeProducerConnection(body []byte) ([]Connection, error) {
 type SubscriptionOfGroup struct {
 	Group        string            `json:"group"`
 	Topic        string            `json:"topic"`
-	Subscription *SubscriptionData `json:"subscriptionData"`
+	Subscription *SubscriptionData `json:"subscriptionData,omitzero"`
 }
 
 // EncodeSubscriptionOfGroup writes the answer to 345.
-func EncodeSubscriptionOfGroup(s *SubscriptionOfGroup) []byte {
-	o := beginObject(nil)
-	o.text("group", s.Group)
-	if s.Subscription != nil {
-		o.name("subscriptionData")
-		o.dst = appendSubscription(o.dst, *s.Subscription)
-	}
-	o.text("topic", s.Topic)
-	return o.end()
-}
+func EncodeSubscriptionOfGroup(s *SubscriptionOfGroup) []byte { return encodeBody(s) }
 
 // DecodeSubscriptionOfGroup reads the answer to 345.
 func DecodeSubscriptionOfGroup(body []byte) (SubscriptionOfGroup, error) {
-	var s SubscriptionOfGroup
-	if err := decodeLenient(body, &s); err != nil {
-		return SubscriptionOfGroup{}, fmt.Errorf("decode the subscription of a group: %w", err)
-	}
-	return s, nil
+	return decodeBody[SubscriptionOfGroup](body, "the subscription of a group")
 }
 
 // GroupForbidden is the answer to 353 (5.x).
@@ -196,19 +131,9 @@ type GroupForbidden struct {
 }
 
 // EncodeGroupForbidden writes the answer to 353.
-func EncodeGroupForbidden(g *GroupForbidden) []byte {
-	o := beginObject(nil)
-	o.text("group", g.Group)
-	o.bool("readable", g.Readable)
-	o.text("topic", g.Topic)
-	return o.end()
-}
+func EncodeGroupForbidden(g *GroupForbidden) []byte { return encodeBody(g) }
 
 // DecodeGroupForbidden reads the answer to 353.
 func DecodeGroupForbidden(body []byte) (GroupForbidden, error) {
-	var g GroupForbidden
-	if err := decodeLenient(body, &g); err != nil {
-		return GroupForbidden{}, fmt.Errorf("decode what a group may read: %w", err)
-	}
-	return g, nil
+	return decodeBody[GroupForbidden](body, "what a group may read")
 }

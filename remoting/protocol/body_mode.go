@@ -2,8 +2,6 @@ package protocol
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -26,46 +24,28 @@ type RequestMode struct {
 }
 
 // EncodeRequestMode writes the body of 401.
-func EncodeRequestMode(m *RequestMode) []byte { return appendRequestMode(nil, *m) }
-
-func appendRequestMode(dst []byte, m RequestMode) []byte {
-	o := beginObject(dst)
-	o.text("consumerGroup", m.Group)
-	o.text("mode", m.Mode)
-	o.number("popShareQueueNum", int64(m.Share))
-	o.text("topic", m.Topic)
-	return o.end()
-}
+func EncodeRequestMode(m *RequestMode) []byte { return encodeBody(m) }
 
 // DecodeRequestMode reads the body of 401.
 func DecodeRequestMode(body []byte) (RequestMode, error) {
-	var m RequestMode
-	if err := decodeLenient(body, &m); err != nil {
-		return RequestMode{}, fmt.Errorf("decode request mode: %w", err)
-	}
-	return m, nil
+	return decodeBody[RequestMode](body, "request mode")
+}
+
+// requestModes is the answer to 402: modes by topic and group.
+type requestModes struct {
+	Modes map[string]map[string]RequestMode `json:"messageRequestModeMap"`
 }
 
 // EncodeRequestModes writes the answer to 402.
 func EncodeRequestModes(modes []RequestMode) []byte {
-	byTopic := map[string][]RequestMode{}
+	w := requestModes{Modes: map[string]map[string]RequestMode{}}
 	for _, m := range modes {
-		byTopic[m.Topic] = append(byTopic[m.Topic], m)
-	}
-	o := beginObject(nil)
-	o.name("messageRequestModeMap")
-	topics := beginObject(o.dst)
-	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
-		topics.textName(topic)
-		groups := beginObject(topics.dst)
-		for _, m := range slices.SortedFunc(slices.Values(byTopic[topic]), compareModes) {
-			groups.textName(m.Group)
-			groups.dst = appendRequestMode(groups.dst, m)
+		if w.Modes[m.Topic] == nil {
+			w.Modes[m.Topic] = map[string]RequestMode{}
 		}
-		topics.dst = groups.end()
+		w.Modes[m.Topic][m.Group] = m
 	}
-	o.dst = topics.end()
-	return o.end()
+	return encodeBody(w)
 }
 
 func compareModes(a, b RequestMode) int {
@@ -74,11 +54,9 @@ func compareModes(a, b RequestMode) int {
 
 // DecodeRequestModes reads the answer to 402, in the order of topics and groups.
 func DecodeRequestModes(body []byte) ([]RequestMode, error) {
-	var w struct {
-		Modes map[string]map[string]RequestMode `json:"messageRequestModeMap"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode request modes: %w", err)
+	w, err := decodeBody[requestModes](body, "request modes")
+	if err != nil {
+		return nil, err
 	}
 	var modes []RequestMode
 	for topic, groups := range w.Modes {
@@ -102,23 +80,11 @@ type AssignmentQuestion struct {
 }
 
 // EncodeAssignmentQuestion writes the body of 400.
-func EncodeAssignmentQuestion(q *AssignmentQuestion) []byte {
-	o := beginObject(nil)
-	o.text("clientId", q.ClientID)
-	o.text("consumerGroup", q.Group)
-	o.enum("messageModel", q.Model != 0, q.Model)
-	o.text("strategyName", q.Strategy)
-	o.text("topic", q.Topic)
-	return o.end()
-}
+func EncodeAssignmentQuestion(q *AssignmentQuestion) []byte { return encodeBody(q) }
 
 // DecodeAssignmentQuestion reads the body of 400.
 func DecodeAssignmentQuestion(body []byte) (AssignmentQuestion, error) {
-	var q AssignmentQuestion
-	if err := decodeLenient(body, &q); err != nil {
-		return AssignmentQuestion{}, fmt.Errorf("decode question about an assignment: %w", err)
-	}
-	return q, nil
+	return decodeBody[AssignmentQuestion](body, "question about an assignment")
 }
 
 // Assigned is one queue that the broker gives to a member; by POP it may be all of
@@ -134,34 +100,25 @@ type Assignment struct {
 	Queues []Assigned
 }
 
-// EncodeAssignment writes the answer to 400.
-func EncodeAssignment(a *Assignment) []byte {
-	o := beginObject(nil)
-	if a.Known {
-		o.name("messageQueueAssignments")
-		o.dst = appendArray(o.dst, a.Queues, appendAssigned)
-	}
-	return o.end()
+// assignment is Assignment as brokers write it.
+type assignment struct {
+	Queues *[]Assigned `json:"messageQueueAssignments,omitzero"`
 }
 
-func appendAssigned(dst []byte, a Assigned) []byte {
-	o := beginObject(dst)
-	o.name("messageQueue")
-	o.dst = appendQueue(o.dst, a.Queue)
-	o.text("mode", a.Mode)
-	return o.end()
+// EncodeAssignment writes the answer to 400.
+func EncodeAssignment(a *Assignment) []byte {
+	var w assignment
+	if a.Known {
+		w.Queues = &a.Queues
+	}
+	return encodeBody(w)
 }
 
 // DecodeAssignment reads the answer to 400, in the order of the queues.
 func DecodeAssignment(body []byte) (Assignment, error) {
-	var w struct {
-		Queues *[]Assigned `json:"messageQueueAssignments"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return Assignment{}, fmt.Errorf("decode assignment: %w", err)
-	}
-	if w.Queues == nil {
-		return Assignment{}, nil
+	w, err := decodeBody[assignment](body, "assignment")
+	if err != nil || w.Queues == nil {
+		return Assignment{}, err
 	}
 	slices.SortFunc(*w.Queues, func(a, b Assigned) int { return CompareMessageQueues(a.Queue, b.Queue) })
 	return Assignment{Known: true, Queues: *w.Queues}, nil

@@ -1,75 +1,46 @@
 package protocol
 
-import "fmt"
-
 // OffsetTable is the body of 220, 221, 308 and the local offset file: offsets by queue.
-type OffsetTable map[MessageQueue]int64
+type OffsetTable = ByQueue[int64]
 
-// UnmarshalJSON reads every form of a table by queue, after strictJSON.
-func (t *OffsetTable) UnmarshalJSON(b []byte) error {
-	return (*queueMap[int64])(t).UnmarshalJSON(b)
-}
-
-func (t OffsetTable) append(dst []byte) []byte {
-	o := beginObject(dst)
-	for _, mq := range sortedQueues[int64](t) {
-		o.queueName(mq)
-		o.dst = appendInt(o.dst, t[mq])
-	}
-	return o.end()
+// offsets is a body with one table.
+type offsets struct {
+	OffsetTable OffsetTable `json:"offsetTable"`
 }
 
 // EncodeResetOffset writes the body of 220 and the answer to 222.
-func EncodeResetOffset(t OffsetTable) []byte {
-	o := beginObject(nil)
-	o.name("offsetTable")
-	o.dst = t.append(o.dst)
-	return o.end()
-}
+func EncodeResetOffset(t OffsetTable) []byte { return encodeBody(offsets{t}) }
 
 // DecodeResetOffset reads the body of 220 in the form for Java clients and in
 // that for C++ ones, and the answer to 222. A body without table gives nil.
 func DecodeResetOffset(body []byte) (OffsetTable, error) {
-	var w struct {
-		OffsetTable OffsetTable `json:"offsetTable"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode reset offsets: %w", err)
-	}
-	return w.OffsetTable, nil
+	w, err := decodeBody[offsets](body, "reset offsets")
+	return w.OffsetTable, err
 }
 
 // EncodeConsumerStatus writes a client's answer to 221.
 func EncodeConsumerStatus(t OffsetTable) []byte {
-	o := beginObject(nil)
-	o.name("consumerTable")
-	o.dst = append(o.dst, "{}"...)
-	o.name("messageQueueTable")
-	o.dst = t.append(o.dst)
-	return o.end()
+	return encodeBody(struct {
+		ConsumerTable     struct{}    `json:"consumerTable"`
+		MessageQueueTable OffsetTable `json:"messageQueueTable"`
+	}{MessageQueueTable: t})
 }
 
 // DecodeConsumerStatus reads a client's answer to 221.
 func DecodeConsumerStatus(body []byte) (OffsetTable, error) {
-	var w struct {
+	w, err := decodeBody[struct {
 		MessageQueueTable OffsetTable `json:"messageQueueTable"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode consumer status: %w", err)
-	}
-	return w.MessageQueueTable, nil
+	}](body, "consumer status")
+	return w.MessageQueueTable, err
 }
 
 // DecodeMembersStatus reads the answer to 223: each member's offsets by client id.
 // A member that did not answer is not in it.
 func DecodeMembersStatus(body []byte) (map[string]OffsetTable, error) {
-	var w struct {
+	w, err := decodeBody[struct {
 		ConsumerTable map[string]OffsetTable `json:"consumerTable"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode the members' status: %w", err)
-	}
-	return w.ConsumerTable, nil
+	}](body, "the members' status")
+	return w.ConsumerTable, err
 }
 
 // EncodeLocalOffsets writes the offset file of a broadcasting member byte for
@@ -98,11 +69,6 @@ func EncodeLocalOffsets(t OffsetTable) []byte {
 // DecodeLocalOffsets reads such a file, with queues or texts of queues as keys.
 // Truncated or other text is an error: the caller then reads the backup.
 func DecodeLocalOffsets(file []byte) (OffsetTable, error) {
-	var w struct {
-		OffsetTable OffsetTable `json:"offsetTable"`
-	}
-	if err := decodeLenient(file, &w); err != nil {
-		return nil, fmt.Errorf("decode local offsets: %w", err)
-	}
-	return w.OffsetTable, nil
+	w, err := decodeBody[offsets](file, "local offsets")
+	return w.OffsetTable, err
 }

@@ -74,32 +74,28 @@ type BrokerConsumeStats struct {
 	TotalDiff, TotalInflightDiff int64
 }
 
+// brokerConsumeStats is BrokerConsumeStats as brokers write it.
+type brokerConsumeStats struct {
+	BrokerAddr        string                      `json:"brokerAddr"`
+	ConsumeStatsList  []map[string][]ConsumeStats `json:"consumeStatsList"`
+	TotalDiff         int64                       `json:"totalDiff"`
+	TotalInflightDiff int64                       `json:"totalInflightDiff"`
+}
+
 // EncodeBrokerConsumeStats writes the answer to 317 as 5.x does.
 func EncodeBrokerConsumeStats(s *BrokerConsumeStats) []byte {
-	o := beginObject(nil)
-	o.text("brokerAddr", s.BrokerAddr)
-	o.name("consumeStatsList")
-	o.dst = appendArray(o.dst, slices.Sorted(maps.Keys(s.Groups)), func(dst []byte, group string) []byte {
-		one := beginObject(dst)
-		one.textName(group)
-		one.dst = appendArray(one.dst, s.Groups[group], func(dst []byte, c ConsumeStats) []byte { return appendConsumeStats(dst, &c) })
-		return one.end()
-	})
-	o.number("totalDiff", s.TotalDiff)
-	o.number("totalInflightDiff", s.TotalInflightDiff)
-	return o.end()
+	w := brokerConsumeStats{BrokerAddr: s.BrokerAddr, TotalDiff: s.TotalDiff, TotalInflightDiff: s.TotalInflightDiff}
+	for _, group := range slices.Sorted(maps.Keys(s.Groups)) {
+		w.ConsumeStatsList = append(w.ConsumeStatsList, map[string][]ConsumeStats{group: s.Groups[group]})
+	}
+	return encodeBody(w)
 }
 
 // DecodeBrokerConsumeStats reads the answer to 317.
 func DecodeBrokerConsumeStats(body []byte) (BrokerConsumeStats, error) {
-	var w struct {
-		BrokerAddr        string                          `json:"brokerAddr"`
-		ConsumeStatsList  []map[string][]consumeStatsJSON `json:"consumeStatsList"`
-		TotalDiff         int64                           `json:"totalDiff"`
-		TotalInflightDiff int64                           `json:"totalInflightDiff"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return BrokerConsumeStats{}, fmt.Errorf("decode the progress of all groups: %w", err)
+	w, err := decodeBody[brokerConsumeStats](body, "the progress of all groups")
+	if err != nil {
+		return BrokerConsumeStats{}, err
 	}
 	s := BrokerConsumeStats{
 		BrokerAddr: w.BrokerAddr, Groups: make(map[string][]ConsumeStats, len(w.ConsumeStatsList)),
@@ -107,11 +103,7 @@ func DecodeBrokerConsumeStats(body []byte) (BrokerConsumeStats, error) {
 	}
 	for _, one := range w.ConsumeStatsList {
 		for group, list := range one {
-			stats := s.Groups[group]
-			for _, c := range list {
-				stats = append(stats, ConsumeStats{ConsumeTPS: c.ConsumeTPS, OffsetTable: c.OffsetTable})
-			}
-			s.Groups[group] = stats
+			s.Groups[group] = append(s.Groups[group], list...)
 		}
 	}
 	return s, nil
@@ -129,30 +121,16 @@ type QueueTimeSpan struct {
 	DelayTime int64 `json:"delayTime"`
 }
 
-// EncodeTimeSpans writes the answer to 303.
-func EncodeTimeSpans(spans []QueueTimeSpan) []byte {
-	o := beginObject(nil)
-	o.name("consumeTimeSpanSet")
-	o.dst = appendArray(o.dst, spans, func(dst []byte, s QueueTimeSpan) []byte {
-		q := beginObject(dst)
-		q.number("consumeTimeStamp", s.ConsumeTimestamp)
-		q.number("delayTime", s.DelayTime)
-		q.number("maxTimeStamp", s.MaxTimestamp)
-		q.name("messageQueue")
-		q.dst = appendQueue(q.dst, s.MessageQueue)
-		q.number("minTimeStamp", s.MinTimestamp)
-		return q.end()
-	})
-	return o.end()
+// timeSpans is the answer to 303.
+type timeSpans struct {
+	ConsumeTimeSpanSet []QueueTimeSpan `json:"consumeTimeSpanSet"`
 }
+
+// EncodeTimeSpans writes the answer to 303.
+func EncodeTimeSpans(spans []QueueTimeSpan) []byte { return encodeBody(timeSpans{spans}) }
 
 // DecodeTimeSpans reads the answer to 303.
 func DecodeTimeSpans(body []byte) ([]QueueTimeSpan, error) {
-	var w struct {
-		ConsumeTimeSpanSet []QueueTimeSpan `json:"consumeTimeSpanSet"`
-	}
-	if err := decodeLenient(body, &w); err != nil {
-		return nil, fmt.Errorf("decode time spans: %w", err)
-	}
-	return w.ConsumeTimeSpanSet, nil
+	w, err := decodeBody[timeSpans](body, "time spans")
+	return w.ConsumeTimeSpanSet, err
 }

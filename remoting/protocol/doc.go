@@ -4,9 +4,10 @@
 //
 // Frames of the remoting protocol are in command.go and command_*.go, their codes
 // in code.go and codename.go, the pull request of the steady state in
-// pullrequest.go. Typed headers are in header_*.go, typed bodies in body_*.go,
-// route.go, heartbeat.go, subscription.go and runninginfo.go; lenient.go reads
-// the brokers' JSON that is not JSON. Stored messages are in messageext.go (as a
+// pullrequest.go. Typed headers are in header_*.go and are read and written by their
+// tags (header.go); so are typed bodies (body.go), which are in body_*.go, route.go,
+// heartbeat.go, subscription.go and runninginfo.go. lenient.go reads the brokers' JSON
+// that is not JSON. Stored messages are in messageext.go (as a
 // view) and record.go (laid open), with property.go, messageid.go, batch.go and
 // compress.go.
 //

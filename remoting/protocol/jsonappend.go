@@ -1,7 +1,6 @@
 package protocol
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -157,21 +156,9 @@ func (o *object) number(name string, value int64) {
 	o.dst = strconv.AppendInt(o.dst, value, 10)
 }
 
-func (o *object) double(name string, value float64) {
-	o.name(name)
-	o.dst = appendDouble(o.dst, value)
-}
-
 func (o *object) bool(name string, value bool) {
 	o.name(name)
 	o.dst = strconv.AppendBool(o.dst, value)
-}
-
-// enum writes a name; an unknown value is left out, as Java leaves null out.
-func (o *object) enum(name string, known bool, value fmt.Stringer) {
-	if known {
-		o.text(name, value.String())
-	}
 }
 
 // appendArray appends items as a JSON array, nil as an empty one.

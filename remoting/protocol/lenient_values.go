@@ -6,11 +6,12 @@ import (
 	"strings"
 )
 
-// queueMap is a map by queue: as an object whose keys are queues (or, after
+// ByQueue is a map by queue: as an object whose keys are queues (or, after
 // strictJSON or from strict peers, texts of queues), or as an array of pairs.
-type queueMap[V any] map[MessageQueue]V
+type ByQueue[V any] map[MessageQueue]V
 
-func (m *queueMap[V]) UnmarshalJSON(b []byte) error {
+// UnmarshalJSON reads each of the forms.
+func (m *ByQueue[V]) UnmarshalJSON(b []byte) error {
 	if b[0] == '[' {
 		return m.readPairs(b)
 	}
@@ -18,7 +19,7 @@ func (m *queueMap[V]) UnmarshalJSON(b []byte) error {
 	if err := json.Unmarshal(b, &byText); err != nil {
 		return err
 	}
-	out := make(queueMap[V], len(byText))
+	out := make(ByQueue[V], len(byText))
 	keys := queueKeys{}
 	for text, value := range byText {
 		mq, err := keys.parse(text)
@@ -33,12 +34,12 @@ func (m *queueMap[V]) UnmarshalJSON(b []byte) error {
 
 // readPairs reads [[queue, value], …], and the flat form of code 220 towards C++
 // clients where the value is a member of the queue named offset.
-func (m *queueMap[V]) readPairs(b []byte) error {
+func (m *ByQueue[V]) readPairs(b []byte) error {
 	var items []json.RawMessage
 	if err := json.Unmarshal(b, &items); err != nil {
 		return err
 	}
-	out := make(queueMap[V], len(items))
+	out := make(ByQueue[V], len(items))
 	for i, item := range items {
 		var mq MessageQueue
 		var value V

@@ -23,10 +23,10 @@ func TestStrictJSONReadsWhatIsMeant(t *testing.T) {
 		List    []int32                `json:"list"`
 		Inner   *inner                 `json:"inner"`
 		Texts   map[string]string      `json:"texts"`
-		ByQueue queueMap[inner]        `json:"byQueue"`
+		ByQueue ByQueue[inner]         `json:"byQueue"`
 		Deep    map[string]map[int]int `json:"deep"`
 	}
-	byQueue := queueMap[inner]{{Topic: "T", BrokerName: "b", QueueID: 2}: {Count: 3}}
+	byQueue := ByQueue[inner]{{Topic: "T", BrokerName: "b", QueueID: 2}: {Count: 3}}
 	for src, want := range map[string]all{
 		`{"n":"7"}`: {N: 7}, `{"n":7.0}`: {N: 7}, `{"n":"1.7E3"}`: {N: 1700}, `{n:" 7 "}`: {N: 7}, `{"N":'7'}`: {N: 7},
 		`{"n":"18446744073709551615"}`: {N: -1}, `{"n":null}`: {},

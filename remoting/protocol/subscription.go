@@ -232,20 +232,6 @@ func (s *SubscriptionData) addTag(tag string) {
 	s.CodeSet = append(s.CodeSet, code)
 }
 
-func appendSubscription(dst []byte, s SubscriptionData) []byte {
-	o := beginObject(dst)
-	o.bool("classFilterMode", s.ClassFilterMode)
-	o.name("codeSet")
-	o.dst = appendArray(o.dst, s.CodeSet, appendInt32)
-	o.text("expressionType", s.ExpressionType)
-	o.text("subString", s.SubString)
-	o.number("subVersion", s.SubVersion)
-	o.name("tagsSet")
-	o.dst = appendArray(o.dst, s.TagsSet, appendString)
-	o.text("topic", s.Topic)
-	return o.end()
-}
-
 // TagsCode is the number brokers filter tags by: Java's String.hashCode over
 // UTF-16 units, 0 for "".
 func TagsCode(tags string) int32 {
