@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
 	"github.com/muesli/termenv"
 
@@ -179,4 +180,80 @@ func BenchmarkKeyAmongTopics(b *testing.B) {
 			b.Fatal("no frame")
 		}
 	}
+}
+
+// longStack is the page of a stack of 5,000 frames.
+func longStack(t testing.TB) *driver {
+	f := fixtureCluster()
+	f.stack = func(client string) (inspect.Stack, error) {
+		s := fixtureStack(client)
+		for i := range 5000 * len(s.Threads) {
+			t := &s.Threads[i%len(s.Threads)]
+			t.Frames = append(t.Frames, "com.example.orders.settle.SettlementService.settleWithARatherLongNameOfItsMethod(SettlementService.java:1181)")
+		}
+		return s, nil
+	}
+	return driveCluster(t, 120, 36, defaultOptions(), f).keys(":").typing("stack " + memberB).keys("enter").see("J/K")
+}
+
+// longFindings is the page of findings with 5,000 lines of evidence.
+func longFindings(t testing.TB) *driver {
+	f := fixtureCluster()
+	f.doctor = func(string) (inspect.Report, error) {
+		r := fixtureReport()
+		for i := range 5000 * len(r.Findings) {
+			x := &r.Findings[i%len(r.Findings)]
+			x.Evidence = append(x.Evidence, fmt.Sprintf("orders-paid broker-a/%d: committed at 97, newest 8,106, nothing was committed for 17m04s, held by %s", i, memberB))
+		}
+		return r, nil
+	}
+	return driveCluster(t, 120, 36, defaultOptions(), f).keys(":").typing("findings order-settle").keys("enter").see("J/K")
+}
+
+// BenchmarkKeyInStack scrolls a long text by a line and draws the frame.
+func BenchmarkKeyInStack(b *testing.B) { benchmarkScroll(b, longStack(b)) }
+
+func BenchmarkKeyInFindings(b *testing.B) { benchmarkScroll(b, longFindings(b)) }
+
+func benchmarkScroll(b *testing.B, d *driver) {
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		d.a.Update(keyMsg([]string{"J", "K"}[i/100%2]))
+		_ = d.a.View()
+	}
+}
+
+// A key costs what is seen, however long the text is.
+func TestScrollingLaysNothingOutAgain(t *testing.T) {
+	for name, d := range map[string]*driver{"stack": longStack(t), "findings": longFindings(t)} {
+		before := d.keys("J").frame()
+		if n := testing.AllocsPerRun(10, func() { d.a.Update(keyMsg("J")); _ = d.a.View() }); n > 1000 {
+			t.Errorf("%s: a key allocates %v times", name, n)
+		}
+		if d.keys("J").frame() == before {
+			t.Errorf("%s: it does not scroll", name)
+		}
+		before = d.keys("g").frame()
+		if d.keys("j").frame() == before {
+			t.Errorf("%s: another row has the same text", name)
+		}
+		d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
+		d.lines()
+	}
+}
+
+// New findings are laid out, though the row is the same.
+func TestNewEvidenceIsShown(t *testing.T) {
+	f := fixtureCluster()
+	evidence := "what was seen first"
+	f.doctor = func(string) (inspect.Report, error) {
+		r := fixtureReport()
+		for i := range r.Findings {
+			r.Findings[i].Evidence = []string{evidence}
+		}
+		return r, nil
+	}
+	d := driveCluster(t, 120, 36, defaultOptions(), f).keys(":").typing("findings order-settle").keys("enter").see(evidence)
+	evidence = "what was seen then"
+	d.keys("ctrl+r").see(evidence)
 }

@@ -28,7 +28,7 @@ type doctorView struct {
 }
 
 func newDoctorView(e *env, group string) doctorView {
-	return doctorView{split: split[string]{env: e}, group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
+	return doctorView{split: newSplit[string](e), group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
 }
 
 func (v doctorView) subject() string { return SafeText(v.group) }
@@ -69,6 +69,7 @@ func (v *doctorView) take(r inspect.Report) {
 		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
 	})
 	v.report = r
+	v.renewed()
 	keys := make([]string, len(r.Findings))
 	for i := range r.Findings {
 		keys[i] = findingKey(&r.Findings[i])
@@ -91,7 +92,7 @@ func (v doctorView) act(a action) (page, request) {
 		}
 		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
 	}
-	v.split.act(a, len(v.findingLines(v.current(), v.w-3)), v.h-v.listHeight()-2)
+	v.split.act(a, len(v.finding(v.w-3)), v.h-v.listHeight()-2)
 	return v, nil
 }
 
@@ -198,7 +199,12 @@ func (v *doctorView) drawFinding(c *canvas, h int) {
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
-	v.drawText(c, h, title, v.findingLines(f, c.w-3))
+	v.drawText(c, h, title, v.finding(c.w-3))
+}
+
+// finding is the text below the list in lines of w cells.
+func (v *doctorView) finding(w int) []segment {
+	return v.text(w, func() []segment { return v.findingLines(v.current(), w) })
 }
 
 func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {

@@ -38,7 +38,7 @@ func withGroups(s inspect.Stack, err error) (takenStack, error) {
 }
 
 func newStackView(e *env, group, client string) stackView {
-	return stackView{split: split[int]{env: e}, group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
+	return stackView{split: newSplit[int](e), group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
 }
 
 func (v stackView) subject() string { return SafeText(v.group) }
@@ -71,6 +71,7 @@ func (v stackView) update(msg any) (page, request) {
 
 func (v *stackView) take(raw, safe takenStack) {
 	v.raw, v.data, v.lines, v.top = raw, safe, nil, 0
+	v.renewed()
 	if len(safe.Groups) == 0 && safe.Text != "" {
 		v.lines = strings.Split(safe.Text, "⏎") // which newlines have become
 	}

@@ -130,7 +130,9 @@ func (v *stackView) notes() []string {
 
 // below is the lower box: what the row's threads do and their names, or a text without
 // threads, in lines that fit.
-func (v *stackView) below() []segment {
+func (v *stackView) below() []segment { return v.text(v.w, v.layBelow) }
+
+func (v *stackView) layBelow() []segment {
 	lines := v.lines
 	if r := v.current(); r != nil {
 		lines = v.stackLines(r)[1:]

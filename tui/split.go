@@ -12,6 +12,28 @@ type split[K comparable] struct {
 	env  *env
 	list table.State[K]
 	top  int // the first line of the text that is shown
+	laid *laidOut
+}
+
+// laidOut is the text of a row in lines that fit a width. It is kept, since every key and
+// every frame ask for it and it may be as long as a thread dump.
+type laidOut struct {
+	row, width int
+	lines      []segment
+}
+
+func newSplit[K comparable](e *env) split[K] { return split[K]{env: e, laid: &laidOut{}} }
+
+// renewed forgets the text that is laid out: rows have come that say something else.
+func (s *split[K]) renewed() { s.laid = &laidOut{} }
+
+// text gives the lines of the row under the cursor for a width, which lay makes where they
+// are not known.
+func (s *split[K]) text(width int, lay func() []segment) []segment {
+	if row := s.list.Cursor(); s.laid.lines == nil || s.laid.row != row || s.laid.width != width {
+		*s.laid = laidOut{row, width, lay()}
+	}
+	return s.laid.lines
 }
 
 // listHeight is the room of n rows with their frame, at least three, and at most so much
