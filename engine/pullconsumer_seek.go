@@ -66,15 +66,38 @@ func (c *PullConsumer) assigned(mq MessageQueue) bool {
 	return c.queues[mq] != nil
 }
 
-// Bounds asks for a queue's smallest offset and the one after its largest.
+// Bounds asks for a queue's smallest offset and the one after its largest. Where access
+// control does not tell them (5.x: Sub without Get), they are in the answer to a pull.
 func (c *PullConsumer) Bounds(ctx context.Context, mq MessageQueue) (lo, hi int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	defer cancel()
-	if lo, err = c.client.MinOffset(ctx, mq); err != nil {
+	if lo, err = c.client.MinOffset(ctx, mq); mayNotAsk(err) {
+		return c.pulledBounds(ctx, mq, err)
+	}
+	if err != nil {
 		return 0, 0, err
 	}
 	hi, err = c.client.MaxOffset(ctx, mq)
 	return lo, max(lo, hi), err
+}
+
+// mayNotAsk reports whether access control denies a question to a key that is good.
+func mayNotAsk(err error) bool {
+	d, denied := remoting.AccessDenied(err)
+	return denied && d.Kind == remoting.DeniedNoPermission
+}
+
+func (c *PullConsumer) pulledBounds(ctx context.Context, mq MessageQueue, denied error) (lo, hi int64, err error) {
+	all, err := protocol.NewSubscriptionData(mq.Topic, "*")
+	if err != nil {
+		return 0, 0, err
+	}
+	var suggested int64
+	_, res, err := c.pull(ctx, mq, 0, &suggested, 1, all, 0)
+	if err != nil {
+		return 0, 0, fmt.Errorf("%w, and neither does a pull tell it: %w", denied, err)
+	}
+	return res.MinOffset, max(res.MinOffset, res.MaxOffset), nil
 }
 
 // OffsetAt is the offset of the first message of a queue stored at t or later;
@@ -94,6 +117,9 @@ func (c *PullConsumer) offsetAt(ctx context.Context, mq MessageQueue, t time.Tim
 	sctx, cancel := context.WithTimeout(ctx, c.o.CallTimeout)
 	found, err := c.client.SearchOffset(sctx, mq, t)
 	cancel()
+	if mayNotAsk(err) {
+		found, err = hi, nil // it is looked for among the messages
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -179,6 +179,29 @@ func TestPullModeReadsQueuesWithoutAGroup(t *testing.T) {
 	})
 }
 
+// Bounds and times are found by pulls where access control does not tell them (R319).
+func TestPullModeWithoutBounds(t *testing.T) {
+	sandboxtest.RunIn(t, only5, func(t *testing.T, tg *sandboxtest.Target) {
+		topic := tg.Topic(t, 1)
+		p := pullFrom(t, tg, nil, nil)
+		mq := p.queues(topic)[0]
+		tg.Produce(t, topic, 30)
+		time.Sleep(time.Second)
+		between := time.Now()
+		tg.Produce(t, topic, 20)
+		tg.Sandbox.Truncate(mq, 7)
+		onFault(tg, func(code protocol.RequestCode, _ string) sandbox.Fault { return deniedBounds(code, "me@1") })
+		if lo, hi, err := p.Bounds(t.Context(), mq); lo != 7 || hi != 50 || err != nil {
+			t.Errorf("bounds = %d, %d, %v, want 7 and 50", lo, hi, err)
+		}
+		for at, want := range map[time.Time]int64{between: 30, between.Add(-time.Hour): 7, between.Add(time.Hour): 50} {
+			if got, err := p.OffsetAt(t.Context(), mq, at); got != want || err != nil {
+				t.Errorf("offset at %v = %d, %v, want %d", at, got, err, want)
+			}
+		}
+	})
+}
+
 // A seek goes to an offset within the queue's bounds, its ends or a time, and
 // drops what was pulled of the place before.
 func TestPullModeSeek(t *testing.T) {

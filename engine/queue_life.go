@@ -97,7 +97,7 @@ func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, sto
 		return
 	}
 	s.offset, s.err = e.computeStart(ctx, mq, s.source)
-	if d, denied := remoting.AccessDenied(s.err); denied && d.Kind == remoting.DeniedNoPermission {
+	if mayNotAsk(s.err) {
 		e.startWithoutBounds(ctx, mq, s)
 	}
 	if s.err != nil {
@@ -148,25 +148,42 @@ func (e *Engine) computeStart(ctx context.Context, mq MessageQueue, source core.
 // startWithoutBounds computes a start where access control lets this member pull, and
 // not ask for a queue's bounds (5.x: Sub without Get). Java asks for none to start at
 // the beginning, and for the end it does so only when the broker has not answered 0
-// before, as brokers do while a queue has its first message. What it would be refused
-// then is in the answer to a pull. A time can only be searched for.
+// before, as brokers do while a queue has its first message. What Java would be refused
+// then is in the answers to pulls.
 func (e *Engine) startWithoutBounds(ctx context.Context, mq MessageQueue, s *startOffset) {
-	denied := s.err
-	switch s.source {
-	case core.StartMin:
+	if s.source == core.StartMin {
 		s.offset, s.err = 0, nil // a larger minimum is repaired by the broker
-	case core.StartMax:
-		var res remoting.PullResult
-		if res, s.err = e.look(ctx, mq, 0); s.err != nil {
-			s.err = fmt.Errorf("%w, and neither does a pull tell it: %w", denied, s.err)
-			return
-		}
-		if s.offset = res.MaxOffset; res.MinOffset == 0 {
+		return
+	}
+	denied := s.err
+	var res remoting.PullResult
+	if res, s.err = e.look(ctx, mq, 0); s.err == nil {
+		switch s.offset = res.MaxOffset; {
+		case s.source == core.StartTimestamp:
+			s.offset, s.err = core.FirstAtOrAfter(res.MinOffset, res.MaxOffset, res.MaxOffset, func(offset int64) (bool, error) {
+				stored, err := e.storedAt(ctx, mq, offset)
+				return stored.Before(e.o.ConsumeTimestamp), err // what has gone is older than what is there
+			})
+		case res.MinOffset == 0:
 			s.offset, s.source, s.older = 0, core.StartMin, res.MaxOffset
 		}
-	default:
-		s.err = fmt.Errorf("%w: to start at a time takes the right to ask for offsets (Get), to start at the first or last message does not", denied)
 	}
+	if s.err != nil {
+		s.err = fmt.Errorf("%w, and neither do pulls tell it: %w", denied, s.err)
+	}
+}
+
+// storedAt is when the message at an offset was stored; zero when there is none.
+func (e *Engine) storedAt(ctx context.Context, mq MessageQueue, offset int64) (stored time.Time, err error) {
+	res, err := e.look(ctx, mq, offset)
+	if err != nil {
+		return time.Time{}, err
+	}
+	msgs, err := protocol.AppendMessages(nil, res.Body, nil)
+	if len(msgs) == 0 {
+		return time.Time{}, err
+	}
+	return msgs[0].Stored(), nil
 }
 
 // look pulls one message of any tag at an offset, for what else the answer tells.

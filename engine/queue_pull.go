@@ -394,11 +394,7 @@ func (q *queue) illegal(ctx context.Context, res remoting.PullResult) {
 	e, mq := q.e, q.mq
 	j := judged{gen: q.gen.Load(), res: res}
 	e.start(func() {
-		if first, err := e.look(ctx, mq, res.MinOffset); err == nil {
-			if msgs, _ := protocol.AppendMessages(nil, first.Body, nil); len(msgs) > 0 {
-				j.stored = msgs[0].Stored()
-			}
-		}
+		j.stored, _ = e.storedAt(ctx, mq, res.MinOffset) // what cannot be read is not known
 		q.inbox.put(j)
 	})
 }
