@@ -33,3 +33,28 @@ func TestNoticesOfRefusedPulls(t *testing.T) {
 		}
 	}
 }
+
+// What keeps queues from being divided or taken is told, once as long as it stays the
+// same: a run would wait in silence.
+func TestNoticesOfWhatKeepsQueues(t *testing.T) {
+	at := engine.At{MQ: engine.MessageQueue{Topic: "orders", BrokerName: "broker-a"}}
+	var n notices
+	steps := []struct {
+		ev   engine.Event
+		want string // in the line; "" is none
+	}{
+		{engine.LockRequestFailed{Broker: "broker-a", Queues: 2, Error: "no answer"}, "no answer"},
+		{engine.LockRequestFailed{Broker: "broker-a", Queues: 2, Error: "no answer"}, ""},
+		{engine.LockRequestFailed{Broker: "broker-b", Queues: 2, Error: "no answer"}, "broker-b"},
+		{engine.LockGained{At: at}, ""},
+		{engine.LockRequestFailed{Broker: "broker-a", Queues: 2, Error: "no answer"}, "no answer"},
+		{engine.RebalanceSkipped{Topic: "orders", Cause: "no members", Error: "refused"}, "refused"},
+		{engine.RebalanceSkipped{Topic: "%RETRY%g", Cause: "no members", Error: "refused"}, ""},
+		{engine.RebalanceSkipped{Topic: "orders", Cause: "self missing"}, ""},
+	}
+	for i, s := range steps {
+		if got := n.of(s.ev, time.UTC); (got == "") != (s.want == "") || !strings.Contains(got, s.want) {
+			t.Errorf("step %d: %+v is told as %q, want %q", i, s.ev, got, s.want)
+		}
+	}
+}

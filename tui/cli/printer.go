@@ -119,6 +119,7 @@ type notices struct {
 	missing map[string]bool                // topics that were told to be waited for
 	added   map[engine.MessageQueue]string // why a queue could not be taken, as told last
 	refused map[refusal]bool               // pulls that brokers refuse, as told
+	locks   map[string]string              // why a broker grants no locks, as told last
 }
 
 // refusal is what a broker answers to the pulls of a topic; its queues have it at once.
@@ -157,6 +158,23 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			n.added = map[engine.MessageQueue]string{}
 		}
 		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
+		return tui.EventLine(ev, loc)
+	case engine.LockRequestFailed:
+		if n.locks[ev.Broker] == ev.Error {
+			return ""
+		}
+		if n.locks == nil {
+			n.locks = map[string]string{}
+		}
+		n.locks[ev.Broker] = ev.Error // asked for each second
+		return tui.EventLine(ev, loc)
+	case engine.LockGained:
+		delete(n.locks, ev.MQ.BrokerName)
+		return ""
+	case engine.RebalanceSkipped: // told once a cause; the others pass by themselves
+		if ev.Cause != "no members" && ev.Cause != "strategy error" || strings.HasPrefix(ev.Topic, protocol.RetryTopicPrefix) {
+			return ""
+		}
 		return tui.EventLine(ev, loc)
 	case engine.PullError:
 		r := refusal{ev.MQ.Topic, ev.MQ.BrokerName, ev.Code}
