@@ -129,7 +129,7 @@ func parsePosition(e *env, text string) (TailPosition, error) {
 		}
 		return TailPosition{ByOffset: true, Offset: n}, nil
 	}
-	t, err := parseTime(text, e.now, e.o.Location)
+	t, err := ParseTime(text, e.now, e.o.Location)
 	return TailPosition{Time: t}, err
 }
 

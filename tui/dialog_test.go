@@ -242,22 +242,3 @@ func TestReadOnlyHasNoWritingKeys(t *testing.T) {
 		t.Error("a dialog opened")
 	}
 }
-
-// What has an offset of its own is read with it, whatever the zone (R072).
-func TestResultsOfTimes(t *testing.T) {
-	now := fixtureNow
-	for text, want := range map[string]time.Time{
-		"-15m": now.Add(-15 * time.Minute), "13:30": time.Date(2026, 11, 29, 13, 30, 0, 0, fixtureZone),
-		"2026-08-20T10:00:00+08:00": time.Date(2026, 8, 20, 2, 0, 0, 0, time.UTC), "2026-08-20 10:00:00+08:00": time.Date(2026, 8, 20, 2, 0, 0, 0, time.UTC),
-		"2026-11-28 01:02:03": time.Date(2026, 11, 28, 1, 2, 3, 0, fixtureZone), "2026-11-28T01:02:03Z": time.Date(2026, 11, 28, 1, 2, 3, 0, time.UTC),
-	} {
-		if got, err := parseTime(text, now, fixtureZone); err != nil || !got.Equal(want) {
-			t.Errorf("parseTime(%q) = %v, %v, want %v", text, got, err, want)
-		}
-	}
-	for _, bad := range []string{"", "15m", "tomorrow", "25:00"} {
-		if got, err := parseTime(bad, now, fixtureZone); err == nil {
-			t.Errorf("parseTime(%q) = %v", bad, got)
-		}
-	}
-}

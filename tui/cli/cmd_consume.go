@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui"
 )
 
 // consumeFlags are the flags of consume.
@@ -154,7 +155,7 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	case "first":
 		o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
 	default:
-		t, err := parseTime(f.from, e.location, e.now())
+		t, err := tui.ParseTime(f.from, e.now(), e.location)
 		if err != nil {
 			return o, usagef("--from: must be last, first or a time: %v", err)
 		}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -37,8 +38,8 @@ this group), GONE (expired already). --dry-run ends there. Then the group's name
 --yes given. What is committed is compared with the plan, saved to a file that --undo takes back, and
 changed; then it is read back, and members that are connected are watched for half a minute.
 
-TARGET is earliest, latest, a time (RFC 3339, 2006-01-02 15:04[:05] in --tz, or -15m), offset:N,
-shift:+N or shift:-N, or file:F with offsets that were saved. A time is the first message stored then or
+TARGET is earliest, latest, a time (RFC 3339, 2006-01-02 15:04[:05] in --tz, -15m, or milliseconds of
+the epoch), offset:N, shift:+N or shift:-N, or file:F with offsets that were saved. A time is the first message stored then or
 later; beyond the last message it is the queue's end. Offsets are kept within the queue. Of a group that is
 further behind than a time, everything before it is skipped: the plan's first line says so.
 
@@ -188,8 +189,11 @@ func parseTarget(s string, loc *time.Location, now time.Time) (t core.ResetTarge
 		return core.ResetTarget{Kind: core.ResetShift, Offset: offset}, fmt.Sprintf("%+d from where it is", offset), nil
 	}
 	p, err := parsePosition(s, loc, now)
+	if errors.Is(err, tui.ErrNoTime) {
+		return t, "", fmt.Errorf("%q is no target: earliest, latest, 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], -15m, epoch milliseconds, offset:N, shift:±N or file:F", s)
+	}
 	if err != nil {
-		return t, "", fmt.Errorf("%q is no target: earliest, latest, 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], -15m, offset:N, shift:±N or file:F", s)
+		return t, "", err
 	}
 	switch p.kind {
 	case posEarliest:

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui"
 )
 
 // messageFindFlags are the flags of message find.
@@ -30,8 +31,8 @@ retry and dead-letter topics of the topic's groups and among what is not yet due
 lists what was stored between --from and --until; both ends belong to the span. No span is guessed: what
 a broker keeps is searched. A message is in a broker's index about a second after it was stored.
 
-A broker gives at most 64 messages of a key, the newest. TIME is RFC 3339, 2006-01-02 15:04[:05] in --tz, or
--10m, ten minutes ago.
+A broker gives at most 64 messages of a key, the newest. TIME is RFC 3339, 2006-01-02 15:04[:05] in --tz,
+-10m, ten minutes ago, or milliseconds of the epoch.
 
 -o is text (a line a message), json (an array), raw (the bytes of each body, a newline behind it) or hex.
 --charset is for text; json, raw and hex give the true bytes.`,
@@ -76,7 +77,7 @@ func (f *messageFindFlags) request(e *env) (r inspect.FindRequest, err error) {
 		case "now", "latest":
 			*end.at = now
 		default:
-			if *end.at, err = parseTime(end.text, e.location, now); err != nil {
+			if *end.at, err = tui.ParseTime(end.text, now, e.location); err != nil {
 				return r, usagef("%s %v", end.flag, err)
 			}
 		}

@@ -41,8 +41,8 @@ func newTail(e *env) *cobra.Command {
 No group is joined and no offset is moved. Without --from it starts with the next message and
 follows; --until makes it end by itself.
 
-POSITION is earliest, latest, now, offset:N, a time (RFC 3339, or 2006-01-02 15:04[:05] in
---tz), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.
+POSITION is earliest, latest, now, offset:N, a time (RFC 3339, 2006-01-02 15:04[:05] in --tz,
+or milliseconds of the epoch), or -10m, ten minutes ago. --until offset:N and --until TIME include that message.
 
 All filters must let a message pass: --sql and --tag at the brokers, then a cheap one first, --jq
 last. SQL92 takes brokers with enablePropertyFilter=true. A message whose body

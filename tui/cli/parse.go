@@ -7,40 +7,8 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui"
 )
-
-// parseTime reads a point in time as people write it: RFC 3339, or
-// 2006-01-02 15:04[:05] in loc. now is for -10m, the time ten minutes ago.
-func parseTime(s string, loc *time.Location, now time.Time) (time.Time, error) {
-	if d, ok := strings.CutPrefix(s, "-"); ok {
-		if ago, err := parseAgo(d); err == nil {
-			return now.Add(-ago), nil
-		}
-	}
-	if t, err := time.Parse(time.RFC3339, strings.Replace(s, " ", "T", 1)); err == nil {
-		return t, nil
-	}
-	for _, layout := range []string{"2006-01-02 15:04:05", "2006-01-02 15:04", "2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02"} {
-		if t, err := time.ParseInLocation(layout, s, loc); err == nil {
-			return t, nil
-		}
-	}
-	return time.Time{}, fmt.Errorf("%q is no time: write 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05] or -10m", s)
-}
-
-// parseAgo reads a duration; besides Go's units it knows d, a day.
-func parseAgo(s string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 36500 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	d, err := time.ParseDuration(s)
-	if err == nil && d < 0 {
-		err = fmt.Errorf("%q is negative", s)
-	}
-	return d, err
-}
 
 // queueRef is a queue as a flag names it: BROKER:ID.
 type queueRef struct {
@@ -114,6 +82,6 @@ func parsePosition(s string, loc *time.Location, now time.Time) (position, error
 		}
 		return position{kind: posOffset, offset: offset}, nil
 	}
-	t, err := parseTime(s, loc, now)
+	t, err := tui.ParseTime(s, now, loc)
 	return position{kind: posTime, time: t}, err
 }

@@ -7,47 +7,6 @@ import (
 	"eyeq/engine"
 )
 
-// What has an offset of its own is read with it, whatever --tz says (R072).
-func TestParseTime(t *testing.T) {
-	shanghai, err := time.LoadLocation("Asia/Shanghai")
-	if err != nil {
-		t.Fatal(err)
-	}
-	now := time.Date(2026, 11, 29, 6, 32, 0, 0, time.UTC)
-	tests := map[string]struct {
-		text string
-		want string // in UTC; "" is an error
-	}{
-		"Z is UTC, whatever --tz says": {"2026-07-21T23:28:00Z", "2026-07-21T23:28:00Z"},
-		"an offset is kept":            {"2026-08-20T10:00:00+08:00", "2026-08-20T02:00:00Z"},
-		"an offset with a blank":       {"2026-08-20 10:00:00+02:00", "2026-08-20T08:00:00Z"},
-		"fractions":                    {"2026-08-20T10:00:00.25Z", "2026-08-20T10:00:00.25Z"},
-		"local, to the minute":         {"2026-08-20 10:00", "2026-08-20T02:00:00Z"},
-		"local, to the second":         {"2026-08-20 10:00:05", "2026-08-20T02:00:05Z"},
-		"local with T":                 {"2026-08-20T10:00:05", "2026-08-20T02:00:05Z"},
-		"a day":                        {"2026-08-20", "2026-08-19T16:00:00Z"},
-		"minutes ago":                  {"-10m", "2026-11-29T06:22:00Z"},
-		"mixed ago":                    {"-1h30m", "2026-11-29T05:02:00Z"},
-		"days ago":                     {"-2d", "2026-11-27T06:32:00Z"},
-		"forward":                      {"10m", ""},
-		"twice negative":               {"--10m", ""},
-		"nonsense":                     {"yesterday", ""},
-		"empty":                        {"", ""},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := parseTime(tt.text, shanghai, now)
-			text := got.UTC().Format(time.RFC3339Nano)
-			if err != nil {
-				text = ""
-			}
-			if text != tt.want {
-				t.Errorf("parseTime(%q) = %q, %v, want %q", tt.text, text, err, tt.want)
-			}
-		})
-	}
-}
-
 func TestParseQueueRef(t *testing.T) {
 	for text, want := range map[string]queueRef{
 		"broker-a:3": {"broker-a", 3}, "broker-a/3": {"broker-a", 3}, "ns:b:0": {"ns:b", 0},
