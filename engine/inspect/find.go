@@ -20,6 +20,7 @@ func (e *RequestError) Error() string { return e.Why }
 // Find looks for messages. What a broker could not be asked is in Problems. Nothing
 // found is no error, but where one message is named by its place or its offset id: then
 // it is a *MessageNotFoundError, or an *UnsureError. A topic that does not exist is a *NotFoundError.
+// The offset id of a batch (5.x, queue.type=BatchCQ) is that of all of its messages.
 func (in *Inspector) Find(ctx context.Context, r FindRequest) (FindResult, error) {
 	if err := r.Check(); err != nil {
 		return FindResult{}, err

@@ -70,7 +70,29 @@ func (f *finder) byKey(ctx context.Context) error {
 	found, full, problems := f.round.query(ctx, f.round.everywhere(f.request.Topic), q)
 	f.problems, f.truncated = problems, full
 	f.keep(found, func(m *protocol.MessageExt) bool { return slices.Contains(m.Keys(), f.request.Key) })
+	f.problems = append(f.problems, f.round.unindexed(ctx, f.request.Topic)...)
 	return nil
+}
+
+// unindexed tells of brokers whose index lacks messages of a topic. One of a topic whose
+// queues are made for batches (5.x, queue.type=BatchCQ) has one entry a batch, and none of
+// its messages. A broker that does not tell what kind of topic it is adds nothing.
+func (r *round) unindexed(ctx context.Context, topic string) []Problem {
+	types := r.types(1)
+	brokers := r.survey.brokers
+	batches := make([]bool, len(brokers))
+	each(len(brokers), 0, func(i int) {
+		config, err := types(ctx, &brokers[i], topic)
+		batches[i] = err == nil && config.Attributes["queue.type"] == "BatchCQ"
+	})
+	var problems []Problem
+	for i, is := range batches {
+		if is {
+			problems = append(problems, Problem{"messages in batches of " + topic, brokers[i].name,
+				Reason{ReasonNotIndexed, "the topic has queue.type=BatchCQ; a span of time, or tail with a filter, finds them"}})
+		}
+	}
+	return problems
 }
 
 // byUniqueKey looks in the topic and in the retry and dead-letter topics of its groups:
@@ -100,6 +122,9 @@ func (f *finder) byUniqueKey(ctx context.Context) error {
 		}
 	}
 	f.keep(found, func(*protocol.MessageExt) bool { return true })
+	if len(f.found) == 0 {
+		f.problems = append(f.problems, f.round.unindexed(ctx, f.request.Topic)...)
+	}
 	return nil
 }
 

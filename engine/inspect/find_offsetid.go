@@ -45,6 +45,7 @@ func (f *finder) byOffsetID(ctx context.Context) error {
 		}
 	}
 	if len(f.found) > 0 {
+		f.found, _ = protocol.UnwrapBatches(f.found) // the messages of a batch share its id; one that cannot be read stays whole
 		return nil
 	}
 	if len(f.problems) > 0 {

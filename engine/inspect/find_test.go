@@ -411,3 +411,68 @@ func TestFindDelayed(t *testing.T) {
 		}
 	})
 }
+
+// Brokers index no message of a batch in a topic with queues for batches (5.x): a key is
+// not denied there. The offset id of a batch is that of all of its messages.
+func TestFindInQueuesForBatches(t *testing.T) {
+	sandboxtest.RunIn(t, sandboxtest.Real&sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target) {
+		topic := tg.Topic(t, 1) + "-b"
+		c := tg.Client(t, nil)
+		h := protocol.CreateTopicRequestHeader{Topic: topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite, Attributes: "+queue.type=BatchCQ"}
+		for _, addr := range tg.Masters(t) {
+			if err := c.CreateTopic(t.Context(), addr, &h); err != nil {
+				t.Fatal(err)
+			}
+		}
+		t.Cleanup(func() { _ = c.DeleteTopic(context.WithoutCancel(t.Context()), topic) })
+		tg.AwaitRoute(t, topic, 1)
+		d := newDesk(t, tg)
+		mq := d.queues(topic)[0]
+		item := func(key, id string) protocol.BatchItem {
+			return protocol.BatchItem{Body: []byte(key), Properties: []protocol.Property{property(protocol.PropertyKeys, key), property(protocol.PropertyUniqKey, id)}}
+		}
+		body, err := protocol.AppendBatch(nil, []protocol.BatchItem{item("first", uniqueID(0)), item("second", uniqueID(1)), item("third", uniqueID(2))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// As Java's producer does it: the batch has an id of its own, which makes it one record.
+		batch := protocol.SendMessageRequestHeader{ProducerGroup: "p", Topic: topic, DefaultTopic: "TBW102", DefaultTopicQueueNums: 1, Born: time.Now(), Batch: true, BrokerName: mq.BrokerName,
+			Properties: protocol.PropertyUniqKey + "\x01" + uniqueID(9) + "\x02"}
+		if _, err := c.Invoke(t.Context(), tg.Masters(t)[mq.BrokerName], &protocol.Command{Code: int32(protocol.SendBatchMessage), ExtFields: batch.FieldsV2(), Body: body}); err != nil {
+			t.Fatal(err)
+		}
+		sandboxtest.Send(t, d.client, mq, item("single", uniqueID(3)))
+		tg.AwaitOffset(t, mq, 4)
+		unindexed := func(r inspect.FindResult) bool {
+			return slices.ContainsFunc(r.Problems, func(p inspect.Problem) bool { return p.Why.Kind == inspect.ReasonNotIndexed })
+		}
+		var single inspect.FindResult
+		sandboxtest.Await(t, "the index of the single message", func(ctx context.Context) bool {
+			var err error
+			single, err = d.Find(ctx, inspect.FindRequest{Topic: topic, Key: "single"})
+			return err == nil && len(single.Messages) == 1
+		})
+		if !unindexed(single) {
+			t.Errorf("by the key of a single message: %+v does not say that others are not indexed", single.Problems)
+		}
+		for name, r := range map[string]inspect.FindRequest{"key": {Topic: topic, Key: "second"}, "unique id": {Topic: topic, UniqueKey: uniqueID(1)}} {
+			got, err := d.Find(t.Context(), r)
+			if err != nil || len(got.Messages) != 0 || !unindexed(got) {
+				t.Errorf("by a %s in a batch: %d messages, %+v, %v", name, len(got.Messages), got.Problems, err)
+			}
+		}
+		second, err := d.Head(t.Context(), mq, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Find(t.Context(), inspect.FindRequest{OffsetID: second.OffsetMessageID()})
+		if err != nil || len(got.Messages) != 3 {
+			t.Fatalf("by the offset id of a batch: %d messages, %v, want its 3", len(got.Messages), err)
+		}
+		for i := range got.Messages {
+			if m := &got.Messages[i]; m.QueueOffset() != int64(i) || m.UniqueID() != uniqueID(i) {
+				t.Errorf("message %d of the batch: offset %d, id %s", i, m.QueueOffset(), m.UniqueID())
+			}
+		}
+	})
+}

@@ -83,6 +83,25 @@ func original(messages []protocol.MessageExt, topic string) *engine.Message {
 	return best
 }
 
+// meant is original, and says so where the id is that of a batch: it tells none of the
+// batch's messages from the others.
+func (x *inspection) meant(e *env, messages []protocol.MessageExt, topic, id string) *engine.Message {
+	first, last := &messages[0], &messages[len(messages)-1]
+	if !ofBatch(messages) {
+		return original(messages, topic)
+	}
+	mq := first.MessageQueue()
+	e.say("%s is the id of a batch, %v offsets %d to %d: this is its first message; another: eyeq message get -t %s --queue %s:%d --offset %d%s", id,
+		mq, first.QueueOffset(), last.QueueOffset(), tui.ShellWord(mq.Topic), tui.ShellWord(mq.BrokerName), mq.QueueID, last.QueueOffset(), x.target.flags)
+	return first
+}
+
+// ofBatch reports whether messages are those of one batch, which share its record.
+func ofBatch(messages []protocol.MessageExt) bool {
+	n := len(messages)
+	return n > 1 && messages[0].OffsetMessageID() == messages[n-1].OffsetMessageID()
+}
+
 // messageWriter prints messages in a format of -o.
 type messageWriter struct {
 	env     *env

@@ -73,7 +73,7 @@ func (f *messageConsumeFlags) run(ctx context.Context, e *env, id string) error 
 		return err
 	}
 	e.warn(found.Problems)
-	p, err := x.PlanDirect(ctx, inspect.DirectRequest{Group: f.group, ClientID: f.client, Message: *original(found.Messages, f.topic)})
+	p, err := x.PlanDirect(ctx, inspect.DirectRequest{Group: f.group, ClientID: f.client, Message: *x.meant(e, found.Messages, f.topic, id)})
 	if err != nil {
 		return explain(err)
 	}

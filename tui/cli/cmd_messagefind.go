@@ -129,7 +129,9 @@ func runMessageFind(ctx context.Context, e *env, f *messageFindFlags) error {
 	if err != nil {
 		return explainMessage(err)
 	}
-	e.warn(found.Problems)
+	if len(found.Messages) > 0 || notIndexed(found.Problems) == nil { // else that is the answer
+		e.warn(found.Problems)
+	}
 	w := &messageWriter{env: e, x: x, charset: f.charset}
 	if err := e.write(w.many(ctx, found.Messages, format)); err != nil {
 		return err

@@ -95,10 +95,14 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 		return err
 	}
 	e.warn(r.Problems)
-	m := original(r.Messages, f.topic)
-	if n := len(r.Messages) - 1; n > 0 {
+	id := ""
+	if len(args) > 0 {
+		id = args[0]
+	}
+	m := x.meant(e, r.Messages, f.topic, id)
+	if n := len(r.Messages) - 1; n > 0 && !ofBatch(r.Messages) {
 		e.say("this id has %s more; to list them all: eyeq message find -t %s --unique-key %s%s", inspect.Plural(n, "message"),
-			tui.ShellWord(f.topic), tui.ShellWord(args[0]), x.target.flags)
+			tui.ShellWord(f.topic), tui.ShellWord(id), x.target.flags)
 	}
 	if f.topic != "" && m.Topic() != f.topic {
 		e.say("it lies in %s, not in %s", m.Topic(), f.topic)

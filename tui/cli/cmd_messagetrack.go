@@ -100,7 +100,7 @@ func (x *inspection) trackOutput(ctx context.Context, e *env, topic, id, format 
 		return nil, err
 	}
 	e.warn(r.Problems)
-	m := original(r.Messages, topic)
+	m := x.meant(e, r.Messages, topic, id)
 	tracks, err := x.Tracks(ctx, m)
 	if unsure, ok := errors.AsType[*inspect.UnsureError](err); ok && len(tracks) > 0 {
 		e.warn(unsure.Problems)

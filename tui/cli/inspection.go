@@ -144,7 +144,22 @@ func unasked(what string, problems []inspect.Problem) error {
 
 // notAmong says that something is not there, or that those who have answered say so.
 func notAmong(what string, problems []inspect.Problem) error {
-	return cmp.Or[error](unasked(what+", as far as is known", problems), &notFoundError{what})
+	if err := unasked(what+", as far as is known", problems); err != nil {
+		return err
+	}
+	if p := notIndexed(problems); p != nil {
+		return fmt.Errorf("%s in the index of %s, but %s are %v", what, p.Where, p.What, p.Why)
+	}
+	return &notFoundError{what}
+}
+
+// notIndexed is the first problem that says so; nil: all is indexed, as far as is known.
+func notIndexed(problems []inspect.Problem) *inspect.Problem {
+	i := slices.IndexFunc(problems, func(p inspect.Problem) bool { return p.Why.Kind == inspect.ReasonNotIndexed })
+	if i < 0 {
+		return nil
+	}
+	return &problems[i]
 }
 
 // warn says on standard error what could not be learned.
@@ -153,6 +168,10 @@ func (e *env) warn(problems []inspect.Problem) {
 		if i == maxWarnings {
 			e.say("… and %d more that could not be asked", len(problems)-i)
 			return
+		}
+		if p.Why.Kind == inspect.ReasonNotIndexed {
+			e.say("%s are %v", p.What, p.Why)
+			continue
 		}
 		e.say("%s: no answer from %s: %v", p.What, p.Where, p.Why)
 	}

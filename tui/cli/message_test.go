@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
@@ -421,5 +422,15 @@ func TestMessageCompletion(t *testing.T) {
 		if !strings.Contains(p.out.String(), "orders\n") {
 			t.Errorf("%v completes to %q", args, p.out)
 		}
+	}
+}
+
+// What brokers do not index is not said to be absent.
+func TestNotIndexedIsNotAbsent(t *testing.T) {
+	problems := []inspect.Problem{{What: "messages in batches of b", Where: "broker-a", Why: inspect.Reason{Kind: inspect.ReasonNotIndexed, Text: "because"}}}
+	err := notAmong("there is no message of b with key k", problems)
+	want := "there is no message of b with key k in the index of broker-a, but messages in batches of b are not indexed: because"
+	if err.Error() != want || exitStatus(err, nil) != statusFailed {
+		t.Errorf("%v (status %d), want %q (%d)", err, exitStatus(err, nil), want, statusFailed)
 	}
 }
