@@ -331,8 +331,11 @@ func (a *app) pageHealth(s pageStatus) segment {
 // clusterText is the name server of line 1 while no engine tells.
 func (a *app) clusterText() []segment {
 	n := a.env.o.Namesrv
-	if len(n) == 0 {
+	switch {
+	case len(n) == 0:
 		return nil
+	case a.unanswered():
+		return []segment{{a.env.th.bad, fmt.Sprintf("ns %s of %d", unknown, len(n))}}
 	}
 	return []segment{{a.env.th.text, "ns " + SafeText(strings.TrimSuffix(n[0], ":9876"))}, {a.env.th.dim, fmt.Sprintf(" 1/%d", len(n))}}
 }

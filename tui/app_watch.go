@@ -3,7 +3,6 @@ package tui
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -122,36 +121,22 @@ func (a *app) watchHealth() segment {
 		}
 		return segment{th.bad, " " + failure.sign() + " " + text}
 	}
-	if f.paused != "" {
-		return segment{th.accent, " " + f.paused}
-	}
 	if !f.told && !f.empty() && len(f.trouble) > 0 {
 		return segment{th.bad, " " + failure.sign() + " " + f.trouble[0]}
 	}
-	text, sev := f.agreement(s.scene)
-	if sev != info {
+	text, sev := f.worst(s.scene)
+	switch {
+	case f.paused != "" && sev == failure:
+		return segment{th.bad, " " + sev.sign() + " " + f.paused + " · " + text}
+	case f.paused != "":
+		return segment{th.accent, " " + f.paused}
+	case sev != info:
 		return segment{severityStyle(th, sev), " " + sev.sign() + " " + text}
-	}
-	if n := len(f.trouble); n > 0 {
-		return segment{th.warn, fmt.Sprintf(" ! %s could not be asked: %s", plural(n, "thing"), f.trouble[0])}
 	}
 	if a.w < 100 {
 		return segment{th.good, " ✓ " + text}
 	}
 	return segment{th.good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text)}
-}
-
-// watchLatest is what else the status line says of a watched group.
-func (a *app) watchLatest() segment {
-	s := a.source()
-	if s.scene == nil || a.w < 100 {
-		return segment{}
-	}
-	f := s.scene.watch
-	if len(f.limits) > 0 {
-		return segment{a.env.th.warn, " · members differ in " + strings.Join(f.limits, ", ")}
-	}
-	return segment{}
 }
 
 // setWatchEvery takes a new period for the group on the screen.

@@ -109,7 +109,7 @@ func (a *app) drawHeader(c *canvas) {
 	if wide {
 		gap = "  "
 	}
-	left := []segment{{th.bold, " eyeq "}, {th.cluster, "● "}, {th.bold, SafeText(orUnknown(a.env.o.Cluster))}, {style{}, gap}}
+	left := []segment{{th.bold, " eyeq "}, {a.dot(), "● "}, {th.bold, SafeText(orUnknown(a.env.o.Cluster))}, {style{}, gap}}
 	if m := a.env.modeWord(); m != "" {
 		left = append(left, segment{th.mode, m}, segment{style{}, gap})
 	}
@@ -153,6 +153,27 @@ func (a *app) drawHeader(c *canvas) {
 		right = append(right, a.namesrvText(s)...)
 	}
 	c.spread(left, append(right, segment{th.bold, "   " + now.Format("15:04:05 -07:00") + " "}))
+}
+
+// dot is the style of the cluster's sign: its colour, unless what is shown gets no answer.
+func (a *app) dot() style {
+	if a.unanswered() {
+		return a.env.th.bad
+	}
+	return a.env.th.cluster
+}
+
+// unanswered reports whether what is asked of the cluster for the shown view fails now.
+func (a *app) unanswered() bool {
+	if p := a.page(); p != nil {
+		q := p.status().main
+		return q.tries > 0 && !q.gone
+	}
+	if w := a.watchedNow(); w != nil {
+		return w.tries > 0 && !w.gone
+	}
+	s := a.picture().scene
+	return s != nil && s.NamesrvError != ""
 }
 
 // holdText says how many messages wait for the operator.

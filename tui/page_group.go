@@ -56,11 +56,35 @@ func (v groupView) narrow(text string) (page, error) {
 
 func (v groupView) status() pageStatus {
 	s := pageStatus{main: &v.detail, fine: plural(len(v.who.Members), "member")}
-	s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
+	if s.health = v.wrong(); s.health.text == "" {
+		s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
+	}
 	if v.members.tries > 0 {
 		s.health = segment{v.env.th.bad, " " + failure.sign() + " " + v.members.what + ": " + v.members.err}
 	}
 	return s
+}
+
+// wrong is the worst that the page's own rows show; "" when none is red.
+func (v *groupView) wrong() segment {
+	shared := ""
+	for i := range v.who.Members {
+		if m := &v.who.Members[i]; len(m.Addresses) > 1 {
+			shared = m.ClientID
+		}
+	}
+	text := ""
+	switch s := &v.data.Subscriptions; {
+	case shared != "":
+		text = "two processes share the client id " + shared
+	case len(s.Rows) > 0 && !s.Agree:
+		text = "members subscribe differently"
+	case len(v.data.Differences) > 0:
+		text = plural(len(v.data.Differences), "field") + " of its configuration differ between brokers"
+	default:
+		return segment{}
+	}
+	return segment{v.env.th.bad, " " + failure.sign() + " " + text}
 }
 
 func (v groupView) update(msg any) (page, request) {

@@ -100,6 +100,12 @@ func (v lagView) status() pageStatus {
 	known := len(v.data.Queues) - v.data.UnknownQueues
 	s.fine = fmt.Sprintf("%d of %s read", known, plural(len(v.data.Queues), "queue"))
 	s.health = partial(v.env.th, v.data.Problems)
+	if text := v.wrong(); text != "" {
+		if s.health.text != "" {
+			text += " · " + strings.TrimPrefix(s.health.text, " ! ")
+		}
+		s.health = segment{v.env.th.bad, " " + failure.sign() + " " + text}
+	}
 	switch {
 	case s.health.text != "":
 	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
@@ -108,6 +114,32 @@ func (v lagView) status() pageStatus {
 		s.health = segment{v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues)}
 	}
 	return s
+}
+
+// wrong is the worst that the page's own rows show; "" when none is red.
+func (v *lagView) wrong() string {
+	expired, shared, without := int64(0), 0, 0
+	for i := range v.data.Queues {
+		q := &v.data.Queues[i]
+		expired += q.Expired
+		if len(q.Owners) > 1 && !q.Pop {
+			shared++
+		}
+		if v.clientText(q) == unowned {
+			without++
+		}
+	}
+	switch texts := v.data.UnreadableTexts(); {
+	case shared > 0 && v.data.Model != broadcasting:
+		return plural(shared, "queue") + " with two owners"
+	case without > 0:
+		return plural(without, "queue") + " unowned"
+	case len(texts) > 0:
+		return texts[0]
+	case expired > 0:
+		return plural(expired, "message") + " expired before they were consumed"
+	}
+	return ""
 }
 
 func (v lagView) update(msg any) (page, request) {

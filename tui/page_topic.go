@@ -62,7 +62,14 @@ func (v topicView) narrow(text string) (page, error) {
 }
 
 func (v topicView) status() pageStatus {
-	return pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
+	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
+	for i := range v.data.Queues {
+		if q := &v.data.Queues[i]; q.Closed != "" {
+			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed)}
+			break
+		}
+	}
+	return s
 }
 
 func (v topicView) update(msg any) (page, request) {

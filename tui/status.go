@@ -57,7 +57,30 @@ func (a *app) drawStatus(c *canvas, word string) {
 	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
 		right = append([]segment{{th.bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n)))}}, right...)
 	}
-	c.spread(left, right)
+	c.spread(earned(th, left), right)
+}
+
+// earned takes the green sign away from a line that says something is wrong further on.
+func earned(th *theme, line []segment) []segment {
+	if len(line) < 2 || !strings.HasPrefix(line[0].text, " ✓") {
+		return line
+	}
+	for _, s := range line[1:] {
+		text := strings.TrimPrefix(strings.TrimSpace(s.text), "· ")
+		if !strings.HasPrefix(text, failure.sign()) && !strings.HasPrefix(text, warning.sign()) {
+			continue
+		}
+		if rest := strings.TrimPrefix(line[0].text, " ✓"); rest != "" {
+			line[0] = segment{th.text, rest}
+			return line
+		}
+		for i := range line[1:] { // nothing is left to stand before it
+			line[1+i].text = strings.TrimPrefix(line[1+i].text, " · ")
+		}
+		line[0].text = " "
+		return line
+	}
+	return line
 }
 
 // leastHealth is the room of what is wrong beside a long note.
@@ -137,13 +160,16 @@ func (a *app) health() segment {
 			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
 		}
 	}
+	if s.PersistError != "" {
+		return segment{th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError)}
+	}
+	if text := s.redRows(); text != "" {
+		return segment{th.bad, " " + failure.sign() + " " + text}
+	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
 			return segment{severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now))}
 		}
-	}
-	if s.PersistError != "" {
-		return segment{th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError)}
 	}
 	if s.Pause != nil {
 		return segment{th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now))}
@@ -152,6 +178,25 @@ func (a *app) health() segment {
 		return segment{th.good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now))}
 	}
 	return segment{th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now))}
+}
+
+// redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
+func (s *scene) redRows() string {
+	for _, state := range []engine.QueueState{engine.QueueError, engine.QueueUnlocked, engine.QueueSuspended} {
+		n, detail := 0, ""
+		for i := range s.Queues {
+			if q := &s.Queues[i]; q.Own && q.State == state {
+				n++
+				if detail == "" {
+					detail = q.Detail
+				}
+			}
+		}
+		if n > 0 {
+			return plural(n, "queue") + " " + state.String() + because(unrepeated(detail))
+		}
+	}
+	return ""
 }
 
 // slowBeat is when a heartbeat that is not answered yet is worth a word.
@@ -174,10 +219,7 @@ const newsFor = 30 * time.Second
 // latest is what the engine says happened last; else how fresh the allocation is.
 func (a *app) latest() segment {
 	th, s := a.env.th, a.source().scene
-	if a.watchedNow() != nil {
-		return a.watchLatest()
-	}
-	if s == nil {
+	if s == nil || a.watchedNow() != nil {
 		return segment{}
 	}
 	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -26,6 +27,10 @@ type watchFacts struct {
 	flaps      bool
 	silent     map[string]string // safe client ids that do not tell their state, with why
 	still      int               // queues whose commit stands
+	longest    time.Duration     // that one stands
+	unlocked   int               // queues without the broker's lock
+	unpulled   int               // queues that their holder does not pull
+	subscribed []string          // topics that members filter differently, or not all read
 	paused     string
 	state      string
 	told       bool     // by at least one member
@@ -72,7 +77,7 @@ type watchedQueue struct {
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
 func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
 	f := &watchFacts{rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
-		limits: cleanAll(l.LimitsDiffer), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
+		limits: cleanAll(l.LimitsDiffer), subscribed: cleanAll(l.SubscriptionsDiffer), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
 		paused: pauseWords(&l.Lag.Pause)}
 	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
 		f.share, f.unacked = SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
@@ -141,6 +146,13 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 	}
 	if w.standing > 0 {
 		f.still++
+		f.longest = max(f.longest, w.standing)
+	}
+	if s.State == engine.QueueUnlocked {
+		f.unlocked++
+	}
+	if s.State != engine.QueuePaused && w.pullAge > deadPull {
+		f.unpulled++
 	}
 	switch {
 	case isBroadcastLive(l), q.Pop:
@@ -202,4 +214,31 @@ func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
 		return "1 member has what it should", info
 	}
 	return plural(f.members.Value, "member") + " agree on allocation", info
+}
+
+// worst is the worst thing that the picture shows, which decides the colour of the status
+// line; where nothing is wrong, whether members hold what they should.
+func (f *watchFacts) worst(s *scene) (text string, sev severity) {
+	agreed, sev := f.agreement(s)
+	found := []struct {
+		is   bool
+		text string
+		sev  severity
+	}{
+		{sev != info, agreed, sev},
+		{f.still > 0, plural(f.still, "commit") + " standing still, for " + age(f.longest) + " at most", failure},
+		{f.unlocked > 0, plural(f.unlocked, "queue") + " without the broker's lock", failure},
+		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), failure},
+		{len(f.trouble) > 0, plural(len(f.trouble), "thing") + " could not be asked: " + strings.Join(f.trouble[:min(len(f.trouble), 1)], ""), warning},
+		{f.unpulled > 0, plural(f.unpulled, "queue") + " not pulled for " + age(deadPull), warning},
+		{len(f.limits) > 0, "members differ in " + strings.Join(f.limits, ", "), warning},
+	}
+	for _, level := range []severity{failure, warning} {
+		for _, x := range found {
+			if x.is && x.sev == level {
+				return x.text, level
+			}
+		}
+	}
+	return agreed, sev
 }

@@ -280,7 +280,7 @@ func flowSeen(at engine.At, q *engine.QueueSnapshot, was, now *queuePast) (event
 // commitStill tells of a commit that has not moved for a while although messages wait.
 func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, was *queuePast, ok bool) (events []engine.Event) {
 	lag, known := q.Lag()
-	waits := known && lag > 0
+	waits := known && lag > 0 && q.State != engine.QueuePaused // that one stands is what a pause is for
 	switch {
 	case !waits:
 	case !ok || was.commitAt.IsZero() || was.committed != x.committed:

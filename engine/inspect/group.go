@@ -250,6 +250,7 @@ type Live struct {
 	Queues   []LiveQueue // sorted as in Lag
 	Orderly  bool        // a member takes the brokers' locks
 	Problems []Problem
-	// LimitsDiffer names the properties that bound members and in which they differ.
-	LimitsDiffer []string
+	// LimitsDiffer names the properties that bound members and in which they differ,
+	// SubscriptionsDiffer the topics that members filter differently or not all read.
+	LimitsDiffer, SubscriptionsDiffer []string
 }

@@ -22,6 +22,11 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 	v.expire(ctx)
 	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), LimitsDiffer: limitsDiffer(v.members.Members)}
 	l.Orderly = slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.orderly() })
+	for _, row := range v.subscriptions().Rows {
+		if !row.Same && !isRetry(row.Topic) {
+			l.SubscriptionsDiffer = append(l.SubscriptionsDiffer, row.Topic)
+		}
+	}
 	l.Problems = l.Lag.Problems
 	l.Topics = v.liveTopics()
 	expected := map[protocol.MessageQueue]string{}
