@@ -105,7 +105,7 @@ func (v *queueView) note(q *engine.QueueSnapshot) string {
 		return "  not ours: its messages are in another member's cache"
 	case v.err != "":
 		return "  " + failure.sign() + " " + v.err
-	case !v.asked:
+	case !v.asked, q.CachedCount > 0: // what was read is older than what is counted
 		return "  reading the cache …"
 	}
 	return "  the cache is empty"

@@ -100,3 +100,17 @@ func TestQueueDetailPollsAgainWhenComeBackTo(t *testing.T) {
 		}
 	}
 }
+
+// What is listed was read before what is counted: nobody says "empty" below "6 cached".
+func TestACacheThatFillsIsNotCalledEmpty(t *testing.T) {
+	s := fixture(0)
+	d := withSnapshot(t, 120, 36, s).keys("enter")
+	d.send(heldMsg{mq: d.a.queue.mq})
+	d.see("cached ─").miss("the cache is empty").see("reading the cache …")
+	for i := range s.Queues {
+		s.Queues[i].CachedCount = 0
+	}
+	d = withSnapshot(t, 120, 36, s).keys("enter")
+	d.send(heldMsg{mq: d.a.queue.mq})
+	d.see("the cache is empty")
+}

@@ -33,6 +33,7 @@ const (
 
 // history keeps samples a second apart, and the newest one whenever it was taken.
 type history struct {
+	every  time.Duration // between two samples; 0: sampleEvery
 	ring   [keepSamples]sample
 	n      int // how many were ever added
 	latest sample
@@ -42,7 +43,9 @@ type history struct {
 func (h *history) add(s *engine.Snapshot) {
 	x := sample{at: s.At, totals: s.Totals, queues: len(s.Queues)}
 	for i := range s.Queues {
-		if lag, ok := lagOf(&s.Queues[i]); ok {
+		if s.Queues[i].Retry { // what waits for another try is told apart
+			x.queues--
+		} else if lag, ok := lagOf(&s.Queues[i]); ok {
 			x.lag += lag
 		} else {
 			x.unknown++
@@ -76,8 +79,15 @@ func (h *history) before(window time.Duration) (*sample, bool) {
 			found = s
 		}
 	}
+	if found != nil && h.latest.at.Sub(found.at) > window+h.gap() {
+		return nil, false // nobody looked meanwhile
+	}
 	return found, found != nil
 }
+
+// gap is from which distance on two samples do not belong together: between them nobody
+// looked.
+func (h *history) gap() time.Duration { return 3*max(h.every, sampleEvery) + 5*time.Second }
 
 // counter reads one counter.
 type counter func(t *engine.Totals) uint64
@@ -107,8 +117,8 @@ func (h *history) rate(c counter, window time.Duration) (float64, bool) {
 	return float64(n) / over.Seconds(), true
 }
 
-// trend fills cells with a value for each of the last seconds, NaN where there is
-// none.
+// trend fills cells with a value for each of the last samples, NaN where there is
+// none, and once for a time in which nobody looked.
 func (h *history) trend(cells []float64, value func(now, before *sample) float64) []float64 {
 	for i := range cells {
 		back := len(cells) - 1 - i
@@ -116,7 +126,10 @@ func (h *history) trend(cells []float64, value func(now, before *sample) float64
 			cells[i] = math.NaN()
 			continue
 		}
-		cells[i] = value(h.at(back), h.at(back+1))
+		now, before := h.at(back), h.at(back+1)
+		if cells[i] = math.NaN(); now.at.Sub(before.at) <= h.gap() {
+			cells[i] = value(now, before)
+		}
 	}
 	return cells
 }

@@ -12,8 +12,10 @@ import (
 type figures struct {
 	pull, consume, fail       float64
 	pullOK, consumeOK, failOK bool
-	lag                       int64
+	lag                       int64 // without the retry topic's
 	lagUnknown, queues        int
+	retry                     int64 // what waits in the retry topic, as far as it is known
+	retryUnknown              bool
 	apart                     bool // broadcasting members keep their offsets themselves
 	slope                     float64
 	slopeOK                   bool
@@ -34,13 +36,20 @@ func (v *liveView) figures() figures {
 	f.consume, f.consumeOK = h.rate(consumed, rateWindow)
 	f.fail, f.failOK = h.rate(failed, rateWindow)
 	f.slope, f.slopeOK = h.lagSlope()
-	f.queues, f.apart = len(s.Queues), isBroadcast(s)
+	f.apart = isBroadcast(s)
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		lag, ok := lagOf(q)
-		if ok {
+		switch {
+		case q.Retry && ok:
+			f.retry += lag
+		case q.Retry:
+			f.retryUnknown = true
+		case ok:
+			f.queues++
 			f.lag += lag
-		} else {
+		default:
+			f.queues++
 			f.lagUnknown++
 		}
 		stored := q.LastConsumedStored
@@ -133,6 +142,19 @@ func (f *figures) trendText(long bool) (text string, st func(*theme) style) {
 		return "steady", plain
 	}
 	return "steady", plain
+}
+
+// retryText is what waits in the retry topic, apart from the lag; "" when nothing does.
+func (f *figures) retryText() string {
+	switch {
+	case f.retryUnknown && f.retry > 0:
+		return "  retry ≥ " + grouped(f.retry)
+	case f.retryUnknown:
+		return "  retry " + unknown
+	case f.retry > 0:
+		return "  retry " + grouped(f.retry)
+	}
+	return ""
 }
 
 // drawFigures writes one, two or four lines.
@@ -232,6 +254,7 @@ func (v *liveView) drawTwoLines(c *canvas, f *figures) {
 		failStyle = th.warn
 	}
 	c.put(failStyle, "  fail "+v.failShare(f))
+	c.put(th.text, f.retryText())
 	c.end()
 }
 
@@ -294,9 +317,14 @@ func (v *liveView) drawRates(c *canvas, f *figures, bound string) (tail int) {
 	cells := min(max(20+(v.w-120)/3, 10), 48)
 	tail = min(max(16+(v.w-120)/3, 6), 40)
 
-	c.put(th.text, " pull   "+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
+	pull, consume := " pull   ", "   consume "
+	if v.watched() != nil { // members tell averages of the last minute
+		pull, consume = " pull 1m", "   consume 1m "
+		cells = max(cells-2, 0)
+	}
+	c.put(th.text, pull+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
 	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, "   consume "+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
+	c.put(th.text, consume+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
 	c.put(th.spark, v.spark(cells, consumed))
 	failStyle := th.text
 	if f.fail > 0 {
@@ -351,8 +379,8 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	if f.flowOK {
 		c.put(th.text, v.flowCauses(f, " · ", false)+"  ")
 	}
-	c.put(th.spark, v.spark(min(12, max(v.w-108, 0)), flowAll))
-	c.put(th.text, "   "+v.rebalanceText()+"   "+v.commitText())
+	c.put(th.spark, v.spark(min(12, max(v.w-108-table.Width(f.retryText()), 0)), flowAll))
+	c.put(th.text, "   "+v.rebalanceText()+"   "+v.commitText()+f.retryText())
 	c.end()
 }
 

@@ -111,8 +111,11 @@ func (v *groupView) describeMember(key string) request {
 	lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
 		q := m.Info.MQTable[mq]
-		lines = append(lines, fmt.Sprintf("  %s  commit %s  cached %s (%d MiB)  %s … %s", mq.String(), offset(q.CommitOffset), grouped(int64(q.CachedMsgCount)),
-			q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset)))
+		inside := "cache empty"
+		if q.CachedMsgCount > 0 { // offsets of an empty cache are zeros, or what was there last
+			inside = fmt.Sprintf("cached %s (%d MiB)  %s … %s", grouped(int64(q.CachedMsgCount)), q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset))
+		}
+		lines = append(lines, fmt.Sprintf("  %s  commit %s  %s", mq.String(), offset(q.CommitOffset), inside))
 	}
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
 		q := m.Info.MQPopTable[mq]

@@ -40,6 +40,9 @@ func TestQueuesOfAMemberAreInTheirOrder(t *testing.T) {
 	if first, second := strings.Index(frame, "broker-a/2  commit 8"), strings.Index(frame, "broker-a/10  commit 7"); first < 0 || second < first {
 		t.Errorf("the queues are not in their order:\n%s", frame)
 	}
+	if strings.Contains(frame, "0 … 0") || !strings.Contains(frame, "commit 8  cache empty") {
+		t.Errorf("an empty cache has offsets:\n%s", frame)
+	}
 }
 
 // A member that has not said what it subscribes to agrees with nobody.

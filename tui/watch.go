@@ -36,6 +36,7 @@ func (s *source) addLive(l *inspect.Live) {
 	raw, events := s.watch.past.add(l)
 	s.scene = door(raw, s.scene)
 	s.scene.watch = watchFactsOf(l, raw, s.watch.past)
+	s.hist.every = s.watch.every
 	s.hist.add(s.scene.Snapshot)
 	s.log.add(events, 0)
 }

@@ -20,26 +20,28 @@ type watchFacts struct {
 	strategies []string
 	due        []map[string]int
 	caches     cacheLimits
-	threads    string
-	several    bool // more than one member
-	rates      memberRates
-	flap       flap
-	flaps      bool
-	silent     map[string]string // safe client ids that do not tell their state, with why
-	still      int               // queues whose commit stands
-	longest    time.Duration     // that one stands
-	unlocked   int               // queues without the broker's lock
-	unpulled   int               // queues that their holder does not pull
-	subscribed []string          // topics that members filter differently, or not all read
-	paused     string
-	state      string
-	told       bool     // by at least one member
-	limits     []string // properties in which members differ
-	trouble    []string // what could not be asked
-	kind       inspect.GroupKind
-	members    inspect.Number
-	retry      inspect.Number
-	dead       inspect.Number
+	// movedWithin is the time between the two pictures of which the last move was seen.
+	movedWithin time.Duration
+	threads     string
+	several     bool // more than one member
+	rates       memberRates
+	flap        flap
+	flaps       bool
+	silent      map[string]string // safe client ids that do not tell their state, with why
+	still       int               // queues whose commit stands
+	longest     time.Duration     // that one stands
+	unlocked    int               // queues without the broker's lock
+	unpulled    int               // queues that their holder does not pull
+	subscribed  []string          // topics that members filter differently, or not all read
+	paused      string
+	state       string
+	told        bool     // by at least one member
+	limits      []string // properties in which members differ
+	trouble     []string // what could not be asked
+	kind        inspect.GroupKind
+	members     inspect.Number
+	retry       inspect.Number
+	dead        inspect.Number
 	// Of a group whose members pop: the share that brokers were told, which topics are
 	// popped, and how many messages members have not acknowledged.
 	share   string
@@ -82,6 +84,7 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
 		f.share, f.unacked = SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
 	}
+	f.movedWithin = p.moveWithin
 	f.flap, f.flaps = p.flapping(l.At)
 	f.flap.host, f.rates.worst = SafeText(f.flap.host), SafeText(f.rates.worst)
 	for i := range l.Members.Members {

@@ -108,8 +108,8 @@ func (v *liveView) watchRT(w *watchFacts) string {
 
 func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
 	th := v.env.th
-	cells := min(max((v.w-56)/3, 2), 24)
-	c.put(th.text, " pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
+	cells := min(max((v.w-59)/3, 2), 24)
+	c.put(th.text, " 1m pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
 	c.put(th.spark, v.spark(cells, pulled))
 	c.put(th.text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
 	c.put(th.spark, v.spark(cells, consumed))
@@ -221,13 +221,20 @@ func shareText(part, whole int64) string {
 	return " " + percent(float64(part), float64(whole))
 }
 
+// worthSaying is from when on the time between two pictures belongs to what differs.
+const worthSaying = 10 * time.Second
+
 // movedText says when queues last went to other members.
 func (v *liveView) movedText() string {
 	s := v.pic.scene
 	if s.LastRebalance.IsZero() {
 		return "no queue moved since " + v.env.clock(s.Started, clockSeconds)
 	}
-	return fmt.Sprintf("queues moved %s (#%d)", ago(s.LastRebalance, v.pic.now), s.RebalanceSeq)
+	when := ago(s.LastRebalance, v.pic.now)
+	if w := s.watch.movedWithin; w >= worthSaying { // nobody looked meanwhile
+		when = age(v.pic.now.Sub(s.LastRebalance)) + " to " + age(v.pic.now.Sub(s.LastRebalance)+w) + " ago"
+	}
+	return fmt.Sprintf("queues moved %s (#%d)", when, s.RebalanceSeq)
 }
 
 // text says how often members come and go, and whose host does most of it.

@@ -35,8 +35,10 @@ type watchPast struct {
 
 	passes   int64 // pictures in which queues moved
 	lastMove time.Time
-	gained   int // queues that changed hands in it
-	changes  []memberChange
+	// moveWithin is how long before lastMove the picture was taken that showed other owners.
+	moveWithin time.Duration
+	gained     int // queues that changed hands in it
+	changes    []memberChange
 
 	pulled, consumed, failed float64 // the members' rates, summed up over time
 }
@@ -84,7 +86,7 @@ func (p *watchPast) totals() engine.Totals {
 func (p *watchPast) sinceWhen(s *engine.QueueSnapshot) {
 	was, ok := p.queues[s.MessageQueue]
 	s.StateSince, s.FlowSince = p.liveAt(s.OffsetsAt), time.Time{}
-	if ok && was.state == s.State {
+	if ok && was.state == s.State && !p.absent(s.OffsetsAt) {
 		s.StateSince = was.stateAt
 	} else {
 		s.StateSince = s.OffsetsAt
@@ -93,9 +95,23 @@ func (p *watchPast) sinceWhen(s *engine.QueueSnapshot) {
 		return
 	}
 	s.FlowSince = s.OffsetsAt
-	if ok && was.flow == s.Flow {
+	if ok && was.flow == s.Flow && !p.absent(s.OffsetsAt) {
 		s.FlowSince = was.flowAt
 	}
+}
+
+// absent reports whether nobody looked for a while before now: what was so then and is so
+// now need not have been so between.
+func (p *watchPast) absent(now time.Time) bool {
+	return p.live != nil && now.Sub(p.live.At) > 2*maxWatchEvery
+}
+
+// lastSeen is the last moment at which what is no more was still there.
+func (p *watchPast) lastSeen(now time.Time) time.Time {
+	if p.absent(now) {
+		return p.live.At
+	}
+	return now
 }
 
 func (p *watchPast) liveAt(now time.Time) time.Time {
@@ -128,7 +144,7 @@ func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
 	events = append(events, queueEvents...)
 	if moved > 0 {
 		p.passes++
-		p.lastMove, p.gained = l.At, moved
+		p.lastMove, p.moveWithin, p.gained = l.At, l.At.Sub(p.live.At), moved
 		s.RebalanceSeq, s.LastRebalance = p.passes, p.lastMove
 	}
 	if pause := l.Lag.Pause.Any(); pause != p.paused && !first {
@@ -213,7 +229,7 @@ func (p *watchPast) members(events []engine.Event, l *inspect.Live) []engine.Eve
 	}
 	for i := range p.live.Members.Members {
 		if id := p.live.Members.Members[i].ClientID; !now[id] {
-			events = append(events, memberLeft{At: at, ClientID: id, StayedMS: l.At.Sub(p.seen[id]).Milliseconds()})
+			events = append(events, memberLeft{At: at, ClientID: id, StayedMS: p.lastSeen(l.At).Sub(p.seen[id]).Milliseconds()})
 			p.changes = append(p.changes, memberChange{l.At, id, false})
 			delete(p.seen, id)
 		}
@@ -248,7 +264,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 			events = append(events, queueMoved{At: at, From: was.owner, To: x.owner, WithinMS: within.Milliseconds()})
 			moved++
 		}
-		events = append(events, flowSeen(at, q, &was, &x)...)
+		events = append(events, flowSeen(at, p.lastSeen(l.At), q, &was, &x)...)
 		if ok && live.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
 			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
 		}
@@ -262,9 +278,9 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 func isBroadcastLive(l *inspect.Live) bool { return l.Members.Model == broadcasting }
 
 // flowSeen tells of flow control that began or ended between two pictures.
-func flowSeen(at engine.At, q *engine.QueueSnapshot, was, now *queuePast) (events []engine.Event) {
+func flowSeen(at engine.At, lastSeen time.Time, q *engine.QueueSnapshot, was, now *queuePast) (events []engine.Event) {
 	if was.flow != core.FlowNone && was.flow != now.flow {
-		events = append(events, flowSeenEnd{At: at, Cause: was.flow, Most: was.flowMost, Limit: q.FlowLimit, DurationMS: at.Time.Sub(was.flowAt).Milliseconds()})
+		events = append(events, flowSeenEnd{At: at, Cause: was.flow, Most: was.flowMost, Limit: q.FlowLimit, DurationMS: lastSeen.Sub(was.flowAt).Milliseconds()})
 	}
 	if now.flow == core.FlowNone {
 		return events
