@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -240,7 +241,7 @@ func (c *coordinator) takeRoute(t *topicState, g topicGathered, now time.Time) {
 		}
 		return
 	}
-	t.missing = g.route.StaticWhy()
+	t.missing = cmp.Or(g.route.StaticWhy(), g.route.ClosedWhy())
 	old := 0
 	if t.route != nil {
 		old = len(t.route.Queues)

@@ -75,6 +75,23 @@ func (r *TopicRoute) StaticWhy() string {
 	return r.Topic + " is a static topic: its queues are spread over brokers by a mapping that eyeq does not follow"
 }
 
+// ClosedWhy says why no queue of a topic that has some may be read: neither its own
+// permission nor its brokers', of which a route tells the common part, lets anybody. ""
+// when some may be, or it has none.
+func (r *TopicRoute) ClosedWhy() string {
+	var names []string
+	for _, q := range r.Data.QueueDatas {
+		if q.Perm&protocol.PermRead != 0 || r.Data.Static() {
+			return ""
+		}
+		names = append(names, q.BrokerName)
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return "pulls are forbidden on " + strings.Join(names, ", ") + ", by the permission of the topic or of the broker"
+}
+
 // orderedQueues reads an order configuration, broker:number;broker:number.
 func orderedQueues(topic, conf string) (queues []protocol.MessageQueue, err error) {
 	for part := range strings.SplitSeq(conf, ";") {

@@ -182,3 +182,28 @@ func BenchmarkLandRoutes(b *testing.B) {
 		})
 	}
 }
+
+// A broker that forbids pulls takes the right to read out of its topics' routes: then a
+// topic has queues, and none that may be read.
+func TestRouteOfATopicThatNobodyMayRead(t *testing.T) {
+	const closed = "pulls are forbidden on a, by the permission of the topic or of the broker"
+	for name, tt := range map[string]struct {
+		perms []int32
+		want  string
+	}{
+		"read and write": {[]int32{6}, ""}, "read only": {[]int32{4}, ""}, "write only": {[]int32{2}, closed}, "neither": {[]int32{0}, closed},
+		"another broker lets": {[]int32{2, 6}, ""}, "none": {nil, ""},
+	} {
+		var data protocol.TopicRouteData
+		for i, perm := range tt.perms {
+			data.QueueDatas = append(data.QueueDatas, protocol.QueueData{BrokerName: string(rune('a' + i)), ReadQueueNums: 4, WriteQueueNums: 4, Perm: perm})
+		}
+		r, err := newTopicRoute("T", data, time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ClosedWhy(); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+}

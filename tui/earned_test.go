@@ -87,3 +87,18 @@ func TestAnUnreachableClusterIsNotGreen(t *testing.T) {
 		t.Error("the cluster's sign keeps its colour")
 	}
 }
+
+// Where pulls are forbidden nothing runs, whatever else is told of a queue.
+func TestAQueueThatNobodyMayPullDoesNotRun(t *testing.T) {
+	const why = "not readable: the permission there is -W-"
+	l := fixtureLive(0)
+	for i := range l.Queues {
+		l.Queues[i].Closed = why
+	}
+	d := watching(t, 120, 36, defaultOptions(), l).see("✗ 16 queues of which nobody may pull").see("NOT READABLE").miss(" run ").miss("✓")
+	d.keys("enter").see(why)
+
+	s := noRoute()
+	s.Topics[0].Missing = "pulls are forbidden on broker-a, by the permission of the topic or of the broker"
+	withSnapshot(t, 120, 36, s).see("! topic orders-paid: pulls are forbidden on broker-a").see("no queue is held here").miss(" / 0 ")
+}

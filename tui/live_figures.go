@@ -243,7 +243,11 @@ func (v *liveView) drawTwoLines(c *canvas, f *figures) {
 	text, st := f.trendText(false)
 	c.put(st(th), text)
 	c.end()
-	c.put(th.text, fmt.Sprintf(" cache %s/%s %s", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit))))
+	cache := none
+	if f.own > 0 {
+		cache = fmt.Sprintf("%s/%s %s", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit)))
+	}
+	c.put(th.text, " cache "+cache)
 	c.put(th.text, "  flow "+v.flowTotal(f))
 	if v.w >= 76 && f.flowOK && f.flows() > 0 {
 		c.put(th.text, " ("+v.flowCauses(f, " ", true)+")")
@@ -354,6 +358,12 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	c.put(th.spark, v.rtSpark(min(c.room(), tail)))
 	c.end()
 
+	if f.own == 0 {
+		c.put(th.text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", none, s.ThreadsBusy, s.Threads))
+		c.end()
+		v.drawFlowLine(c, f)
+		return
+	}
 	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", grouped(f.cached), grouped(f.cacheLimit)))
 	meter := 12
 	if v.w < 116 {
@@ -370,7 +380,13 @@ func (v *liveView) drawFourLines(c *canvas, f *figures) {
 	c.put(th.bar, v.env.g.meter(min(max(c.room()-len(busy), 0), 12), share(int64(s.ThreadsBusy), int64(s.Threads))))
 	c.put(th.warn, busy)
 	c.end()
+	v.drawFlowLine(c, f)
+}
 
+// drawFlowLine is the line of flow control, with when queues changed hands and offsets
+// were written last.
+func (v *liveView) drawFlowLine(c *canvas, f *figures) {
+	th := v.env.th
 	flowStyle := th.text
 	if f.flows() > 0 {
 		flowStyle = th.warn

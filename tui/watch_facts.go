@@ -30,6 +30,7 @@ type watchFacts struct {
 	silent      map[string]string // safe client ids that do not tell their state, with why
 	still       int               // queues whose commit stands
 	longest     time.Duration     // that one stands
+	closed      int               // queues that nobody may pull from
 	unlocked    int               // queues without the broker's lock
 	unpulled    int               // queues that their holder does not pull
 	subscribed  []string          // topics that members filter differently, or not all read
@@ -61,6 +62,7 @@ type watchedQueue struct {
 	owners    []string
 	expected  string
 	why       string               // why the owner is not known for sure
+	closed    string               // why nobody may pull from it
 	finding   string               // in capitals, for the state column: "UNOWNED", "TWO OWNERS"
 	limits    inspect.MemberLimits // its holder's
 	orderly   bool
@@ -123,7 +125,7 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 
 // queue judges one queue and counts what is found.
 func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot, p *watchPast) watchedQueue {
-	w := watchedQueue{committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
+	w := watchedQueue{closed: SafeText(q.Closed), committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
 		owners: cleanAll(q.Owners), expected: SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil, pop: q.Pop}
 	if q.Popped != nil && q.Popped.LastPopTimestamp > 0 {
 		w.popAge = l.At.Sub(millis(q.Popped.LastPopTimestamp))
@@ -150,6 +152,9 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 	if w.standing > 0 {
 		f.still++
 		f.longest = max(f.longest, w.standing)
+	}
+	if w.closed != "" {
+		f.closed++
 	}
 	if s.State == engine.QueueUnlocked {
 		f.unlocked++
@@ -228,6 +233,7 @@ func (f *watchFacts) worst(s *scene) (text string, sev severity) {
 		text string
 		sev  severity
 	}{
+		{f.closed > 0, plural(f.closed, "queue") + " of which nobody may pull", failure},
 		{sev != info, agreed, sev},
 		{f.still > 0, plural(f.still, "commit") + " standing still, for " + age(f.longest) + " at most", failure},
 		{f.unlocked > 0, plural(f.unlocked, "queue") + " without the broker's lock", failure},

@@ -74,6 +74,9 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if w.finding != "" {
 		state = w.finding + ", " + state
 	}
+	if w.closed != "" {
+		state = w.closed
+	}
 	if w.standing > 0 {
 		state += ", the commit stands still for " + age(w.standing)
 	}

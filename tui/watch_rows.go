@@ -76,6 +76,8 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 	switch {
 	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
 		return "broker silent", th.bad
+	case w.closed != "":
+		return "NOT READABLE", th.bad
 	case w.finding != "":
 		return findingText(w.finding, width), th.bad
 	case w.standing > 0:

@@ -221,6 +221,7 @@ type LiveQueue struct {
 	Limits   MemberLimits
 	Orderly  bool // it takes the brokers' locks
 	BrokerID int64
+	Closed   string // why nobody may pull from it; "" when members may
 	// Popped is what the member says that popped last; nil unless one does.
 	Popped *protocol.PopProcessQueueInfo
 }

@@ -50,6 +50,9 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 	if b := v.round.survey.broker(q.BrokerName); b != nil {
 		live.BrokerID = b.id
 	}
+	if i := slices.IndexFunc(v.closed, func(u UnreadableQueue) bool { return u.MessageQueue == q.MessageQueue }); i >= 0 {
+		live.Closed = v.closed[i].Why()
+	}
 	for i := range v.members.Members {
 		m := &v.members.Members[i]
 		if !slices.Contains(q.Owners, m.ClientID) {
