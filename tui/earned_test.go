@@ -100,5 +100,5 @@ func TestAQueueThatNobodyMayPullDoesNotRun(t *testing.T) {
 
 	s := noRoute()
 	s.Topics[0].Missing = "pulls are forbidden on broker-a, by the permission of the topic or of the broker"
-	withSnapshot(t, 120, 36, s).see("! topic orders-paid: pulls are forbidden on broker-a").see("no queue is held here").miss(" / 0 ")
+	withSnapshot(t, 120, 36, s).see("! topic orders-paid: pulls are forbidden on broker-a").see("no queue is held here").miss(" / 0 msgs")
 }
