@@ -22,12 +22,13 @@ const (
 	ReasonFailed                  // the broker says why in Text
 	ReasonNotYet                  // it takes a longer look
 	ReasonNotIndexed              // brokers keep no index of it
+	ReasonIncomplete              // there was an answer, and something is missing in it
 )
 
 // String gives the word that screens and JSON show.
 func (k ReasonKind) String() string {
 	return [...]string{"", "not asked", "denied", "offline", "paused", "broadcasting", "behind a proxy",
-		"unreachable", "not supported", "not found", "no commit", "bad answer", "failed", "not known yet", "not indexed"}[k]
+		"unreachable", "not supported", "not found", "no commit", "bad answer", "failed", "not known yet", "not indexed", "incomplete"}[k]
 }
 
 // Reason is why something is not known. The zero value is no reason.

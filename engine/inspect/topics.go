@@ -276,7 +276,7 @@ func (r *round) groupsAt(ctx context.Context, b *broker, topic string) ([]string
 		}
 	}
 	if len(others) > maxSearched {
-		return groups, Reason{ReasonFailed, b.name + " does not name a group that is online there and has committed nothing"}
+		return groups, Reason{ReasonIncomplete, b.name + " keeps the name of a group to itself that is online there and has committed nothing"}
 	}
 	subscribed := make([]bool, len(others))
 	each(len(others), 0, func(i int) {

@@ -169,12 +169,20 @@ func (e *env) warn(problems []inspect.Problem) {
 			e.say("… and %d more that could not be asked", len(problems)-i)
 			return
 		}
-		if p.Why.Kind == inspect.ReasonNotIndexed {
-			e.say("%s are %v", p.What, p.Why)
-			continue
-		}
-		e.say("%s: no answer from %s: %v", p.What, p.Where, p.Why)
+		e.say("%s", problemText(p))
 	}
+}
+
+// problemText says what could not be learned. Only who could not be reached gave no
+// answer: others did, and the answer says why.
+func problemText(p inspect.Problem) string {
+	switch p.Why.Kind {
+	case inspect.ReasonUnreachable:
+		return fmt.Sprintf("%s: no answer from %s: %v", p.What, p.Where, p.Why)
+	case inspect.ReasonNotIndexed:
+		return fmt.Sprintf("%s are %v", p.What, p.Why)
+	}
+	return p.String()
 }
 
 // onceEach tells one problem with each who was asked, where many questions had the same
