@@ -19,11 +19,12 @@ const (
 
 // pullState is how far a queue has been pulled, as far as anybody says.
 type pullState struct {
-	max      int64 // the queue's end
-	pulled   int64 // how far it was pulled at least: by the broker (5.x), by its owner's cache, by commits
-	waits    bool  // messages wait beyond that
-	lastPull time.Time
-	told     bool // a member says that it holds it
+	max       int64 // the queue's end
+	pulled    int64 // how far it was pulled at least: by the broker (5.x), by its owner's cache, by commits
+	committed int64 // what lies between it and pulled is with the members, and it is lag
+	waits     bool  // messages wait beyond pulled
+	lastPull  time.Time
+	told      bool // a member says that it holds it
 }
 
 // pullLook is a look at the queues that members hold.
@@ -85,12 +86,16 @@ func (in *Inspector) provePause(ctx context.Context, r *PauseRequest, began time
 // a pull that has stood still since that is held by the broker.
 func judgePause(r *PauseRequest, began time.Time, before, last, after map[protocol.MessageQueue]pullState) (string, bool) {
 	moved, waiting, held, total := 0, 0, 0, 0
+	var cached int64
 	for mq, a := range after {
 		b, ok := before[mq]
 		if !ok || !a.told {
 			continue
 		}
 		total++
+		if a.committed >= 0 {
+			cached += a.pulled - a.committed
+		}
 		switch {
 		case a.pulled > b.pulled:
 			moved++
@@ -122,6 +127,10 @@ func judgePause(r *PauseRequest, began time.Time, before, last, after map[protoc
 	if waiting > 0 {
 		return fmt.Sprintf("no queue of %d was pulled for %v, although messages wait in %d", total, proofPause, waiting), true
 	}
+	if cached > 0 {
+		return fmt.Sprintf("no queue of %d was pulled for %v; no message waits to be pulled, members have %s that they pulled before and have not committed",
+			total, proofPause, Grouped(cached)), true
+	}
 	return fmt.Sprintf("no queue of %d was pulled for %v; no message waits", total, proofPause), true
 }
 
@@ -151,7 +160,7 @@ func (in *Inspector) pullStates(ctx context.Context, r *PauseRequest) pullLook {
 	states := map[protocol.MessageQueue]pullState{}
 	for i := range said {
 		for mq, w := range said[i].stats.OffsetTable {
-			states[mq] = pullState{max: w.BrokerOffset, pulled: max(w.PullOffset, w.ConsumerOffset)}
+			states[mq] = pullState{max: w.BrokerOffset, pulled: max(w.PullOffset, w.ConsumerOffset), committed: w.ConsumerOffset}
 		}
 	}
 	for i := range m.Members {

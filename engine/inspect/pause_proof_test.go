@@ -31,3 +31,22 @@ func TestJudgePause(t *testing.T) {
 		})
 	}
 }
+
+// A pause that finds nothing to pull says how much members have pulled before: that no
+// message waits would be false of a group whose lag is all in their caches.
+func TestJudgePauseOfAGroupThatHasPulledAll(t *testing.T) {
+	began := time.UnixMilli(1_800_000_000_000)
+	for name, tt := range map[string]struct {
+		committed int64
+		want      string
+	}{
+		"all finished": {7_200, "no queue of 1 was pulled for 3s; no message waits"},
+		"all cached":   {34, "no queue of 1 was pulled for 3s; no message waits to be pulled, members have 7,166 that they pulled before and have not committed"},
+		"no commit":    {-1, "no queue of 1 was pulled for 3s; no message waits"},
+	} {
+		look := map[protocol.MessageQueue]pullState{mqOf("t", 0): {max: 7_200, pulled: 7_200, committed: tt.committed, told: true}}
+		if got, proved := judgePause(&PauseRequest{}, began, look, look, look); got != tt.want || !proved {
+			t.Errorf("%s: %v, %q; want %q", name, proved, got, tt.want)
+		}
+	}
+}
