@@ -75,7 +75,7 @@ func (d *resetDialog) fileLines(w int) [][]segment {
 	}
 	layout, none := "2006-01-02 15:04:05 -07:00", "; %d had none and stay"
 	if w < 100 {
-		layout, none = "2006-01-02 15:04:05", "; %d had none"
+		layout, none = "2006-01-02 15:04Z07:00", "; %d had none"
 	}
 	text += ", saved " + f.at.In(e.o.Location).Format(layout) + " (" + ago(f.at, e.now) + ")"
 	if f.none > 0 {

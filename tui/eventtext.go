@@ -48,7 +48,7 @@ func EventLine(e engine.Event, loc *time.Location) string {
 	if back, ok := e.(engine.SentBack); ok && back.Target == "dlq" {
 		name += " (dead letter)" // the name alone, which scripts know, reads as the opposite
 	}
-	line := r.at.In(loc).Format("2006-01-02 15:04:05.000") + " " + r.sev.sign() + " " + name
+	line := r.at.In(loc).Format("2006-01-02 15:04:05.000Z07:00") + " " + r.sev.sign() + " " + name
 	if r.topic != "" {
 		line += "  " + r.topic
 	}

@@ -130,11 +130,15 @@ func (a *app) drawHeader(c *canvas) {
 	if a.env.mode == timeUTC {
 		now = now.UTC()
 	}
+	clock := "15:04:05 -07:00" // the zone of every time on the screen
+	if a.w < 80 {
+		clock = "15:04:05"
+	}
 	if !wide {
 		if !own && a.watchedNow() != nil { // nobody asks for its picture now
 			s = nil
 		}
-		c.spread(left, append(brokersText(th, s), segment{th.bold, now.Format("15:04:05") + " "}))
+		c.spread(left, append(brokersText(th, s), segment{th.bold, now.Format(clock) + " "}))
 		return
 	}
 	right := []segment{}
@@ -152,7 +156,7 @@ func (a *app) drawHeader(c *canvas) {
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.namesrvText(s)...)
 	}
-	c.spread(left, append(right, segment{th.bold, "   " + now.Format("15:04:05 -07:00") + " "}))
+	c.spread(left, append(right, segment{th.bold, "   " + now.Format(clock) + " "}))
 }
 
 // dot is the style of the cluster's sign: its colour, unless what is shown gets no answer.

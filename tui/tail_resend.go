@@ -186,13 +186,13 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 		case r.Error != "":
 			result, st = failure.sign()+" "+r.Error, e.th.bad
 		case r.Skip:
-			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
+			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.warn
 		case r.Tried:
 			result, st = "sent as "+r.NewID, e.th.good
 		case d.form.done:
 			result, st = "not sent", e.th.warn
 		case !r.SentBefore.IsZero():
-			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04"), e.th.warn
+			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.warn
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
 			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.warn
 		}

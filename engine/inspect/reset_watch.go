@@ -136,7 +136,7 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 	}
 	switch {
 	case o.lost != "" && o.last.committed >= 0: // a killed broker forgets the offsets of its last seconds
-		return false, fmt.Sprintf("not known: %d was committed at %s, then its broker was lost: %s", o.last.committed, o.last.at.Format("15:04:05"), o.lost)
+		return false, fmt.Sprintf("not known: %d was committed at %s, then its broker was lost: %s", o.last.committed, o.last.at.UTC().Format("15:04:05Z"), o.lost)
 	case o.lost != "":
 		return false, "its offset could not be read back: " + o.lost
 	case o.there.IsZero() && o.last.committed < 0:
@@ -170,7 +170,7 @@ func (o *obedience) judge(owner string) (verified bool, words string) {
 	case o.to < o.from && o.last.committed >= o.from && o.obeys && !o.told() && o.possible():
 		return false, fmt.Sprintf("not known whether %s was at %d: it does not say what it has consumed, and %d is committed", owner, o.to, o.last.committed)
 	}
-	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.Format("15:04:05"), o.last.committed)
+	return false, fmt.Sprintf("overwritten by %s at %s: %d is committed", owner, o.away.UTC().Format("15:04:05Z"), o.last.committed)
 }
 
 // tookAgain reports whether a member that heeds a reset to an earlier place has taken

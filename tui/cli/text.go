@@ -13,8 +13,9 @@ import (
 	"eyeq/tui"
 )
 
-// textTime is how text output shows a time, in the zone of --tz.
-const textTime = "2006-01-02 15:04:05.000"
+// textTime is how text output shows a time, in the zone of --tz, which stands with it
+// and without a blank: the columns of a line stay what they are.
+const textTime = "2006-01-02 15:04:05.000Z07:00"
 
 // appendMessageText adds m as one line: when it was stored, where it lies, tag
 // and keys, how often it was tried, and its body, which is read in charset. Foreign
