@@ -273,6 +273,9 @@ func (v *topicView) headLines() [][]segment {
 	l := line(segment{th.dim, " type "}, segment{th.bold, topicType(r)}, segment{th.dim, "   stored "}, segment{th.bold, numberText(r.Stored)},
 		segment{th.dim, "   comes in "}, segment{th.text, incoming}, segment{th.dim, "   last "}, segment{th.text, sinceText(r.LastStored, v.env.now)},
 		segment{th.dim, "   perm "}, segment{th.text, orUnknown(r.Perm)})
+	if whose := r.Whose(); whose != "" {
+		l = append(l, segment{th.dim, "   " + SafeText(whose)})
+	}
 	if n := len(v.data.Attributes); n > 0 {
 		var list []string
 		for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
@@ -330,6 +333,9 @@ func (v *topicView) describe() request {
 	r := &v.data.Row
 	lines := []string{"topic    " + SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
 		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + orNone(strings.Join(v.data.Groups, ", "))}
+	if whose := r.Whose(); whose != "" {
+		lines = append(lines, "is       "+SafeText(whose))
+	}
 	for _, group := range v.raw.Groups {
 		if text := v.pausedText(group); text != "" {
 			lines = append(lines, "         "+SafeText(group)+" is "+text)

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"strings"
 	"time"
 
 	"eyeq/remoting/protocol"
@@ -45,6 +46,19 @@ func (r *TopicRow) TypeText() string {
 		return "static"
 	}
 	return r.Type + ", static"
+}
+
+// Whose says what the topic is for where it is none of an application's own; else "".
+func (r *TopicRow) Whose() string {
+	switch {
+	case r.System:
+		return "a topic of RocketMQ itself"
+	case r.Retry:
+		return "retries of group " + strings.TrimPrefix(r.Topic, protocol.RetryTopicPrefix)
+	case r.Dead:
+		return "dead letters of group " + strings.TrimPrefix(r.Topic, protocol.DLQTopicPrefix)
+	}
+	return ""
 }
 
 // TopicQueue is one queue of a topic; of a static topic one that a broker keeps.

@@ -124,6 +124,9 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	for _, t := range f.topics {
 		s := parseSubscription(t)
 		tagged := s.Expression != "" && s.Expression != "*"
+		if text := starTags("-t "+t, s.Expression); text != "" {
+			e.say("%s", text)
+		}
 		switch {
 		case f.changed("sql") && tagged:
 			return o, usagef("--sql with -t %s: a topic is filtered by tags or by SQL92; write the tags into the expression, such as \"TAGS = 'paid' AND …\"", t)

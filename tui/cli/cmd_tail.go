@@ -229,6 +229,9 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 	if f.tag != "" {
 		t.expression = f.tag
 	}
+	if text := starTags("--tag "+f.tag, f.tag); text != "" {
+		e.say("%s", text)
+	}
 	if f.sql != "" {
 		t.expression, t.kind = f.sql, protocol.ExpressionSQL92
 	}

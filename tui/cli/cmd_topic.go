@@ -224,6 +224,9 @@ func topicDetailTable(e *env, d *inspect.TopicDetail) []byte {
 		{"topic", d.Row.Topic}, {"type", cmp.Or(d.Row.TypeText(), "-")}, {"perm", d.Row.Perm}, {"stored", numberText(d.Row.Stored)},
 		{"groups", cmp.Or(strings.Join(d.Groups, ", "), "none")},
 	}
+	if whose := d.Row.Whose(); whose != "" {
+		head = slices.Insert(head, 1, []string{"is", whose})
+	}
 	if d.GroupsWhy.Kind != inspect.ReasonNone {
 		head = append(head, []string{"", "not all brokers have told their groups: " + d.GroupsWhy.String()})
 	}

@@ -117,6 +117,23 @@ func TestConsumeMaxIsExact(t *testing.T) {
 	}
 }
 
+// --from is a rule for a group without offsets; that it is not used is said once.
+func TestConsumeSaysThatFromIsNotUsed(t *testing.T) {
+	t.Parallel()
+	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 2))
+	put(t, sb, "orders", 6)
+	said := "--from first is not used: group g has committed offsets, and goes on there (orders broker-a/"
+	if p := runs(t, consume(namesrv, "g", "--max", "6")).want(t, statusDone, ""); strings.Contains(p.err.String(), "not used") {
+		t.Errorf("a new group: %s", p.err)
+	}
+	for _, events := range []string{"--events=false", "--events"} {
+		put(t, sb, "orders", 2)
+		if p := runs(t, consume(namesrv, "g", "--max", "2", events)).want(t, statusDone, said); strings.Count(p.err.String(), "not used") != 1 {
+			t.Errorf("%s: %s", events, p.err)
+		}
+	}
+}
+
 func TestConsumeFailSendsBack(t *testing.T) {
 	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))

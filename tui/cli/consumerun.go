@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
 )
 
 // consumeRun is one run of consume, ready to join the group.
@@ -35,6 +36,11 @@ func (r *consumeRun) listener(out *lineWriter, format func(*scratch, *engine.Mes
 	return l
 }
 
+// rule watches whether --from is used.
+func (r *consumeRun) rule() fromRule {
+	return fromRule{from: r.flags.from, group: r.options.Group, local: r.options.MessageModel == protocol.Broadcasting}
+}
+
 // onScreen shows the live screen until the operator leaves.
 func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 	l := r.listener(nil, nil, func(mq engine.MessageQueue, offset int64, line string) {
@@ -45,6 +51,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		return err
 	}
 	took, seen := newTakings(), make(chan struct{})
+	rule := r.rule()
 	sub := m.engine.Subscribe(r.options.EventBuffer)
 	r.env.crew.start(func() {
 		defer close(seen)
@@ -52,6 +59,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		for {
 			events, _, err := sub.Next(context.WithoutCancel(ctx))
 			took.see(events)
+			rule.see(events)
 			if err != nil {
 				return
 			}
@@ -77,6 +85,13 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		}
 	}
 	waitFor(seen, stuckLimit)
+	select {
+	case <-seen:
+		if rule.text != "" { // while the screen was there, nothing else could be written
+			r.env.say("%s", rule.text)
+		}
+	default: // what it reads is not ours yet
+	}
 	if unread := r.unread(&s, took, seen, m); err == nil {
 		err = unread
 	}
@@ -125,9 +140,17 @@ func (r *consumeRun) headless(parent context.Context) error {
 	}
 	sub := subscribe(o.EventBuffer)
 	defer sub.Close()
-	took := newTakings()
+	took, rule := newTakings(), r.rule()
 	drained := make(chan struct{})
-	e.crew.start(func() { defer close(drained); p.watch(context.WithoutCancel(ctx), sub, f.events, stop, took.see) })
+	e.crew.start(func() {
+		defer close(drained)
+		p.watch(context.WithoutCancel(ctx), sub, f.events, stop, func(events []engine.Event) {
+			took.see(events)
+			if rule.see(events) {
+				e.say("%s", rule.text)
+			}
+		})
+	})
 	began := time.Now()
 	r.watchIdle(ctx, m, l, stop)
 	e.watchReader(ctx, stop)

@@ -308,7 +308,7 @@ func TestTimesAreInTheZone(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := runs(t, []string{"topic", "show", "orders", "--namesrv", namesrv, "--tz", "Asia/Shanghai"}).want(t, statusDone, "")
-	if want := at.In(zone).Format("2006-01-02 15:04:05.000"); !strings.Contains(p.out.String(), want) {
+	if want := at.In(zone).Format("2006-01-02 15:04:05.000+08:00"); !strings.Contains(p.out.String(), want) {
 		t.Errorf("no %s in\n%s", want, p.out)
 	}
 }
@@ -337,6 +337,19 @@ func TestUnknownHasItsReason(t *testing.T) {
 	}) {
 		if q.CommittedOffset != nil || q.CommittedError == "" {
 			t.Errorf("queue %d: committed %v, because %q", q.Queue, q.CommittedOffset, q.CommittedError)
+		}
+	}
+}
+
+// A topic that is none of an application's own is called what it is.
+func TestTopicOfRocketMQ(t *testing.T) {
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("RMQ_SYS_TRACE_TOPIC", 1), sandboxtest.Topic("%DLQ%audit", 1), sandboxtest.Topic("orders", 1))
+	for topic, want := range map[string]string{
+		"RMQ_SYS_TRACE_TOPIC": " a topic of RocketMQ itself\n", "%DLQ%audit": " dead letters of group audit\n", "orders": "",
+	} {
+		out := runs(t, []string{"topic", "show", topic, "--namesrv", namesrv}).want(t, statusDone, "").out.String()
+		if !strings.Contains(out, want) || want == "" && strings.Contains(out, "\nis ") {
+			t.Errorf("%s: no %q in\n%s", topic, want, out)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
 
@@ -33,6 +34,24 @@ func parseQueueRef(s string) (queueRef, error) {
 func parseSubscription(s string) engine.Subscription {
 	topic, expression, _ := strings.Cut(s, ":")
 	return engine.Subscription{Topic: strings.TrimSpace(topic), Expression: strings.TrimSpace(expression)}
+}
+
+// starTags warns of tags that look like patterns; "" when there are none.
+func starTags(flag, expression string) string {
+	if strings.TrimSpace(expression) == "*" || !strings.Contains(expression, "*") {
+		return ""
+	}
+	sub, err := protocol.NewSubscriptionData("t", expression)
+	if err != nil {
+		return "" // which is refused elsewhere
+	}
+	var stars []string
+	for _, tag := range sub.TagsSet {
+		if strings.Contains(tag, "*") {
+			stars = append(stars, strconv.Quote(tag))
+		}
+	}
+	return fmt.Sprintf("%s: a star stands for all tags only alone; here %s is read as a tag of exactly that name", flag, strings.Join(stars, ", "))
 }
 
 // parseThreads reads MIN:MAX, or one number for both.

@@ -1,11 +1,32 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"eyeq/engine"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
+
+// A star is a pattern to nobody: it stands for all tags alone, and is a tag's letter else.
+func TestStarTags(t *testing.T) {
+	for expression, want := range map[string]string{
+		"": "", "*": "", " * ": "", "A||B": "", "||*||": `here "*" is read as a tag`, "* || A": `here "*" is read as a tag of exactly that name`,
+		"A*": `-t orders: a star stands for all tags only alone; here "A*" is read as a tag`, "A*||B||*c": `"A*", "*c"`,
+	} {
+		if got := starTags("-t orders", expression); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("%q: %q, want %q", expression, got, want)
+		}
+	}
+	_, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
+	for _, args := range [][]string{
+		{"tail", "orders", "--tag", "A*", "--until", "now"},
+		{"consume", "-g", "g", "-t", "orders:A*", "--headless", "--idle-exit", "1ms"},
+	} {
+		runs(t, append(args, "--namesrv", namesrv)).want(t, statusDone, `here "A*" is read as a tag`)
+	}
+}
 
 func TestParseQueueRef(t *testing.T) {
 	for text, want := range map[string]queueRef{
