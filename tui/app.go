@@ -171,7 +171,10 @@ func (a *app) source() *source { return a.sources[a.cur] }
 // resize tells the views their room.
 func (a *app) resize() {
 	w, h := a.w, a.bodyHeight()
-	a.env.width = w
+	a.env.width, a.env.room = w, h
+	if a.tiny() {
+		a.env.room = max(a.h-1, 0)
+	}
 	for i := range a.live {
 		a.live[i] = a.live[i].update(sizeMsg{w, h, a.h})
 		a.events[i] = a.events[i].update(sizeMsg{w, h, a.h})

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -191,7 +192,7 @@ type textDialog struct {
 	env   *env
 	title string
 	lines []string
-	top   int
+	top   int // of the lines as they are broken
 }
 
 func (d textDialog) update(msg tea.Msg) (dialog, request) {
@@ -213,32 +214,37 @@ func (d textDialog) update(msg tea.Msg) (dialog, request) {
 	case "g", "home":
 		d.top = 0
 	case "G", "end":
-		d.top = len(d.lines)
+		d.top = math.MaxInt
 	}
-	d.top = max(min(d.top, len(d.lines)-1), 0)
+	d.top = max(min(d.top, lastPage(len(d.broken(d.env.width)), d.env.room)), 0)
 	return d, nil
+}
+
+// lastPage is the first of the lines that a box of h lines shows when it is scrolled to
+// its end: the page is full there, too.
+func lastPage(lines, h int) int { return max(lines-max(h-2, 1), 0) }
+
+// broken are the lines in w cells.
+func (d *textDialog) broken(w int) (parts []string) {
+	for _, l := range d.lines {
+		parts = append(parts, wrapText(l, max(w-4, 10))...)
+	}
+	return parts
 }
 
 // textStep is how far a page key scrolls a dialog, whose height only its drawing knows.
 const textStep = 10
 
 func (d textDialog) view(w, h int) string {
-	var lines [][]segment
-	of := 0
-	for i, l := range d.lines {
-		parts := wrapText(l, max(w-4, 10))
-		of += len(parts)
-		if i < d.top {
-			continue
-		}
-		for _, part := range parts {
-			lines = append(lines, line(d.env.plain(" "+part)))
-		}
-	}
-	room, before := max(h-2, 1), of-len(lines)
+	parts := d.broken(w)
+	room, before := max(h-2, 1), min(d.top, lastPage(len(parts), h))
 	details := ""
-	if before > 0 || of > room {
-		details = window(before, min(len(lines), room), of)
+	if len(parts) > room {
+		details = window(before, room, len(parts))
+	}
+	var lines [][]segment
+	for _, part := range parts[before:min(before+room, len(parts))] {
+		lines = append(lines, line(d.env.plain(" "+part)))
 	}
 	return drawBox(d.env, w, h, d.title, details, lines, 0)
 }
@@ -297,7 +303,7 @@ func (d helpDialog) update(msg tea.Msg) (dialog, request) {
 	case "enter", "f1":
 		return d, closeRequest{}
 	case "down", "pgdown", "ctrl+d", "ctrl+f":
-		d.top = min(d.top+helpStep(k), max(len(d.rows())-1, 0))
+		d.top = min(d.top+helpStep(k), d.lastTop(d.env.width, d.env.room))
 	case "up", "pgup", "ctrl+u", "ctrl+b":
 		d.top = max(d.top-helpStep(k), 0)
 	default:
@@ -338,13 +344,9 @@ func (d helpDialog) rows() []*binding {
 func (d helpDialog) view(w, h int) string {
 	rows := d.rows()
 	lines := [][]segment{line(d.env.plain(" find: [" + d.search.text(&d.env.g, min(30, w-12), true) + "]"))}
-	columns := 1
-	if w >= 110 {
-		columns = 2
-	}
-	room := max(h-3, 1)
-	width := (w - 2) / columns
-	entries, seen := d.entries(rows[min(d.top, len(rows)):], width-16), 0
+	columns, room, width := helpLayout(w, h)
+	top := min(d.top, d.lastTop(w, h))
+	entries, seen := d.entries(rows[top:], width-16), 0
 	per := min(room, (len(entries)+columns-1)/columns)
 	for i := range per {
 		var l []segment
@@ -361,9 +363,29 @@ func (d helpDialog) view(w, h int) string {
 	}
 	details := fmt.Sprintf("%s · %d of %d", d.where, len(rows), d.total())
 	if seen < len(rows) {
-		details = fmt.Sprintf("%s · %s", d.where, window(d.top, seen, len(rows)))
+		details = fmt.Sprintf("%s · %s", d.where, window(top, seen, len(rows)))
 	}
 	return drawBox(d.env, w, h, "Keys", details, lines, 0)
+}
+
+// helpLayout is how many columns of how many lines and cells there are.
+func helpLayout(w, h int) (columns, room, width int) {
+	columns = 1
+	if w >= 110 {
+		columns = 2
+	}
+	return columns, max(h-3, 1), (w - 2) / columns
+}
+
+// lastTop is the first row of the last page, which is full.
+func (d helpDialog) lastTop(w, h int) int {
+	columns, room, width := helpLayout(w, h)
+	rows := d.rows()
+	top := len(rows)
+	for top > 0 && len(d.entries(rows[top-1:], width-16)) <= columns*room {
+		top--
+	}
+	return min(top, max(len(rows)-1, 0))
 }
 
 // entries are the lines of bindings: a long text goes on below itself.

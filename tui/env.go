@@ -23,6 +23,7 @@ type env struct {
 	// tickets counts the questions to the cluster: an answer belongs to one.
 	tickets int
 	width   int // of the screen
+	room    int // lines that a dialog may have
 	known   knownNames
 	charset inspect.Charset // in which bodies are read
 	// savedTo are the offsets that resets on this screen have saved, by group (true name).

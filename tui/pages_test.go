@@ -328,7 +328,44 @@ func TestADialogOfManyLinesSaysWhereItIs(t *testing.T) {
 	}
 	d.a.push(textDialog{env: d.a.env, title: "T", lines: lines})
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
-	d.see("1-19 of 50").keys("pgdown").see("11-29 of 50").see("line 11 ").keys("G").see("50-50 of 50").keys("g").see("1-19 of 50").keys("pgup").see("line 1 ")
+	d.see("1-19 of 50").keys("pgdown").see("11-29 of 50").see("line 11 ").keys("G").see("32-50 of 50").see("line 32 ").keys("k").see("31-49 of 50").keys("G", "j").see("32-50 of 50").keys("g").see("1-19 of 50").keys("pgup").see("line 1 ")
+}
+
+// The last page of a text is full, however it is reached, also of one that got shorter.
+func TestTheLastPageIsFull(t *testing.T) {
+	for _, size := range [][2]int{{80, 24}, {120, 20}} {
+		d := driveCluster(t, size[0], size[1], defaultOptions(), fullCluster()).keys("?").see("1-")
+		full := func() (n int) {
+			for _, l := range d.lines() {
+				if strings.HasPrefix(l, "┃ ") && strings.Trim(l, "┃ ") != "" {
+					n++
+				}
+			}
+			return n
+		}
+		first := full()
+		for range 20 {
+			d.keys("pgdown")
+		}
+		if last := full(); last < first-1 { // the text of a key may be of several lines
+			t.Errorf("%v: the first page of keys has %d lines, the last %d", size, first, last)
+		}
+		before := d.frame()
+		if d.keys("up").frame() == before {
+			t.Errorf("%v: up from the end moves nothing", size)
+		}
+	}
+	d := longFindings(t)
+	d.keys("g")
+	for range 60 {
+		d.keys("J")
+	}
+	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
+	v := d.a.pages[viewDoctor].(doctorView)
+	v.top = 1 << 20
+	if lines := strings.Split(v.view(200, 50), "\n"); strings.Trim(lines[len(lines)-2], "│ ") == "" {
+		t.Errorf("scrolled beyond its end the text has blank lines:\n%s", strings.Join(lines, "\n"))
+	}
 }
 
 func TestABlankTooManyCompletesAllTheSame(t *testing.T) {

@@ -79,7 +79,7 @@ func (s *split[K]) drawText(c *canvas, h int, title string, lines []segment) {
 	if rows < 1 {
 		return
 	}
-	top := min(s.top, max(len(lines)-1, 0))
+	top := min(s.top, max(len(lines)-rows, 0))
 	shown, details := lines[top:], ""
 	if len(shown) < len(lines) || len(shown) > rows {
 		shown = shown[:min(len(shown), rows)]

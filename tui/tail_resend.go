@@ -135,7 +135,7 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 		d.top = max(d.top-1, 0)
 		return d, nil
 	case "down":
-		d.top = min(d.top+1, max(len(d.rows)-1, 0))
+		d.top = min(d.top+1, max(len(d.rows)-d.rowsShown(d.env.width, d.env.room), 0))
 		return d, nil
 	}
 	switch leave, apply := d.form.key(k); {
@@ -149,19 +149,8 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 
 func (d resendDialog) view(w, h int) string {
 	e := d.env
-	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
-	var lines [][]segment
-	for _, part := range wrapText(about, max(w-4, 10)) {
-		lines = append(lines, line(e.plain(" "+part)))
-	}
-	if d.form.why != "" {
-		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.form.why}))
-	}
-	if d.about != "" && !d.form.done {
-		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
-	}
-	lines = append(lines, line())
-	lines = append(lines, d.rowLines(w, max(h-len(lines)-9, 1))...)
+	lines := d.headLines(w)
+	lines = append(lines, d.rowLines(w, d.rowsShown(w, h))...)
 	lines = append(lines, line())
 	if d.form.done {
 		for _, part := range wrapText(d.doneText(), max(w-4, 10)) {
@@ -174,12 +163,33 @@ func (d resendDialog) view(w, h int) string {
 	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
+// rowsShown is how many dead letters there is room for in a box of h lines.
+func (d *resendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w))-9, 1) }
+
+// headLines are the lines above the dead letters.
+func (d *resendDialog) headLines(w int) [][]segment {
+	e := d.env
+	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	var lines [][]segment
+	for _, part := range wrapText(about, max(w-4, 10)) {
+		lines = append(lines, line(e.plain(" "+part)))
+	}
+	if d.form.why != "" {
+		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.form.why}))
+	}
+	if d.about != "" && !d.form.done {
+		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
+	}
+	return append(lines, line())
+}
+
 // rowLines are the dead letters that fit into so many rows, below their head.
 func (d *resendDialog) rowLines(w, room int) [][]segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
 	lines := [][]segment{line(segment{e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"})}
-	for i := d.top; i < len(d.rows) && i < d.top+room; i++ {
+	top := min(d.top, max(len(d.rows)-room, 0))
+	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
 		result, st := none, e.th.text
 		switch {
@@ -198,7 +208,7 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 		}
 		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result}))
 	}
-	if n := len(d.rows) - d.top - room; n > 0 {
+	if n := len(d.rows) - top - room; n > 0 {
 		lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("  … %d more (down)", n)}))
 	}
 	return lines
