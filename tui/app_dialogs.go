@@ -84,7 +84,9 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 		a.push(newPauseDialog(a.env, paused, a.queueNames(paused), left.text(), true))
 	default:
 		left.paused = len(paused)
-		a.push(newPauseDialog(a.env, own, a.queueNames(own), left.text(), false))
+		d := newPauseDialog(a.env, own, a.queueNames(own), left.text(), false)
+		d.handover = a.handover(s)
+		a.push(d)
 	}
 	return nil
 }
@@ -136,7 +138,9 @@ func (a *app) askPauseAll() tea.Cmd {
 	if s == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
-	a.push(newPauseDialog(a.env, nil, "the whole consumer "+s.Group, "", s.Pause != nil))
+	d := newPauseDialog(a.env, nil, "the whole consumer "+s.Group, "", s.Pause != nil)
+	d.handover = a.handover(s)
+	a.push(d)
 	return nil
 }
 

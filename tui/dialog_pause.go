@@ -23,6 +23,8 @@ type pauseDialog struct {
 	after  field
 	second bool // the focus is on the resume time
 	err    string
+	// handover says how to stop consuming without keeping queues.
+	handover string
 }
 
 func newPauseDialog(e *env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
@@ -83,8 +85,8 @@ func (d pauseDialog) view(w, h int) string {
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
 			segment{th.dim, " 10m, or not"}),
 	}
-	if d.env.o.Member { // the other way to stop consuming does the opposite
-		lines = slices.Insert(lines, 1, line(segment{d.env.th.dim, " Nobody else reads them meanwhile. To hand them to the other members, leave (" + d.env.keys.first("back") + ")."}))
+	if d.handover != "" { // the other way to stop consuming does the opposite
+		lines = slices.Insert(lines, 1, line(segment{d.env.th.dim, d.handover}))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {

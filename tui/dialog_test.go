@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,39 @@ func TestPauseSaysWhoKeepsTheQueues(t *testing.T) {
 	o.Member = true
 	d := drive(t, 120, 36, o, &fakeEngine{})
 	d.keys("P").see("the member keeps its queues").see("Nobody else reads them meanwhile. To hand them to the other members, leave (q).").keys("esc")
-	d.keys("q").see("gives them to the")
+	d.keys("q").see("gives them to the other 2 members")
+}
+
+// Nobody is promised queues that nobody is there for.
+func TestLeavingSaysWhoGetsTheQueues(t *testing.T) {
+	change := func(f func(s *engine.Snapshot)) *driver {
+		o := defaultOptions()
+		o.Member = true
+		d := driveEmpty(t, 200, 60, o, nil)
+		s := *fixture(0)
+		s.Topics = slices.Clone(s.Topics)
+		f(&s)
+		d.send(snapshotsMsg{snapshots: []*engine.Snapshot{&s}})
+		return d
+	}
+	alone := func(s *engine.Snapshot) {
+		for i := range s.Topics {
+			s.Topics[i].Members = slices.DeleteFunc(slices.Clone(s.Topics[i].Members), func(m engine.MemberSnapshot) bool { return !m.Self })
+		}
+	}
+	d := change(alone)
+	d.keys("q").see("There is no other member: nobody reads them until one joins.").miss("gives them")
+	d.keys("esc", "P").see("Nobody else reads them meanwhile: there is no other member.").miss("hand them")
+	change(func(s *engine.Snapshot) { s.Topics[0].MembersError = "timeout" }).keys("q").see("other members, where there are any")
+	change(func(s *engine.Snapshot) { s.Topics[0].Members = s.Topics[0].Members[:2] }).keys("q").see("to the other member.")
+	d = change(func(s *engine.Snapshot) { s.Model = broadcasting })
+	d.keys("q").see("each member reads all queues for itself").keys("esc", "P").miss("hand them")
+	change(func(s *engine.Snapshot) {
+		s.Queues = slices.Clone(s.Queues)
+		for i := range s.Queues {
+			s.Queues[i].Own = false
+		}
+	}).keys("q").see("Leaving moves no queue.")
 }
 
 func TestPausingAsksFirst(t *testing.T) {
