@@ -76,7 +76,7 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 
 func TestABadRegexpKeepsTheOldFilter(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("/").typing("~a/[3")
-	d.see("missing closing ]")
+	d.see("✗ not whole: missing closing ] · rows as before").see("filter ~a/ (")
 	if got := d.a.live[0].filter.text; got != "~a/" {
 		t.Errorf("the filter in force is %q, want the last good one", got)
 	}

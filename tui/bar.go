@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/tui/table"
 )
 
 // bar is the one-line input in place of the hint line: the command bar and the
@@ -132,10 +134,16 @@ func (b bar) hint(c *canvas) string {
 	th := b.env.th
 	c.put(th.key, " "+b.sign)
 	width := max(c.room()/2, 20)
+	if b.err != "" { // it needs the room more
+		width = min(width, max(table.Width(b.input.value())+2, 16))
+	}
 	c.put(th.text, b.input.text(&b.env.g, min(width, c.room()), true))
 	switch {
 	case b.err != "":
 		c.put(th.bad, " "+failure.sign()+" "+b.err)
+		if b.sign == "/" {
+			c.put(th.dim, " · rows as before")
+		}
 	case b.sign == "/":
 		help := b.help
 		if help == "" {

@@ -1,8 +1,10 @@
 package tui
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strconv"
 	"strings"
 )
@@ -30,9 +32,9 @@ func parseFilter(text string, columns []string) (filter, error) {
 	case rest == "":
 		return f, nil
 	case rest[0] == '~':
-		re, err := regexp.Compile("(?im)" + rest[1:])
+		re, err := regexp.Compile(anyCase + rest[1:])
 		if err != nil {
-			return filter{}, fmt.Errorf("%s", SafeText(strings.TrimPrefix(err.Error(), "error parsing regexp: ")))
+			return filter{}, errors.New(patternFault(err))
 		}
 		f.re = re
 	case rest[0] == '>' || rest[0] == '<':
@@ -62,6 +64,22 @@ func parseFilter(text string, columns []string) (filter, error) {
 	}
 	return f, nil
 }
+
+// patternFault says what is wrong with a regular expression that is being typed.
+func patternFault(err error) string {
+	fault, ok := errors.AsType[*syntax.Error](err)
+	if !ok {
+		return SafeText(err.Error())
+	}
+	switch fault.Code {
+	case syntax.ErrMissingBracket, syntax.ErrMissingParen, syntax.ErrTrailingBackslash:
+		return "not whole: " + string(fault.Code)
+	}
+	return SafeText(fmt.Sprintf("%s: %s", fault.Code, strings.TrimPrefix(fault.Expr, anyCase)))
+}
+
+// anyCase begins the pattern of a table's filter: lines apart, whatever the case.
+const anyCase = "(?im)"
 
 // parseNumber reads "1200", "1,200", "1.2k", "3M".
 func parseNumber(text string) (float64, error) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 
 	"eyeq/engine/inspect"
@@ -62,8 +63,12 @@ func bodyFilter(f inspect.Filter, rest string) (inspect.Filter, error) {
 
 // checked compiles a filter, so that an unfinished one is told while it is typed.
 func checked(f inspect.Filter) (inspect.Filter, error) {
-	if _, err := f.Compile(); err != nil {
-		return f, errors.New(strings.TrimPrefix(SafeText(err.Error()), "grep: error parsing regexp: "))
+	_, err := f.Compile()
+	if _, pattern := errors.AsType[*syntax.Error](err); pattern {
+		return f, errors.New(patternFault(err))
+	}
+	if err != nil {
+		return f, errors.New(SafeText(err.Error()))
 	}
 	return f, nil
 }

@@ -683,3 +683,18 @@ func TestAStoppedTailDoesNotFollow(t *testing.T) {
 		d.see("stopped, ctrl-r again ─╮").miss("follow ─╮")
 	}
 }
+
+// A pattern that is not whole yet keeps what is shown, and says so beside the prompt.
+func TestAnUnfinishedPatternKeepsTheTail(t *testing.T) {
+	d, _ := tailing(t, 80, 24, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	rows := d.tail().list.Len()
+	for typed, want := range map[string]string{"~foo(": "✗ not whole: missing closing ) · rows as before", "~[": "✗ not whole: missing closing ] · rows as before", `~a\\`[:3]: "✗ not whole: trailing backslash", "~**": "✗ missing argument to repetition operator: * · rows as before"} {
+		d.keys("/")
+		d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(typed), Paste: true})
+		d.see(want).keys("enter").see("FILTER")
+		if n := d.tail().list.Len(); n != rows || d.tail().filter != "" {
+			t.Errorf("%q: %d rows of %d, filter %q", typed, n, rows, d.tail().filter)
+		}
+		d.keys("esc")
+	}
+}
