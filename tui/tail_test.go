@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -317,6 +318,49 @@ func TestTailShowsNoStranger(t *testing.T) {
 	d.keys("esc").later(time.Second)
 	if n := d.tail().list.Len(); n != 8 {
 		t.Errorf("%d messages without a filter, want all 8", n)
+	}
+}
+
+// Whatever comes in which order, through which filter, and however often another is
+// typed: unless the screen says that the filter is only typed, all that it lists passes it.
+func TestTailListsWhatItsFilterLets(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(7, 10509))
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
+	key := func() string { return string(rune('a' + rnd.IntN(3))) }
+	listed := 0
+	for step := range 400 {
+		switch rnd.IntN(4) {
+		case 0:
+			d.keys("/", "ctrl+u").typing("key:" + key()).keys("enter")
+		case 1:
+			d.keys([]string{"k", "f", "esc", "space"}[rnd.IntN(4)])
+			if d.a.shown != viewTail {
+				d.keys("3")
+			}
+		default:
+			b := keyed(t, rnd.IntN(d.tail().sieves+1), key(), key(), key())
+			if b.Filter > 0 { // what comes through a filter has passed it
+				b.Filter = d.tail().sieve.number
+				if k := d.tail().sieve.filter.Key; k != "" {
+					b = keyed(t, b.Filter, k, k)
+				}
+			}
+			d.batch(b)
+		}
+		if rnd.IntN(2) == 0 {
+			d.later(400 * time.Millisecond)
+		}
+		v := d.tail()
+		if want := v.want.Key; want != "" && !strings.Contains(d.a.View(), "(typed)") {
+			for _, k := range v.keys() {
+				if listed++; k != want {
+					t.Fatalf("step %d: the filter key:%s lists %q", step, want, v.keys())
+				}
+			}
+		}
+	}
+	if listed < 1000 {
+		t.Errorf("only %d rows were looked at", listed)
 	}
 }
 
