@@ -11,8 +11,6 @@ import (
 	"time"
 
 	"eyeq/engine/core"
-	"eyeq/remoting"
-	"eyeq/remoting/protocol"
 )
 
 // PauseRequest stops the pulling of queues, or of the whole consumer when Queues
@@ -283,30 +281,9 @@ func (e *Engine) previewOne(ctx context.Context, mq MessageQueue, t core.ResetTa
 	row.MinOffset, row.MaxOffset = b.Min, b.Max
 	row.After, row.Effect, row.Count = core.PlanReset(b, t)
 	if row.After < b.Max {
-		row.FirstStored = e.storeTime(ctx, mq, row.After)
+		row.FirstStored, _ = e.storedAt(ctx, mq, row.After) // zero: it cannot be told
 	}
 	return row
-}
-
-// storeTime is when the first message at or after an offset was stored; zero
-// when it cannot be told. It pulls one message and commits nothing.
-func (e *Engine) storeTime(ctx context.Context, mq MessageQueue, offset int64) time.Time {
-	addr, err := e.d.Client.MasterOf(ctx, mq)
-	if err != nil {
-		return time.Time{}
-	}
-	res, err := e.d.Client.Pull(ctx, addr, &protocol.PullMessageRequestHeader{
-		ConsumerGroup: e.o.Group, Topic: mq.Topic, QueueID: mq.QueueID, QueueOffset: offset, MaxMsgNums: 1,
-		SysFlag: protocol.PullSubscription, Subscription: "*", ExpressionType: protocol.ExpressionTAG, BrokerName: mq.BrokerName,
-	})
-	if err != nil || res.Status != remoting.PullFound {
-		return time.Time{}
-	}
-	msgs, _ := protocol.AppendMessages(nil, res.Body, &protocol.MessageSource{BrokerName: mq.BrokerName})
-	if len(msgs) == 0 {
-		return time.Time{}
-	}
-	return msgs[0].Stored()
 }
 
 // ResetOffset resets queues that this engine holds, as r.Preview says: stop handing
