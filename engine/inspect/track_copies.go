@@ -49,7 +49,7 @@ func (r *round) copiesOf(ctx context.Context, m *protocol.MessageExt, groups []s
 		return copies
 	}
 	found, _, problems := r.query(ctx, r.everywhere(topics...), remoting.MessageQuery{Key: id, Unique: true})
-	waiting, _ := r.parked(ctx, id)
+	waiting, more := r.parked(ctx, id)
 	for i := range waiting {
 		found = append(found, waiting[i].message)
 	}
@@ -75,11 +75,16 @@ func (r *round) copiesOf(ctx context.Context, m *protocol.MessageExt, groups []s
 		}
 		copies[group] = c
 	}
-	for _, p := range problems {
+	for _, p := range append(problems, more...) {
 		topic := strings.TrimPrefix(p.What, "messages of ")
-		c := copies[owner[topic]]
-		c.unsearched = append(c.unsearched, fmt.Sprintf("%s could not be searched: %v", topic, p.Why))
-		copies[owner[topic]] = c
+		for _, group := range owner {
+			if of, ours := owner[topic]; ours && of != group {
+				continue // where copies wait until they are due is nobody's: there may be some of each
+			}
+			c := copies[group]
+			c.unsearched = addOnce(c.unsearched, fmt.Sprintf("%s could not be searched: %v", topic, p.Why))
+			copies[group] = c
+		}
 	}
 	return copies
 }

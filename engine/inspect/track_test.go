@@ -2,11 +2,13 @@ package inspect_test
 
 import (
 	"cmp"
+	"strings"
 	"testing"
 	"time"
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -76,6 +78,35 @@ func TestTracksOfADeadLetter(t *testing.T) {
 		tracks, err := d.Tracks(t.Context(), &dead.messages[0])
 		if err != nil || len(tracks) != 1 || tracks[0].Group != dead.group || tracks[0].State != inspect.TrackDead {
 			t.Errorf("tracks of the dead letter = %+v, %v", tracks, err)
+		}
+	})
+}
+
+// A copy may wait until it is due where nobody could look: then "consumed" is not all that
+// there is to say.
+func TestTracksWhereNobodyCouldLook(t *testing.T) {
+	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic, group, other := tg.Topic(t, 1), tg.Group(t), tg.Group(t)
+		tg.Produce(t, topic, 1, property(protocol.PropertyUniqKey, uniqueID(0)))
+		mq := d.queues(topic)[0]
+		d.makeGroup(tg, group)
+		d.makeGroup(tg, other)
+		d.commit(group, 1, mq)
+		d.commit(other, 1, mq)
+		d.makeRetryTopic(tg, group)
+		tg.Sandbox.SetFault(func(r sandbox.Request) sandbox.Fault {
+			if searched, _ := r.Command.ExtFields.Get("topic"); r.Command.Code == int32(protocol.QueryMessage) && searched == "SCHEDULE_TOPIC_XXXX" {
+				return sandbox.Fault{Code: protocol.SystemError, Remark: "refused"}
+			}
+			return sandbox.Fault{}
+		})
+		passed := "the committed offset passed it; no member is online"
+		if got := d.trackOf(group, mq, 0); got.State != inspect.TrackConsumed || !strings.HasPrefix(got.Detail, passed+"; SCHEDULE_TOPIC_XXXX could not be searched: ") {
+			t.Errorf("a group with retries: %+v", got)
+		}
+		if got := d.trackOf(other, mq, 0); got.Detail != passed {
+			t.Errorf("a group that has none: %+v", got)
 		}
 	})
 }
