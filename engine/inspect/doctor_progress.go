@@ -204,7 +204,7 @@ func (s *stillQueue) persist() time.Duration {
 // repeats reports whether an orderly queue takes its oldest message again and again:
 // it is taken anew, its topic fails, and nothing goes on behind it.
 func (v *visit) repeats(s *stillQueue) bool {
-	return s.member != nil && s.member.Info.Properties["PROP_CONSUMEORDERLY"] == "true" && oldest(s.now) >= 0 && oldest(s.now) == oldest(s.was) &&
+	return s.member != nil && s.member.orderly() && oldest(s.now) >= 0 && oldest(s.now) == oldest(s.was) &&
 		s.now.LastConsumeTimestamp != s.was.LastConsumeTimestamp && s.member.Info.StatusTable[s.mq.Topic].ConsumeFailedTPS > 0
 }
 
@@ -216,7 +216,8 @@ func judgeStuck(v *visit) {
 	}
 	by := map[stall][]stillQueue{}
 	for _, s := range v.stillQueues() {
-		by[v.stall(&s)] = append(by[v.stall(&s)], s)
+		is := v.stall(&s)
+		by[is] = append(by[is], s)
 	}
 	for _, s := range by[stallNone] {
 		v.unchecked(fmt.Sprintf("whether %v goes on", s.mq), "the looks so far", Reason{ReasonNotYet,
@@ -450,7 +451,7 @@ func judgeLocks(v *visit) {
 	for i := range v.last.Members.Members {
 		m := &v.last.Members.Members[i]
 		before := v.before[m.ClientID]
-		if m.Info == nil || m.Info.Properties["PROP_CONSUMEORDERLY"] != "true" || before == nil || before.Info == nil {
+		if !m.orderly() || before == nil || before.Info == nil {
 			continue
 		}
 		for _, mq := range sortedQueues(m.Info.MQTable) {

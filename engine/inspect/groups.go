@@ -231,11 +231,7 @@ func (in *Inspector) Group(ctx context.Context, group string) (GroupDetail, erro
 	}
 	v.hear(ctx)
 	d := GroupDetail{Row: v.row(v.lag(ctx)), Subscriptions: v.subscriptions()}
-	for i := range v.members.Members {
-		if info := v.members.Members[i].Info; info != nil && info.Properties["PROP_CONSUMEORDERLY"] == "true" {
-			d.Row.Orderly = true
-		}
-	}
+	d.Row.Orderly = v.orderly()
 	d.Configs = in.configs(ctx, v.round.survey, group, v.queues)
 	d.Differences = configDifferences(d.Configs)
 	return d, nil

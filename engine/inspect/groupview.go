@@ -233,6 +233,11 @@ func (v *groupView) unreadable(ctx context.Context, topic string) []UnreadableQu
 	return list
 }
 
+// orderly reports whether a member says that it takes the brokers' locks.
+func (v *groupView) orderly() bool {
+	return slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.orderly() })
+}
+
 func (q *QueueLag) unknown(why Reason) {
 	for _, n := range []*Number{&q.Min, &q.Max, &q.Committed, &q.Pulled, &q.Lag, &q.Inflight} {
 		*n = Unknown(why)

@@ -21,7 +21,7 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 	v.age(ctx)
 	v.expire(ctx)
 	l := Live{Group: group, At: in.now(), Members: v.members, Lag: v.lag(ctx), LimitsDiffer: limitsDiffer(v.members.Members)}
-	l.Orderly = slices.ContainsFunc(v.members.Members, func(m Member) bool { return m.orderly() })
+	l.Orderly = v.orderly()
 	for _, row := range v.subscriptions().Rows {
 		if !row.Same && !isRetry(row.Topic) {
 			l.SubscriptionsDiffer = append(l.SubscriptionsDiffer, row.Topic)

@@ -126,7 +126,7 @@ func (f *trackFacts) judgeHolder(t *Track) {
 	}
 	at, first, n := f.message.QueueOffset(), oldest(q), cached(q)
 	name := holder.ClientID
-	inOrder := q.TransactionMsgCount > 0 || holder.Info.Properties["PROP_CONSUMEORDERLY"] == "true" // it finishes nothing behind its oldest message
+	inOrder := q.TransactionMsgCount > 0 || holder.orderly() // it finishes nothing behind its oldest message
 	switch {
 	case at < q.CommitOffset || first >= 0 && at < first:
 		t.State = TrackFinished
