@@ -144,6 +144,20 @@ func TestSuspects(t *testing.T) {
 	}
 }
 
+// That the doctor looks on is said once, also when it has taken one look more already,
+// for a member that missed a question.
+func TestLooksOnIsSaidOnce(t *testing.T) {
+	f := healthy()
+	still(f, 1, fresh)
+	for _, samples := range []int{2, 1} {
+		var told []int
+		o := DoctorOptions{Samples: samples, Longer: func(queues int) { told = append(told, queues) }}
+		if !o.looksOn(f) || !o.looksOn(f) || !slices.Equal(told, []int{1}) {
+			t.Errorf("with %d looks to take and 2 taken it tells of %v queues, want of 1 once", samples, told)
+		}
+	}
+}
+
 func TestDoctorWords(t *testing.T) {
 	queues := []protocol.MessageQueue{mqOf("t", 7), mqOf("t", 1), mqOf("t", 0), mqOf("t", 2), {Topic: "t", BrokerName: "broker-b", QueueID: 1}, {Topic: "t", BrokerName: "broker-b", QueueID: 3}}
 	if got, want := runs(queues), "broker-a/0-2,7 broker-b/1,3"; got != want {

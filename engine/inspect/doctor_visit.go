@@ -100,8 +100,9 @@ func (o *DoctorOptions) looksOn(f *Facts) bool {
 		return false
 	}
 	queues := undecided(*f)
-	if queues > 0 && n == o.Samples {
+	if queues > 0 {
 		o.Longer(queues)
+		o.Longer = func(int) {} // once
 	}
 	return queues > 0
 }
