@@ -262,9 +262,6 @@ func (v *brokersView) layout() {
 	}
 }
 
-// clockLimit is from when a broker's clock counts as apart from ours.
-const clockLimit = 5 * time.Second
-
 func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	b, th := v.broker(k), v.env.th
 	text := func(i int, st style, format string, args ...any) {
@@ -300,9 +297,9 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	switch {
 	case b.Disk < 0:
 		text(colBrokerDisk, th.warn, unknown)
-	case b.Disk >= b.Limits.DiskRefuse:
+	case b.RefusesForDisk():
 		text(colBrokerDisk, th.bad, "%.0f%%", 100*b.Disk)
-	case b.Disk >= b.Limits.DiskClean:
+	case b.CleansDisk():
 		text(colBrokerDisk, th.warn, "%.0f%%", 100*b.Disk)
 	default:
 		text(colBrokerDisk, th.text, "%.0f%%", 100*b.Disk)
@@ -327,7 +324,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	switch {
 	case !b.ClockKnown:
 		text(colBrokerClock, th.dim, unknown)
-	case b.Clock.Abs() > clockLimit:
+	case b.ClockOff():
 		text(colBrokerClock, th.bad, "%s", apart(b.Clock))
 	default:
 		text(colBrokerClock, th.text, "%s", apart(b.Clock))

@@ -96,9 +96,9 @@ func (b *BrokerRow) Troubles() []BrokerTrouble {
 		add(SeverityWarning, "read-only (brokerPermission=%d)", b.Perm.Value)
 	}
 	switch {
-	case b.refusesForDisk():
+	case b.RefusesForDisk():
 		add(SeverityCritical, "disk %.0f%% full: takes no messages", 100*b.Disk)
-	case b.cleansDisk():
+	case b.CleansDisk():
 		add(SeverityWarning, "disk %.0f%% full: deletes messages early", 100*b.Disk)
 	}
 	if text := b.busy(); text != "" {
@@ -110,7 +110,7 @@ func (b *BrokerRow) Troubles() []BrokerTrouble {
 	if b.lags() {
 		add(SeverityWarning, "%s behind its master", Bytes(b.Behind.Value))
 	}
-	if b.ClockKnown && b.Clock.Abs() > clocksApart {
+	if b.ClockOff() {
 		add(SeverityWarning, "clock %s", apart(b.Clock))
 	}
 	slices.SortStableFunc(list, func(x, y BrokerTrouble) int { return x.Severity.rank() - y.Severity.rank() })
@@ -123,11 +123,16 @@ func (b *BrokerRow) mayNot(perm int64) bool { return b.Perm.Known && b.Perm.Valu
 // Open reports whether a broker is not known to forbid anything.
 func (b *BrokerRow) Open() bool { return !b.mayNot(protocol.PermRead) && !b.mayNot(protocol.PermWrite) }
 
-func (b *BrokerRow) refusesForDisk() bool {
+// RefusesForDisk reports whether a broker's disk is so full that it takes no messages.
+func (b *BrokerRow) RefusesForDisk() bool {
 	return b.Limits.DiskRefuse > 0 && b.Disk >= b.Limits.DiskRefuse
 }
 
-func (b *BrokerRow) cleansDisk() bool { return b.Limits.DiskClean > 0 && b.Disk >= b.Limits.DiskClean }
+// CleansDisk reports whether it is so full that it deletes what is not over its time.
+func (b *BrokerRow) CleansDisk() bool { return b.Limits.DiskClean > 0 && b.Disk >= b.Limits.DiskClean }
+
+// ClockOff reports whether a broker's clock is known to be too far from ours.
+func (b *BrokerRow) ClockOff() bool { return b.ClockKnown && b.Clock.Abs() > clocksApart }
 
 func (b *BrokerRow) lags() bool {
 	return b.Behind.Known && b.Limits.Behind > 0 && b.Behind.Value > b.Limits.Behind

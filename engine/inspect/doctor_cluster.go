@@ -126,9 +126,9 @@ func (v *visit) judgeDisk(b *BrokerRow, name, has string) {
 		100*b.Limits.DiskTidy, 100*b.Limits.DiskClean, 100*b.Limits.DiskRefuse)
 	next := "Give the broker room. What is not consumed may be lost: " + v.eyeq("group lag %s", v.f.Group)
 	switch {
-	case b.refusesForDisk():
+	case b.RefusesForDisk():
 		v.find(CodeBrokerDiskFull, SeverityCritical, fmt.Sprintf("the disk of broker %s is %.0f %% full: it takes no messages, and deletes some before their time", name, 100*b.Disk), next, has, limits)
-	case b.cleansDisk():
+	case b.CleansDisk():
 		v.find(CodeBrokerDiskFull, SeverityWarning, fmt.Sprintf("the disk of broker %s is %.0f %% full: it deletes messages before their time", name, 100*b.Disk), next, has, limits)
 	}
 }
@@ -182,7 +182,7 @@ const clocksApart = 5 * time.Second
 func judgeClocks(v *visit) {
 	var lines []string
 	for _, b := range v.f.Brokers.Brokers {
-		if b.ClockKnown && (b.Clock > clocksApart || b.Clock < -clocksApart) {
+		if b.ClockOff() {
 			lines = append(lines, fmt.Sprintf("broker %s at %s: %s", b.Broker, b.Address, apart(b.Clock)))
 		}
 	}
