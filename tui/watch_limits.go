@@ -12,7 +12,6 @@ import (
 // own holder's.
 type cacheLimits struct {
 	count, size sumOfLimits
-	queues      int
 	noFlow      int    // queues whose holder does not report what limits its pulls
 	noFlowWhy   string // safe
 }
@@ -45,7 +44,6 @@ func (s *sumOfLimits) add(l inspect.Limit) {
 
 // add takes a queue whose holder tells what is inside.
 func (c *cacheLimits) add(w *watchedQueue) {
-	c.queues++
 	c.count.add(w.limits.Count)
 	c.size.add(w.limits.SizeMiB)
 	if !w.limits.Count.Known() {
