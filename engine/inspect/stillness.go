@@ -43,7 +43,7 @@ func (in *Inspector) stand(group string, queues []QueueLag, at time.Time) {
 		}
 		was, ok := in.still[key]
 		if !ok || was.committed != committed {
-			if len(in.still) >= maxStill || in.still == nil {
+			if in.still == nil || !ok && len(in.still) >= maxStill {
 				in.still = map[groupQueue]stillCommit{} // all anew: what is said is shorter than what is true
 			}
 			was = stillCommit{committed, at}
