@@ -51,7 +51,7 @@ func (e *FilterRefusedError) BadExpression() bool {
 }
 
 // checkFilters is CheckFilter for each topic, when its expression is not one of tags
-// (spec/consumer.md 2.3, step 16).
+// (DefaultMQPushConsumerImpl.checkClientInBroker).
 func (e *Engine) checkFilters(ctx context.Context) error {
 	for _, s := range e.subscriptions() {
 		if s.ExpressionType == protocol.ExpressionTAG {

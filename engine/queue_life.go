@@ -88,7 +88,7 @@ func (e *Engine) committed(ctx context.Context, mq MessageQueue, rest bool) (sto
 	return stored, found, nil
 }
 
-// startFrom is computePullFromWhere (spec/consumer-rebalance.md 6). It sets offset,
+// startFrom is computePullFromWhere (RebalancePushImpl). It sets offset,
 // source and unsaved of s, or err.
 func (e *Engine) startFrom(ctx context.Context, mq MessageQueue, retry bool, stored int64, found bool, s *startOffset) {
 	s.source = core.StartFrom(e.o.ConsumeFromWhere, found, retry)
