@@ -346,7 +346,7 @@ func TestCommands(t *testing.T) {
 	run("topic orders-paid").see("topic orders-paid")
 	run("topic all")
 	run("sort queue").see("queue↓")
-	run("reset").see("RESET OFFSETS").keys("esc")
+	run("reset").see("nothing written yet").keys("esc")
 	run("help").see("Keys").keys("esc")
 	run("frobnicate").see(`there is no command "frobnicate"`)
 	run("log").see("no log is kept").keys("q")
