@@ -36,7 +36,9 @@ func cannotReset(a *said, offsets *brokerOffsets) string {
 	case a == nil:
 		return "no name server knows its broker any more"
 	case a.broker.id != remoting.MasterID:
-		return "its broker has no master, and a slave takes no offsets"
+		// A slave takes commits, also one of 5.x that acts as the master, but hands nothing
+		// over: it takes the master's offsets when that one is back. It refuses request 222.
+		return "its master is away, and what its slave is given meanwhile, also one that acts as the master, is lost when the master is back: wait for it"
 	case offsets.err != nil:
 		return "the committed offset cannot be read: " + ReasonOf(offsets.err).String()
 	case a.connErr != nil && !a.offline():

@@ -421,3 +421,25 @@ func TestResetOfABrokerThatHidesItsSettings(t *testing.T) {
 		}
 	})
 }
+
+// A slave takes offsets while its master is away, and loses them when the master is back:
+// a reset is refused, and why is said.
+func TestResetWhileTheMasterIsAway(t *testing.T) {
+	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
+		d := newDesk(t, tg)
+		group, mqs := d.consumed(tg, 1, 10, 5)
+		pair.AwaitSlave(t, group, mqs[0], 10)
+		pair.Kill(t)
+		defer pair.Revive(t)
+		p, err := d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Topics: []string{mqs[0].Topic}, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "its master is away, and what its slave is given meanwhile"; len(p.Rows) == 0 || !p.Rows[0].Unknown || !strings.HasPrefix(p.Rows[0].Why, want) {
+			t.Errorf("rows %+v; want that %s", p.Rows, want)
+		}
+		if p.Refused() == nil {
+			t.Error("the plan is not refused")
+		}
+	})
+}
