@@ -146,7 +146,7 @@ func (f *trackFacts) judgeHolder(t *Track) {
 	case f.pulled.Known && at < f.pulled.Value:
 		t.State = TrackFinished
 		t.note(name + " has finished it, its commit follows")
-	case f.pulled.Known:
+	case f.pulled.Known, inOrder && first >= 0: // in order, what is pulled is cached up to the newest
 		t.State = TrackNotYet
 		t.note(f.progress())
 	default:

@@ -39,6 +39,7 @@ func TestTrackOfAMessageNotCommitted(t *testing.T) {
 		"in a cache without gaps":       {80, &whole, false, Exact(105), 5, TrackFetched, id + " has it and has not finished it"},
 		"in order":                      {80, &ordered, false, Exact(105), 5, TrackFetched, id + " has it and has not finished it"},
 		"in order, in the listener":     {5, &ordered, false, Exact(105), 5, TrackFetched, "the oldest message that " + id + " has not finished"},
+		"in order, not pulled":          {105, &ordered, false, none, 5, TrackNotYet, "100 messages wait before it"},
 		"nobody holds the queue":        {5, nil, false, Exact(105), 5, TrackNotYet, "it is the next one; no member holds its queue"},
 		"who may hold it is silent":     {6, nil, true, Exact(105), 5, TrackUnknown, "1 message waits before it"},
 		"committed":                     {4, &blocked, false, none, 5, TrackConsumed, "the committed offset passed it"},
