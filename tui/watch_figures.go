@@ -203,8 +203,7 @@ func (v *liveView) drawCache(c *canvas, f *figures, w *watchFacts) {
 	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
 		c.put(th.dim, " ("+w.caches.count.madeUp()+")")
 	}
-	c.put(th.text, fmt.Sprintf("   %s / %s MiB   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), w.threads))
-	c.put(th.text, "   "+v.asideText(w))
+	c.put(th.text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), v.asideText(w), w.threads))
 	c.end()
 }
 

@@ -95,6 +95,23 @@ func TestInFlightOfABlockedMemberDoesNotFlip(t *testing.T) {
 	}
 }
 
+// There is nothing beyond the end of a queue that could be in flight: a bound that reaches
+// it is exact.
+func TestInFlightEndsWithTheQueue(t *testing.T) {
+	p := newWatchPast()
+	q := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{CommitOffset: 100}}
+	q.Committed, q.Pulled = inspect.Exact(100), inspect.Unknown(inspect.Reason{Kind: inspect.ReasonUnsupported})
+	for _, tt := range []struct {
+		max  inspect.Number
+		want bool
+	}{{inspect.Exact(100), false}, {inspect.Exact(101), true}, {inspect.Unknown(watchSilent), true}} {
+		q.Max = tt.max
+		if end, atLeast := p.pulledUpTo(&q); end != 100 || atLeast != tt.want {
+			t.Errorf("of a queue to %v: %d, at least: %v", numberText(tt.max), end, atLeast)
+		}
+	}
+}
+
 // The span is one thing everywhere: from the first to the last cached, which is what the
 // member's limit counts.
 func TestSpanIsWhatTheLimitCounts(t *testing.T) {

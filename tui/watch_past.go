@@ -331,7 +331,7 @@ func (p *watchPast) pulledUpTo(q *inspect.LiveQueue) (end int64, atLeast bool) {
 	if was, ok := p.queues[q.MessageQueue]; ok && was.owner == q.Owner && was.upTo <= committedUpTo(q) { // not gone back
 		end = max(end, was.pulled)
 	}
-	return end, true
+	return end, !q.Max.Known || end < q.Max.Value // there is no more to pull
 }
 
 // standing is how long a queue's commit has stood still with lag; zero when it moves.
