@@ -185,7 +185,8 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 			a.onWatch(msg)
 			return true, nil
 		}
-		if msg.kind == askMembers && a.onTold(msg) {
+		if msg.kind == askOthers {
+			a.onTold(msg)
 			return true, nil
 		}
 		a.env.known.learn(msg)

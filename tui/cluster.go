@@ -18,6 +18,8 @@ type Cluster interface {
 	GroupRows(ctx context.Context, groups []string) []inspect.GroupRow
 	Group(ctx context.Context, group string) (inspect.GroupDetail, error)
 	Members(ctx context.Context, group string) (inspect.Members, error)
+	// Others is Members without one, a consumer of this process.
+	Others(ctx context.Context, group, self string) (inspect.Members, error)
 	Lag(ctx context.Context, group string) (inspect.GroupLag, error)
 	Live(ctx context.Context, group string) (inspect.Live, error)
 	Doctor(ctx context.Context, group string) (inspect.Report, error)

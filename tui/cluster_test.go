@@ -71,6 +71,12 @@ func (f *fakeCluster) Members(_ context.Context, group string) (inspect.Members,
 	return call(f, "members "+group, f.members, group)
 }
 
+func (f *fakeCluster) Others(_ context.Context, group, self string) (inspect.Members, error) {
+	m, err := call(f, "others "+group, f.members, group)
+	m.Members = slices.DeleteFunc(slices.Clone(m.Members), func(x inspect.Member) bool { return x.ClientID == self })
+	return m, err
+}
+
 func (f *fakeCluster) Lag(_ context.Context, group string) (inspect.GroupLag, error) {
 	return call(f, "lag "+group, f.lag, group)
 }

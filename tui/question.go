@@ -20,6 +20,7 @@ const (
 	askGroupRows
 	askGroup
 	askMembers
+	askOthers // all members but one
 	askLag
 	askTopics
 	askTopicRows
@@ -48,7 +49,7 @@ const (
 // ask is one question on its way to a command.
 type ask struct {
 	kind   askKind
-	names  []string // true names of groups or topics
+	names  []string // true names of groups, topics or members
 	ticket int
 	stop   <-chan struct{} // closed when nobody wants the answer any more
 }
@@ -230,6 +231,8 @@ func (c commands) ask(cl Cluster, k ask) tea.Cmd {
 			msg.raw, msg.safe, err = both(cl.Group(ctx, name))
 		case askMembers:
 			msg.raw, msg.safe, err = both(cl.Members(ctx, name))
+		case askOthers:
+			msg.raw, err = cl.Others(ctx, name, k.names[1])
 		case askLag:
 			msg.raw, msg.safe, err = both(cl.Lag(ctx, name))
 		case askTopics:

@@ -30,8 +30,8 @@ type told struct {
 	computed map[engine.MessageQueue]string // the owners when they were asked
 }
 
-func newTold(group string) *told {
-	return &told{question: question{kind: askMembers, names: []string{group}, what: "what members hold", every: toldEvery, steady: true}}
+func newTold(s *engine.Snapshot) *told {
+	return &told{question: question{kind: askOthers, names: []string{s.Group, s.ClientID}, what: "what members hold", every: toldEvery, steady: true}}
 }
 
 // computedOwners are who the engine's strategy gives each queue to.
@@ -60,7 +60,7 @@ func (a *app) pollTold() tea.Cmd {
 	}
 	raw := s.scene.raw
 	if s.told == nil {
-		s.told = newTold(raw.Group)
+		s.told = newTold(raw)
 	}
 	t := s.told
 	if t.computed != nil && a.env.now.Sub(t.began) >= toldSoonest && !maps.Equal(t.computed, computedOwners(raw)) {
@@ -73,8 +73,8 @@ func (a *app) pollTold() tea.Cmd {
 	return a.cmds.ask(a.env.o.Inspect, t.begin(a.env))
 }
 
-// onTold takes the members' word; false when the answer is somebody else's.
-func (a *app) onTold(msg answerMsg) bool {
+// onTold takes the members' word.
+func (a *app) onTold(msg answerMsg) {
 	for i, s := range a.sources {
 		if s.told == nil || !s.told.asking || s.told.ticket != msg.ticket {
 			continue
@@ -85,9 +85,22 @@ func (a *app) onTold(msg answerMsg) bool {
 		}
 		s.retell(a.env.now)
 		a.show(i)
-		return true
 	}
-	return false
+}
+
+// self is what this process holds of a topic, which needs no broker to be asked.
+func self(s *engine.Snapshot, topic string) core.Holder {
+	h := core.Holder{ClientID: s.ClientID, Strategy: s.Strategy}
+	for i := range s.Queues {
+		switch q := &s.Queues[i]; {
+		case q.Topic != topic || !q.Own || q.State == engine.QueueTaking:
+		case q.State == engine.QueueDropping:
+			h.Leaving = append(h.Leaving, q.MessageQueue)
+		default:
+			h.Holds = append(h.Holds, q.MessageQueue)
+		}
+	}
+	return h
 }
 
 // retell puts what members say beside what was computed; only while the latter is what
@@ -172,7 +185,7 @@ func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspe
 			queues = append(queues, q.MessageQueue)
 		}
 	}
-	a := m.Allocation(topic, queues)
+	a := m.Allocation(topic, queues, self(s.raw, topic))
 	for _, words := range a.Words {
 		f.differ = append(f.differ, SafeText(topic+": "+words))
 	}

@@ -139,12 +139,14 @@ type TopicAllocation struct {
 }
 
 // Allocation gives what the members say that they hold of a topic's queues, and the
-// strategy that explains it. It asks nobody.
-func (m *Members) Allocation(topic string, queues []protocol.MessageQueue) TopicAllocation {
+// strategy that explains it; others are members that are known otherwise. It asks nobody.
+func (m *Members) Allocation(topic string, queues []protocol.MessageQueue, others ...core.Holder) TopicAllocation {
 	h := core.Holdings{Group: m.Group, Topic: topic, Queues: queues}
 	for i := range m.Members {
 		h.Holders = append(h.Holders, holder(&m.Members[i], topic))
 	}
+	h.Holders = append(h.Holders, others...)
+	slices.SortStableFunc(h.Holders, func(a, b core.Holder) int { return strings.Compare(a.ClientID, b.ClientID) })
 	a := TopicAllocation{Allocation: core.ExplainAllocation(h), Owners: make(map[protocol.MessageQueue][]string, len(queues))}
 	for _, d := range a.Differ {
 		a.Words = append(a.Words, misheld(d))
@@ -152,6 +154,12 @@ func (m *Members) Allocation(topic string, queues []protocol.MessageQueue) Topic
 	o := m.owners()
 	for _, mq := range queues {
 		a.Owners[mq] = o.of(mq)
+		for _, x := range others {
+			if slices.Contains(x.Holds, mq) {
+				a.Owners[mq] = append(a.Owners[mq], x.ClientID)
+			}
+		}
+		slices.Sort(a.Owners[mq])
 	}
 	return a
 }

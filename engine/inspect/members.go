@@ -68,6 +68,19 @@ func (in *Inspector) MembersWithStacks(ctx context.Context, group string) (Membe
 	return in.members(ctx, group, true)
 }
 
+// Others is Members without one, who needs no broker to ask itself.
+func (in *Inspector) Others(ctx context.Context, group, self string) (Members, error) {
+	s, err := in.survey(ctx)
+	if err != nil {
+		return Members{Group: group, At: in.now()}, err
+	}
+	answers := in.look(ctx, s, group, false)
+	m := in.merge(group, answers)
+	m.Members = slices.DeleteFunc(m.Members, func(x Member) bool { return x.ClientID == self })
+	in.askMembers(ctx, &m, answers, false)
+	return m, nil
+}
+
 func (in *Inspector) members(ctx context.Context, group string, stacks bool) (Members, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
