@@ -55,16 +55,20 @@ func (e *Engine) levelsOf(ctx context.Context, brokerName string) ([]time.Durati
 		d.of[brokerName] = b
 	}
 	d.mu.Unlock()
-	if ask {
-		b.levels, b.err = e.askForLevels(ctx, brokerName)
+	if ask { // for all who wait: the end of this caller's message is not the broker's answer
+		b.levels, b.err = e.askForLevels(context.WithoutCancel(ctx), brokerName)
 		b.until = now.Add(levelsFor)
 		if b.err != nil {
 			b.until = now.Add(noLevelsFor)
 		}
 		close(b.done)
 	}
-	<-b.done // askLevels bounds it
-	return b.levels, b.err
+	select {
+	case <-b.done:
+		return b.levels, b.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
 }
 
 func (e *Engine) askForLevels(ctx context.Context, brokerName string) ([]time.Duration, error) {
