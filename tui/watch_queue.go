@@ -128,7 +128,11 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	if w.orderly {
 		lock := "not held"
 		if q.Locked {
-			lock = "held, renewed " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without"
+			renewed := "renewed " + ago(q.LockedAt, now)
+			if q.LockedAt.IsZero() {
+				renewed = "when it was renewed its member does not tell"
+			}
+			lock = "held, " + renewed + ", lost after " + age(core.LockMaxLive) + " without"
 		}
 		facts = append(facts, fact{"lock", lock})
 		if q.Consuming > 0 {

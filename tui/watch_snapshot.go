@@ -166,7 +166,7 @@ func watchState(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) 
 		return engine.QueueFlow, flowText(s.Flow, s.FlowValue, s.FlowLimit)
 	case q.Orderly && !info.Locked:
 		return engine.QueueUnlocked, "its member has not got the broker's lock"
-	case q.Orderly && l.At.Sub(s.LockedAt) > core.LockMaxLive:
+	case q.Orderly && !s.LockedAt.IsZero() && l.At.Sub(s.LockedAt) > core.LockMaxLive:
 		return engine.QueueUnlocked, "lock not renewed for " + since(s.LockedAt, l.At)
 	}
 	if lag, ok := s.Lag(); ok && lag <= 0 && s.CachedCount == 0 {

@@ -498,3 +498,18 @@ func TestAWatchedGroupThatIsNotThere(t *testing.T) {
 	f.live = func(string) (inspect.Live, error) { return inspect.Live{}, errors.New("no broker answers") }
 	d.keys(":").typing("live other").keys("enter").see("✗ no answer").miss("● live")
 }
+
+// A C++ member's lock has a time that is none: that is not a lock which nobody renews.
+func TestLockOfUnknownAge(t *testing.T) {
+	list := lives(2)
+	for i := range list {
+		orderlyLimits(&list[i])
+		for j := range list[i].Queues {
+			if info := list[i].Queues[j].Info; info != nil {
+				info.Locked, info.LastLockTimestamp = true, 0
+			}
+		}
+	}
+	d := watching(t, 120, 36, defaultOptions(), list...).miss("not renewed").miss("UNLOCKED")
+	d.keys("enter").see("held, when it was renewed its member does not tell")
+}

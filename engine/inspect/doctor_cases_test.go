@@ -368,6 +368,17 @@ var doctorCases = map[string]struct {
 		},
 		want: []string{"warning lock_not_renewed"}, says: []string{"lock granted at least 2m57s ago and not renewed"},
 	},
+	"when a lock was renewed is not told": {edit: func(f *Facts) { // by a C++ member, whose lock time is none
+		orderly(f)
+		held(f, "a", mqOf("orders", 0), func(_ int, q *protocol.ProcessQueueInfo) { q.LastLockTimestamp = 0 })
+	}},
+	"a lock is not held, since when is not told": {
+		edit: func(f *Facts) {
+			orderly(f)
+			held(f, "a", mqOf("orders", 0), func(_ int, q *protocol.ProcessQueueInfo) { q.Locked, q.LastLockTimestamp = false, 0 })
+		},
+		want: []string{"warning lock_not_renewed"}, says: []string{"orders broker-a/0 at a: not locked, since when it does not tell"},
+	},
 	"a lock was lost and is back": {edit: func(f *Facts) {
 		orderly(f)
 		held(f, "a", mqOf("orders", 0), func(i int, q *protocol.ProcessQueueInfo) { q.Locked = i == 1 })

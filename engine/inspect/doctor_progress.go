@@ -461,9 +461,11 @@ func judgeLocks(v *visit) {
 			}
 			old := v.ages[m.ClientID].Sub(unixMilli(q.LastLockTimestamp))
 			switch {
+			case !q.Locked && !was.Locked && q.LastLockTimestamp <= 0:
+				lines = append(lines, fmt.Sprintf("%v at %s: not locked, since when it does not tell", mq, m.ClientID))
 			case !q.Locked && !was.Locked:
 				lines = append(lines, fmt.Sprintf("%v at %s: not locked, last granted at least %s ago", mq, m.ClientID, Span(old)))
-			case q.Locked && old > core.LockMaxLive+core.LockRenewal && was.LastLockTimestamp == q.LastLockTimestamp:
+			case q.Locked && q.LastLockTimestamp > 0 && old > core.LockMaxLive+core.LockRenewal && was.LastLockTimestamp == q.LastLockTimestamp:
 				lines = append(lines, fmt.Sprintf("%v at %s: lock granted at least %s ago and not renewed; it counts for %s", mq, m.ClientID, Span(old), Age(core.LockMaxLive)))
 			default:
 				continue
