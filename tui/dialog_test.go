@@ -19,7 +19,7 @@ func TestPauseSaysWhoKeepsTheQueues(t *testing.T) {
 	o.Member = true
 	d := drive(t, 120, 36, o, &fakeEngine{})
 	d.keys("P").see("the member keeps its queues").see("Nobody else reads them meanwhile. To hand them to the other members, leave (q).").keys("esc")
-	d.keys("q").see("gives them to the other")
+	d.keys("q").see("gives them to the").see("other 2 members.")
 }
 
 // Nobody is promised queues that nobody is there for.
