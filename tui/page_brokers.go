@@ -59,6 +59,9 @@ func (v brokersView) status() pageStatus {
 			return s
 		}
 	}
+	if len(v.data.Brokers) == 0 && !v.ask.at.IsZero() { // a dead broker is not known to name servers any more
+		s.health = segment{v.env.th.warn, " " + warning.sign() + " the name servers know no broker"}
+	}
 	for i := range v.data.Brokers {
 		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.text == "" {
 			s.health = segment{v.env.th.warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text)}

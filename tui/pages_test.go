@@ -281,7 +281,7 @@ func TestPagesAtAnySize(t *testing.T) {
 // An empty cluster has an empty state with a hint on each page (R224).
 func TestAnEmptyClusterSaysSo(t *testing.T) {
 	d := driveCluster(t, 80, 24, defaultOptions(), &fakeCluster{}).see("No consumer group is known")
-	d.keys("5").see("no topics yet").keys("6").see("know no broker").keys(":").typing("lag g").keys("enter").see("No offset of this group is known")
+	d.keys("5").see("no topics yet").keys("6").see("! the name servers know no broker").keys(":").typing("lag g").keys("enter").see("No offset of this group is known")
 	d.keys(":").typing("group g").keys("enter").see("the group is offline").keys(":").typing("topic t").keys("enter").see("no queue can be read")
 }
 

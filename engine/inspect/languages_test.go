@@ -95,6 +95,9 @@ func TestMembersOfOtherLanguages(t *testing.T) {
 		if diff := cmp.Diff(want, member.Info.MQTable); diff != "" {
 			t.Errorf("C++, queues (-want +got):\n%s", diff)
 		}
+		if orderly := member.Info.Properties["PROP_CONSUMEORDERLY"]; orderly != "false" { // it says flase
+			t.Errorf("C++, orderly = %q, want false", orderly)
+		}
 		if s := member.Info.SubscriptionSet; len(s) != 2 || s[1].Topic != "sb-cppz" || s[1].ExpressionType != protocol.ExpressionTAG || s[1].SubVersion != 1796090212639 {
 			t.Errorf("C++, subscriptions %+v", s)
 		}

@@ -60,8 +60,16 @@ func EncodeRunningInfo(r *ConsumerRunningInfo) []byte { return encodeBody(r) }
 
 // DecodeRunningInfo reads the answer to 307 as any client makes it. The Go
 // client's jstack may hold quotes as they are; it is then cut off before the
-// rest is read.
+// rest is read. The C++ client has a spelling of its own of "false".
 func DecodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
+	info, err := decodeRunningInfo(body)
+	if info.Properties["PROP_CONSUMEORDERLY"] == "flase" {
+		info.Properties["PROP_CONSUMEORDERLY"] = "false"
+	}
+	return info, err
+}
+
+func decodeRunningInfo(body []byte) (ConsumerRunningInfo, error) {
 	info, err := decodeBody[ConsumerRunningInfo](body, "running info")
 	if err == nil {
 		return info, nil
