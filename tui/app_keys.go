@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -12,6 +13,10 @@ import (
 // onKeys takes a key message. Keys typed fast arrive as one message ("jjj"): each
 // character is a key of its own, unless it was pasted.
 func (a *app) onKeys(msg tea.KeyMsg) tea.Cmd {
+	if msg.Alt && msg.Type == tea.KeyRunes && !a.takesAlt(msg) {
+		msg.Alt = false
+		return tea.Batch(a.onKey(tea.KeyMsg{Type: tea.KeyEsc}), a.onKeys(msg))
+	}
 	if msg.Type != tea.KeyRunes || len(msg.Runes) < 2 || msg.Paste {
 		return a.onKey(msg)
 	}
@@ -24,6 +29,15 @@ func (a *app) onKeys(msg tea.KeyMsg) tea.Cmd {
 		cmds = append(cmds, a.onKey(one))
 	}
 	return tea.Batch(cmds...)
+}
+
+// takesAlt reports whether somebody knows a letter with alt. Else it is escape with a letter
+// soon after it: a terminal writes the same bytes for both.
+func (a *app) takesAlt(msg tea.KeyMsg) bool {
+	if _, bound := a.env.keys.find(a.scope(), msg.String()); bound {
+		return true
+	}
+	return len(a.dialogs) > 0 && strings.ContainsAny(string(msg.Runes), "bdf") // words of a text field
 }
 
 // onKey routes one key: what works everywhere, the topmost dialog, the view.

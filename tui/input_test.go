@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	tea "github.com/charmbracelet/bubbletea"
 	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
 )
@@ -99,4 +100,19 @@ func TestATerminalTellsWhetherThereIsMore(t *testing.T) {
 	if f, ok := in.(keyFile); !ok || f.file != tty || in.Fd() != tty.Fd() {
 		t.Error("it is another file")
 	}
+}
+
+// A key typed at once after escape is not lost: the two arrive as alt with that key.
+func TestAKeyRightAfterEscapeIsBoth(t *testing.T) {
+	alt := func(r rune) tea.KeyMsg { return tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: true} }
+	d := drive(t, 120, 36, defaultOptions(), nil).keys("?").see("HELP")
+	d.send(alt(':'))
+	d.see("COMMAND").typing("live one")
+	d.send(alt('b')) // a word back, as text fields have it
+	d.typing("x").see(":live x▏one")
+	o := defaultOptions()
+	o.Keys = map[string]string{"help": "alt+h"}
+	d = drive(t, 120, 36, o, nil)
+	d.send(alt('h'))
+	d.see("HELP")
 }
