@@ -18,7 +18,7 @@ const (
 	// hold: each is asked once, through its broker.
 	toldEvery = 10 * time.Second
 	// toldSoonest is the least time between two such rounds, when the computed owners
-	// have changed.
+	// have changed, or members have told of a queue that has no owner, or two.
 	toldSoonest = 2 * time.Second
 )
 
@@ -63,7 +63,8 @@ func (a *app) pollTold() tea.Cmd {
 		s.told = newTold(raw)
 	}
 	t := s.told
-	if t.computed != nil && a.env.now.Sub(t.began) >= toldSoonest && !maps.Equal(t.computed, computedOwners(raw)) {
+	wrong := s.scene.told != nil && s.scene.told.wrongs() // it may be a hand-over under way
+	if t.computed != nil && a.env.now.Sub(t.began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
 		t.hurried = true
 	}
 	if !t.concerns(raw) || !t.due(a.env.now) {
