@@ -77,7 +77,17 @@ type TailBatch struct {
 	// let pass by: it is not looked at again. Behind is what is left until the end of all
 	// queues, unknown when negative.
 	Seen, Missed, Behind int64
-	Notice               string // a queue that fails, a filter that takes too long
+	// Mute are the queues that cannot be read now. Behind is not known as long as there are any.
+	Mute   []MuteQueue
+	Notice string // a queue that fails, a filter that takes too long
+}
+
+// MuteQueue is a queue that cannot be read since a time, tried again and again. The queue
+// is zero as long as not even the queues of the topic are known.
+type MuteQueue struct {
+	Queue engine.MessageQueue
+	Since time.Time
+	Why   string
 }
 
 // Tail is a reading of a topic without any group. Close ends it and waits.

@@ -241,6 +241,8 @@ func (v *tailView) emptyReason() []string {
 		return []string{"", failure.sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
 	case v.opening, v.tail == nil && e.o.OpenTail != nil:
 		return []string{"", "opening " + SafeText(v.request.Topic) + " …"}
+	case len(v.total.Mute) > 0 && v.total.Seen == 0:
+		return []string{"", failure.sign() + " no message was read: " + v.muteText()}
 	case v.filter != v.applied || v.sieving || v.late:
 		return []string{"", "looking for  /" + SafeText(v.filter) + " …"}
 	case v.filter != "" && v.sieveErr == "" && v.total.Seen > 0:
@@ -274,7 +276,10 @@ func (v *tailView) noMatch() []string {
 func (v *tailView) drawHistogram(c *canvas) {
 	th := v.env.th
 	right := fmt.Sprintf(" unreadable %d ", v.errors)
-	if v.total.Behind >= 0 {
+	switch {
+	case len(v.total.Mute) > 0:
+		right = " " + unknown + " behind the end ·" + right
+	case v.total.Behind >= 0:
 		right = fmt.Sprintf(" %s behind the end ·", short(float64(v.total.Behind))) + right
 	}
 	cells := max(min(c.w-len(right)-20, histogram), 10)

@@ -17,11 +17,11 @@ func (v tailView) act(a action) (page, request) {
 	case "follow":
 		v.follow()
 	case "freeze":
-		if v.frozen.IsZero() {
+		if v.byKey {
+			v.follow()
+		} else { // also where it stands since the cursor was moved
 			v.stand()
 			v.byKey = true
-		} else {
-			v.follow()
 		}
 	case "wrap":
 		v.wrap, v.top = !v.wrap, 0

@@ -3,11 +3,53 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
 )
+
+// muteText says which brokers' queues cannot be read, since when and why.
+func (v *tailView) muteText() string {
+	mute := v.total.Mute
+	first := mute[0]
+	for _, m := range mute {
+		if m.Since.Before(first.Since) {
+			first = m
+		}
+	}
+	when := fmt.Sprintf("since %s (%s)", v.env.clock(first.Since, clockSeconds), since(first.Since, v.env.now))
+	why := cause(SafeText(first.Why))
+	switch names := v.muteBrokers(); {
+	case first.Queue == engine.MessageQueue{}:
+		return fmt.Sprintf("the topic's queues are not known %s: %s", when, why)
+	case len(names) > 1:
+		return fmt.Sprintf("%d brokers cannot be read, the first %s: %s", len(names), when, strings.Join(names, ", "))
+	case len(mute) == 1:
+		return fmt.Sprintf("%s cannot be read %s: %s", SafeText(first.Queue.Short()), when, why)
+	default:
+		return fmt.Sprintf("%s cannot be read %s, %s: %s", names[0], when, plural(len(mute), "queue"), why)
+	}
+}
+
+// muteBrokers are the brokers of the queues that cannot be read.
+func (v *tailView) muteBrokers() (names []string) {
+	for _, m := range v.total.Mute {
+		if name := SafeText(m.Queue.BrokerName); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// muteQueues says how many queues cannot be read.
+func (v *tailView) muteQueues() string {
+	if (v.total.Mute[0].Queue == engine.MessageQueue{}) {
+		return "no queue read"
+	}
+	return plural(len(v.total.Mute), "queue") + " not read"
+}
 
 // queuesDialog chooses which queues a tail reads.
 type queuesDialog struct {

@@ -742,3 +742,47 @@ func TestAnUnfinishedPatternKeepsTheTail(t *testing.T) {
 		d.keys("esc")
 	}
 }
+
+// Queues that cannot be read take the green away, for as long as they cannot, and what is
+// left to read is not known.
+func TestATailOfMuteQueuesIsNotGreen(t *testing.T) {
+	queue := func(broker string, id int32) MuteQueue {
+		return MuteQueue{engine.MessageQueue{Topic: "orders-paid", BrokerName: broker, QueueID: id}, fixtureNow.Add(-12 * time.Second),
+			"read orders-paid broker-a/3 at 5: PULL_MESSAGE to 10.0.4.1:10911: connect to 10.0.4.1:10911: connection refused"}
+	}
+	for name, tt := range map[string]struct {
+		mute []MuteQueue
+		want string
+	}{
+		"a queue":   {[]MuteQueue{queue("broker-a", 3)}, "✗ broker-a/3 cannot be read since "},
+		"a broker":  {[]MuteQueue{queue("broker-a", 3), queue("broker-a", 4)}, "✗ broker-a cannot be read since "},
+		"brokers":   {[]MuteQueue{queue("broker-a", 3), queue("broker-b", 3)}, "✗ 2 brokers cannot be read, the first since "},
+		"the topic": {[]MuteQueue{{Since: fixtureNow.Add(-12 * time.Second), Why: "ask: connection refused"}}, "✗ the topic's queues are not known since "},
+	} {
+		for _, size := range [][2]int{{80, 24}, {120, 36}} {
+			t.Run(fmt.Sprintf("%s %d", name, size[0]), func(t *testing.T) {
+				d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, &TailBatch{Behind: 0})
+				d.see("✓ buffer")
+				d.batch(&TailBatch{Behind: -1, Mute: tt.mute}).later(noteFor + time.Second).see(tt.want).miss("✓ ").miss("0 behind").miss("● follow")
+				if s := d.tail().status(); s.health.style != d.a.env.th.bad || s.state[0].style != d.a.env.th.bad {
+					t.Errorf("status %+v, state %+v: not red", s.health, s.state[0])
+				}
+				d.see("no message was read: ")
+				d.batch(&TailBatch{Behind: 0}).see("✓ buffer")
+			})
+		}
+	}
+}
+
+// The key freezes a list that stands since its cursor was moved as well as one that
+// follows; the key again follows.
+func TestTheTailFreezesWhereItStands(t *testing.T) {
+	for _, before := range []string{"", "k"} {
+		d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+		if before != "" {
+			d.keys(before)
+		}
+		d.keys("space").see("FROZEN").see("stands").miss("● follow")
+		d.keys("space").miss("FROZEN").see("● follow")
+	}
+}

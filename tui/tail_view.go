@@ -351,6 +351,8 @@ func (v tailView) status() pageStatus {
 		s.health = segment{th.bad, " " + failure.sign() + " " + v.err}
 	case v.env.o.OpenTail == nil:
 		s.health = segment{th.warn, " ! no topic can be read here"}
+	case len(v.total.Mute) > 0:
+		s.health = segment{th.bad, " " + failure.sign() + " " + v.muteText()}
 	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
 		s.health = segment{th.warn, " ! " + v.noted}
 	default:
@@ -372,6 +374,8 @@ func (v tailView) status() pageStatus {
 	switch {
 	case v.err != "": // nothing is read until the operator says so
 		s.state = []segment{{th.bad, failure.sign() + " stopped "}}
+	case len(v.total.Mute) > 0:
+		s.state[0] = segment{th.bad, failure.sign() + " " + v.muteQueues()}
 	case !v.frozen.IsZero():
 		s.state[0] = segment{th.warn, "stands"}
 	}

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/tui"
 )
 
 const (
@@ -45,8 +46,9 @@ type tailer struct {
 	pause  func() error
 	notice func(text string)
 	// progress, unless it is nil, gets how many messages are left until the ends of all
-	// queues as the brokers said last; negative while that is not known.
-	progress func(behind int64)
+	// queues as the brokers said last, negative while that is not known, and the queues
+	// that cannot be read.
+	progress func(behind int64, mute []tui.MuteQueue)
 	giveUp   time.Duration // how long a queue may fail before run does, when it is to end by itself
 	now      func() time.Time
 
@@ -65,7 +67,8 @@ type tailQueue struct {
 	begun      bool // its start is known
 	paused     bool // in the consumer
 	idle, done bool
-	failing    bool
+	since      time.Time // when it began to fail; zero: it does not
+	why        string    // it fails
 }
 
 // sieve is a filter with the number by which its giver knows it.
@@ -81,12 +84,13 @@ type keptMessage struct {
 	by *sieve
 }
 
-// tailStart is where a queue begins and ends, or why that is not known.
+// tailStart is where a queue begins and ends, or why that is not known yet since a time.
 type tailStart struct {
 	q         *tailQueue
 	next, end int64
 	max       int64
 	err       error
+	since     time.Time
 }
 
 // run reads until all queues are at their ends, emit wants no more, or ctx ends.
@@ -127,11 +131,7 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 		q := &tailQueue{mq: mq, end: -1}
 		m.queues = append(m.queues, q)
 		starters.start(crew, func() {
-			s := t.findStart(ctx, q)
-			select {
-			case started <- s:
-			case <-ctx.Done():
-			}
+			t.findStart(ctx, q, started)
 		})
 	}
 	for _, mq := range t.queues {
@@ -153,7 +153,7 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 		popped := m.popped
 		more, err := t.drain(m)
 		if t.progress != nil {
-			t.progress(m.behind())
+			t.progress(m.behind(), m.mute())
 		}
 		if err != nil || !more || m.finished() {
 			return errors.Join(err, t.unreadError())
@@ -169,8 +169,12 @@ func (t *tailer) run(parent context.Context, crew *crew) error {
 		select {
 		case s := <-started:
 			if s.err != nil {
-				return s.err
+				if err := t.failed(s.q, s.err, s.since); err != nil {
+					return err
+				}
+				break
 			}
+			t.recovered(s.q)
 			s.q.begun, s.q.next, s.q.end, s.q.max = true, s.next, s.end, s.max
 			if s.q.done = s.end >= 0 && s.next >= s.end; !s.q.done {
 				t.consumer.AssignAt(s.q.mq, s.next)
@@ -267,10 +271,7 @@ func (t *tailer) tell(q *tailQueue, e engine.Event) error {
 	case engine.PullRegressed:
 		t.notice(fmt.Sprintf("%v: asked for offset %d, the broker goes on at %d", q.mq, e.Previous, e.Next))
 	case engine.PullRecovered:
-		if q.failing {
-			t.notice(fmt.Sprintf("%v can be read again", q.mq))
-		}
-		q.failing = false
+		t.recovered(q)
 	case engine.MessageUndecodable:
 		t.unreadN++
 		t.notice(fmt.Sprintf("%v: the record at offset %d cannot be read: %s; going on behind it", q.mq, e.Offset, e.Error))
@@ -288,11 +289,19 @@ func (t *tailer) failed(q *tailQueue, err error, since time.Time) error {
 	if !remoting.Retryable(err) || t.until != nil && t.now().Sub(since) >= t.giveUp {
 		return err
 	}
-	if !q.failing {
-		q.failing = true
-		t.notice(reasonText(err) + "; trying again")
+	if q.why = reasonText(err); q.since.IsZero() {
+		q.since = since
+		t.notice(q.why + "; trying again")
 	}
 	return nil
+}
+
+// recovered says that a queue can be read again, if it could not.
+func (t *tailer) recovered(q *tailQueue) {
+	if !q.since.IsZero() {
+		q.since, q.why = time.Time{}, ""
+		t.notice(fmt.Sprintf("%v can be read again", q.mq))
+	}
 }
 
 // overdue reports whether --until is a time that has passed.

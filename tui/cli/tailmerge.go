@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/remoting/protocol"
+	"eyeq/tui"
 )
 
 // tailMerge merges the queues' buffers by the time their messages were stored.
@@ -43,15 +44,25 @@ func (m *tailMerge) count() {
 }
 
 // behind is how many messages are left until the ends of all queues; negative while
-// a queue has not begun.
+// a queue has not begun or cannot be read.
 func (m *tailMerge) behind() (n int64) {
 	for _, q := range m.queues {
-		if !q.begun {
+		if !q.begun || !q.since.IsZero() {
 			return -1
 		}
 		n += max(q.max-q.next, 0) + int64(len(q.buffer))
 	}
 	return n
+}
+
+// mute are the queues that cannot be read.
+func (m *tailMerge) mute() (mute []tui.MuteQueue) {
+	for _, q := range m.queues {
+		if !q.since.IsZero() {
+			mute = append(mute, tui.MuteQueue{Queue: q.mq, Since: q.since, Why: q.why})
+		}
+	}
+	return mute
 }
 
 // put adds messages to a queue; of one that has enough no more is pulled.

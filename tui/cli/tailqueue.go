@@ -8,27 +8,24 @@ import (
 	"eyeq/engine"
 )
 
-// findStart asks where a queue begins and ends, until that is known.
-func (t *tailer) findStart(ctx context.Context, q *tailQueue) tailStart {
+// findStart asks where a queue begins and ends, until that is known or ctx ends, and
+// tells found of each failure too.
+func (t *tailer) findStart(ctx context.Context, q *tailQueue, found chan<- tailStart) {
 	var since time.Time
 	for {
+		asked := t.now()
 		s, err := t.start(ctx, q.mq)
+		if err != nil && since.IsZero() {
+			since = asked
+		}
+		s.q, s.err, s.since = q, err, since
+		select {
+		case found <- s:
+		case <-ctx.Done():
+			return
+		}
 		if err == nil {
-			if q.failing {
-				q.failing = false
-				t.notice(fmt.Sprintf("%v can be read again", q.mq))
-			}
-			s.q = q
-			return s
-		}
-		if ctx.Err() != nil {
-			return tailStart{q: q, err: ctx.Err()}
-		}
-		if since.IsZero() {
-			since = t.now()
-		}
-		if err := t.failed(q, err, since); err != nil {
-			return tailStart{q: q, err: err}
+			return
 		}
 		wait := time.NewTimer(tailRetry)
 		select {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -58,8 +59,8 @@ func (o *tailOpener) open(ctx context.Context, r tui.TailRequest) (tui.Tail, err
 	t.keep, t.pause = s.keep, func() error { return nil }
 	t.notice, t.unread = s.notice, s.unreadable
 	t.emit = func(m *keptMessage) (bool, error) { return s.emit(own, m) }
-	t.progress = func(behind int64) { s.behind.Store(behind); s.signal() }
-	s.behind.Store(-1)
+	t.progress = s.progress
+	s.behind = -1
 	s.told[1] = -1
 	o.crew.start(func() {
 		err := s.read(own, o.crew, r.Queues)
@@ -89,9 +90,8 @@ type screenTail struct {
 	tailer  tailer
 	sieve   atomic.Pointer[sieve] // in force
 	seen    atomic.Int64
-	missed  atomic.Int64 // did not match the filter that was in force
-	used    *sieve       // the last message's; only keep uses it
-	behind  atomic.Int64
+	missed  atomic.Int64  // did not match the filter that was in force
+	used    *sieve        // the last message's; only keep uses it
 	changed chan struct{} // capacity 1: Next has something to look at
 	taken   chan struct{} // capacity 1: there is room again
 	done    chan struct{} // closed when read has ended
@@ -103,15 +103,20 @@ type screenTail struct {
 	unread   []string
 	lost     int // lines of unread that were left out
 	text     string
+	behind   int64
+	mute     []tui.MuteQueue
+	changes  int64 // of mute
 	err      error
 	last     time.Time // when Next returned; only Next uses it
-	told     [3]int64  // what it said then
+	told     [4]int64  // what it said then
 }
 
 // read finds the topic's queues and reads them until ctx ends.
 func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.MessageQueue) error {
 	t := &s.tailer
+	var since time.Time
 	for t.queues == nil {
+		asked := t.now()
 		cctx, cancel := context.WithTimeout(ctx, t.timeout)
 		route, _, err := t.client.RefreshRoute(cctx, t.topic)
 		cancel()
@@ -119,7 +124,7 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 		case ctx.Err() != nil:
 			return nil
 		case isType[*remoting.NoRouteError](err) && strings.HasPrefix(t.topic, protocol.DLQTopicPrefix):
-			t.progress(0) // nothing is wrong: there are no dead letters yet
+			t.progress(0, nil) // nothing is wrong: there are no dead letters yet
 			t.from = position{kind: posEarliest}
 			waitFor(ctx.Done(), tailAbsent)
 			continue
@@ -128,7 +133,8 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 		case err != nil && !remoting.Retryable(err):
 			return err
 		case err != nil:
-			s.notice(reasonText(err) + "; trying again")
+			since = cmp.Or(since, asked)
+			t.progress(-1, []tui.MuteQueue{{Since: since, Why: reasonText(err)}})
 			waitFor(ctx.Done(), tailRetry)
 			continue
 		}
@@ -211,6 +217,18 @@ func (s *screenTail) unreadable(mq engine.MessageQueue, offset int64, reason str
 	return nil
 }
 
+// progress implements tailer.progress.
+func (s *screenTail) progress(behind int64, mute []tui.MuteQueue) {
+	s.mu.Lock()
+	s.behind = behind
+	if !slices.Equal(s.mute, mute) {
+		s.mute = mute
+		s.changes++
+	}
+	s.mu.Unlock()
+	s.signal()
+}
+
 func (s *screenTail) signal() {
 	select {
 	case s.changed <- struct{}{}:
@@ -278,7 +296,7 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 	}
 	counts := by.Counts()
 	b = tui.TailBatch{Unread: s.unread, Notice: s.text, Filter: by.number, Looked: counts.Seen, Matched: counts.Matched,
-		Seen: s.seen.Load(), Missed: by.missed.Load(), Behind: s.behind.Load()}
+		Seen: s.seen.Load(), Missed: by.missed.Load(), Behind: s.behind, Mute: s.mute}
 	n, bytes := 0, 0
 	for ; n < len(s.messages) && s.messages[n].by == by; n++ {
 		b.Messages = append(b.Messages, s.messages[n].Message)
@@ -287,7 +305,7 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 	if s.lost > 0 {
 		b.Unread = append(b.Unread, fmt.Sprintf("%d more records cannot be read", s.lost))
 	}
-	told := [3]int64{b.Seen, b.Behind, int64(b.Filter)}
+	told := [4]int64{b.Seen, b.Behind, int64(b.Filter), s.changes}
 	if len(b.Messages)+len(b.Unread) == 0 && b.Notice == "" && (told == s.told || ended) {
 		return b, false
 	}

@@ -304,8 +304,52 @@ func TestScreenTailWaitsForTheCluster(t *testing.T) {
 		}
 		t.Cleanup(client.Close)
 		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
-		until(t, tail, func(b tui.TailBatch) bool { return strings.HasSuffix(b.Notice, "; trying again") })
+		until(t, tail, func(b tui.TailBatch) bool {
+			return len(b.Mute) == 1 && b.Mute[0].Queue == (engine.MessageQueue{}) && b.Mute[0].Why != ""
+		})
 		away.Store(false)
-		until(t, tail, func(b tui.TailBatch) bool { return len(b.Messages) == 1 })
+		until(t, tail, func(b tui.TailBatch) bool { return len(b.Messages) == 1 && len(b.Mute) == 0 })
 	})
+}
+
+// Queues that cannot be read are told with every batch until they can, by whatever they
+// are asked: where they begin, or for messages.
+func TestScreenTailNamesMuteQueues(t *testing.T) {
+	for _, code := range []protocol.RequestCode{protocol.GetMinOffset, protocol.PullMessage} {
+		t.Run(code.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandboxtest.Start(t, sandboxtest.Topic("t", 2))
+				var broken atomic.Bool
+				broken.Store(code == protocol.GetMinOffset)
+				sb.SetFault(func(r sandbox.Request) (f sandbox.Fault) {
+					if broken.Load() && protocol.RequestCode(r.Command.Code) == code {
+						f.Code = protocol.SystemBusy
+					}
+					return f
+				})
+				tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t"})
+				if code == protocol.PullMessage {
+					until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 && len(b.Mute) == 0 })
+					broken.Store(true)
+				}
+				began := time.Now()
+				until(t, tail, func(b tui.TailBatch) bool {
+					for _, m := range b.Mute {
+						if m.Since.Before(began) || !strings.Contains(m.Why, "SYSTEM_BUSY") || b.Behind >= 0 {
+							t.Fatalf("%+v with %d behind, want why, since no time before %v, and nothing known of what is behind", m, b.Behind, began)
+						}
+					}
+					return len(b.Mute) == 2
+				})
+				time.Sleep(30 * time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				if b, err := tail.Next(ctx); err == nil && len(b.Mute) != 2 {
+					t.Errorf("half a minute later it says %+v, want two queues as before", b)
+				}
+				broken.Store(false)
+				until(t, tail, func(b tui.TailBatch) bool { return len(b.Mute) == 0 && b.Behind == 0 })
+			})
+		})
+	}
 }
