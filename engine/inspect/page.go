@@ -78,7 +78,8 @@ func (in *Inspector) page(ctx context.Context, addr string, mq protocol.MessageQ
 
 // Head reads one message by its place. One that is not there is a
 // *MessageNotFoundError, which says what the queue has; a queue that cannot be read is a
-// *ClosedQueueError, one that the topic does not have a *NotFoundError.
+// *ClosedQueueError; one that the topic does not have, like a topic that does not exist,
+// is a *NotFoundError.
 func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset int64) (protocol.MessageExt, error) {
 	s, err := in.survey(ctx)
 	if err != nil {
@@ -90,7 +91,11 @@ func (in *Inspector) Head(ctx context.Context, mq protocol.MessageQueue, offset 
 	}
 	p, err := in.page(ctx, addr, mq, offset, 1)
 	if err != nil {
-		if route, _ := in.round(s).route(ctx, mq.Topic); isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() {
+		route, unknown := in.round(s).route(ctx, mq.Topic)
+		if isType[*remoting.NoRouteError](unknown) && ReasonOf(err).Kind == ReasonNotFound && !IsLight(mq.Topic) {
+			return protocol.MessageExt{}, &NotFoundError{"topic", mq.Topic}
+		}
+		if isType[*remoting.CodeError](err) && route != nil && !route.Data.Static() {
 			if why := WhyClosed(ctx, in.client, route, mq, false); why != "" {
 				return protocol.MessageExt{}, &ClosedQueueError{mq, why, ReasonOf(err).Kind}
 			}

@@ -15,6 +15,9 @@ func advice(err error) string {
 	if e, ok := errors.AsType[*remoting.TLSError](err); ok {
 		return tlsAdvice(e.Fault)
 	}
+	if e, ok := errors.AsType[*guidedError](err); ok {
+		return e.todo
+	}
 	if isType[*remoting.NotNamesrvError](err) {
 		return "give the address of a name server (--namesrv, --cluster or NAMESRV_ADDR)"
 	}

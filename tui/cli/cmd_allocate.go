@@ -268,7 +268,7 @@ func (w *allocationWorld) ask(ctx context.Context, e *env, queues, members bool)
 		}
 		if queues {
 			if len(route.Queues) == 0 {
-				return &notFoundError{fmt.Sprintf("topic %s has no queue that can be read", topic)}
+				return &notFoundError{What: fmt.Sprintf("topic %s has no queue that can be read", topic)}
 			}
 			w.queues[topic] = route.Queues
 		}
@@ -283,7 +283,7 @@ func (w *allocationWorld) ask(ctx context.Context, e *env, queues, members bool)
 	ce, refused := errors.AsType[*remoting.CodeError](err)
 	_, denied := remoting.AccessDenied(err) // 4.x says that with the same code
 	if refused && !denied && ce.Code == protocol.SystemError || err == nil && len(ids) == 0 {
-		return &notFoundError{fmt.Sprintf("group %s has no members online at a broker of topic %s: say who would be, --members A,B,C", w.group, w.topics[0])}
+		return &notFoundError{What: fmt.Sprintf("group %s has no members online at a broker of topic %s: say who would be, --members A,B,C", w.group, w.topics[0])}
 	}
 	w.before = ids
 	return err

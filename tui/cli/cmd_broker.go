@@ -290,7 +290,7 @@ func brokerShow(ctx context.Context, e *env, x *inspection, name, format string)
 		i = slices.IndexFunc(all.Brokers, func(b inspect.BrokerRow) bool { return name == b.Broker })
 	}
 	if i < 0 {
-		return nil, &notFoundError{fmt.Sprintf("there is no broker %q on this cluster", name)}
+		return nil, noSuch("broker", name)
 	}
 	b := &all.Brokers[i]
 	if b.Why.Kind == inspect.ReasonUnreachable {

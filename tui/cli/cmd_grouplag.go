@@ -76,9 +76,15 @@ func (f *lagFlags) lag(ctx context.Context, e *env, x *inspection, group, format
 		f.samples = inspect.KeepSamples(append(f.samples, inspect.SampleOf(&l)))
 		trend = inspect.TrendOf(f.samples)
 	}
+	var reads []string
+	for i := range l.Queues {
+		if topic := l.Queues[i].Topic; !slices.Contains(reads, topic) {
+			reads = append(reads, topic)
+		}
+	}
 	for _, topic := range f.topics {
-		if !slices.ContainsFunc(l.Queues, func(q inspect.QueueLag) bool { return q.Topic == topic }) {
-			return nil, notAmong(fmt.Sprintf("group %q reads no topic %q", group, topic), l.Problems)
+		if !slices.Contains(reads, topic) {
+			return nil, notAmong(fmt.Sprintf("group %q reads no topic %q%s", group, topic, thereIs("it reads", reads)), l.Problems)
 		}
 	}
 	l.Queues = slices.DeleteFunc(l.Queues, func(q inspect.QueueLag) bool {

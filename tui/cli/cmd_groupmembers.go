@@ -62,9 +62,13 @@ func (f *membersFlags) members(ctx context.Context, e *env, x *inspection, group
 	}
 	e.warn(m.Problems)
 	if f.client != "" {
+		ids := make([]string, len(m.Members))
+		for i := range m.Members {
+			ids[i] = m.Members[i].ClientID
+		}
 		m.Members = slices.DeleteFunc(m.Members, func(one inspect.Member) bool { return one.ClientID != f.client })
 		if len(m.Members) == 0 {
-			return nil, notAmong(fmt.Sprintf("group %q has no member %q", group, f.client), m.Problems)
+			return nil, notAmong(fmt.Sprintf("group %q has no member %q%s", group, f.client, thereIs("it has", ids)), m.Problems)
 		}
 	}
 	if f.stack {

@@ -30,7 +30,7 @@ func (e *env) topicFlag(cmd *cobra.Command, topic *string, usage string) {
 // explainMessage is explain for what is asked about messages.
 func explainMessage(err error) error {
 	if e, ok := errors.AsType[*inspect.MessageNotFoundError](err); ok {
-		return &notFoundError{e.Error()}
+		return &notFoundError{What: e.Error()}
 	}
 	if isType[*inspect.RequestError](err) {
 		return &usageError{Err: err}

@@ -126,7 +126,7 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		return err
 	}
 	if n == 0 {
-		return &notFoundError{f.topic + " holds no dead letters"}
+		return &notFoundError{What: f.topic + " holds no dead letters"}
 	}
 	if !f.dryRun {
 		typed := ""

@@ -153,7 +153,7 @@ type traceJSON struct {
 func (x *inspection) traceOutput(ctx context.Context, e *env, id, topic, format string) ([]byte, error) {
 	t, err := x.Trace(ctx, id, topic)
 	if isType[*inspect.TracingOffError](err) {
-		return nil, &notFoundError{err.Error() + "; --trace-topic names another topic that clients trace into"}
+		return nil, &notFoundError{What: err.Error() + "; --trace-topic names another topic that clients trace into"}
 	}
 	if err != nil {
 		return nil, explain(err)

@@ -103,7 +103,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 	defer client.Close()
 	route, err := e.topicRoute(ctx, client, topic)
 	if nf, ok := errors.AsType[*notFoundError](err); ok {
-		return &notFoundError{nf.What + ", and send makes none by itself; create it first: " + createTopic(t, topic)}
+		return &notFoundError{What: nf.What + ", and send makes none by itself; create it first: " + createTopic(t, topic), kind: nf.kind, name: nf.name}
 	}
 	if err != nil {
 		return err

@@ -168,15 +168,15 @@ func followed(route *remoting.TopicRoute) error {
 // are made when they are needed: that one is missing is no fault.
 func noTopic(topic string) *notFoundError {
 	if group, ok := strings.CutPrefix(topic, protocol.DLQTopicPrefix); ok {
-		return &notFoundError{fmt.Sprintf("there are no dead letters of group %s: its brokers make %s with the first one", group, topic)}
+		return &notFoundError{What: fmt.Sprintf("there are no dead letters of group %s: its brokers make %s with the first one", group, topic), kind: "group", name: group}
 	}
 	if group, ok := strings.CutPrefix(topic, protocol.RetryTopicPrefix); ok {
-		return &notFoundError{fmt.Sprintf("there are no retries of group %s: its brokers make %s when a first member joins", group, topic)}
+		return &notFoundError{What: fmt.Sprintf("there are no retries of group %s: its brokers make %s when a first member joins", group, topic), kind: "group", name: group}
 	}
 	if inspect.IsLight(topic) {
-		return &notFoundError{fmt.Sprintf("no name server knows a route to %s: light queues have none, 'message get' reads one by --queue and --offset", topic)}
+		return &notFoundError{What: fmt.Sprintf("no name server knows a route to %s: light queues have none, 'message get' reads one by --queue and --offset", topic)}
 	}
-	return &notFoundError{fmt.Sprintf("topic %s does not exist: no name server knows it", topic)}
+	return &notFoundError{What: fmt.Sprintf("topic %s does not exist: no name server knows it", topic), kind: "topic", name: topic}
 }
 
 // topicRoute asks for a topic that must exist, and whose queues are those of its route.

@@ -156,7 +156,7 @@ func (e *env) cobraRun(f commandFunc) func(*cobra.Command, []string) error {
 			return err
 		}
 		e.entered = true
-		return e.keysFirst(f(cmd.Context(), e, args))
+		return e.guide(cmd.Context(), e.keysFirst(f(cmd.Context(), e, args)))
 	}
 }
 

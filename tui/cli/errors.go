@@ -39,8 +39,12 @@ func usagef(format string, args ...any) error {
 	return &usageError{Err: fmt.Errorf(format, args...)}
 }
 
-// notFoundError says that what a command was asked about does not exist.
-type notFoundError struct{ What string }
+// notFoundError says that what a command was asked about does not exist. Where that is a
+// topic, a group or a broker, kind and name say which: guide tells what there is.
+type notFoundError struct {
+	What       string
+	kind, name string
+}
 
 func (e *notFoundError) Error() string { return e.What }
 

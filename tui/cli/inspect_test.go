@@ -144,7 +144,7 @@ func TestInspectStatuses(t *testing.T) {
 		stderr string
 	}{
 		"no such group":         {"group lag nobody", statusNotFound, `there is no group "nobody"`},
-		"no such topic of it":   {"group lag audit -t payments", statusNotFound, `reads no topic "payments"`},
+		"no such topic of it":   {"group lag audit -t payments", statusNotFound, `reads no topic "payments" (it reads orders)`},
 		"no such member":        {"group members audit --client x", statusNotFound, `has no member "x"`},
 		"no such topic":         {"topic show payments", statusNotFound, `there is no topic "payments"`},
 		"no such broker":        {"broker show broker-z", statusNotFound, `there is no broker "broker-z"`},

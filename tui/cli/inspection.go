@@ -92,10 +92,10 @@ func explain(err error) error {
 		if e.Kind == "topic" && strings.HasPrefix(e.Name, protocol.DLQTopicPrefix) {
 			return noTopic(e.Name)
 		}
-		return &notFoundError{fmt.Sprintf("there is no %s %q on this cluster", e.Kind, e.Name)}
+		return noSuch(e.Kind, e.Name)
 	}
 	if e, ok := errors.AsType[*inspect.ClosedQueueError](err); ok {
-		return &notFoundError{e.Error()}
+		return &notFoundError{What: e.Error()}
 	}
 	if e, ok := errors.AsType[*inspect.UnsureError](err); ok {
 		return cmp.Or(unasked(e.What+" is not known", e.Problems), err)
@@ -150,7 +150,7 @@ func notAmong(what string, problems []inspect.Problem) error {
 	if p := notIndexed(problems); p != nil {
 		return fmt.Errorf("%s in the index of %s, but %s are %v", what, p.Where, p.What, p.Why)
 	}
-	return &notFoundError{what}
+	return &notFoundError{What: what}
 }
 
 // notIndexed is the first problem that says so; nil: all is indexed, as far as is known.
@@ -370,14 +370,13 @@ func (e *env) completion(first bool, names func(ctx context.Context, x *inspecti
 		defer x.close()
 		ctx, cancel := context.WithTimeout(cmd.Context(), completionLimit)
 		defer cancel()
-		var safe []string
-		for _, name := range names(ctx, x) {
-			if tui.SafeText(name) == name { // others cannot be typed
-				safe = append(safe, name)
-			}
-		}
-		return safe, cobra.ShellCompDirectiveNoFileComp
+		return typable(names(ctx, x)), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// typable are the names that can be typed.
+func typable(names []string) []string {
+	return slices.DeleteFunc(names, func(name string) bool { return tui.SafeText(name) != name })
 }
 
 const completionLimit = 2 * time.Second

@@ -284,7 +284,7 @@ func (t *tailer) tell(q *tailQueue, e engine.Event) error {
 // end by itself and it has not passed for giveUp.
 func (t *tailer) failed(q *tailQueue, err error, since time.Time) error {
 	if ce, ok := errors.AsType[*remoting.CodeError](err); ok && ce.Code == protocol.TopicNotExist {
-		return &notFoundError{fmt.Sprintf("topic %s is gone from %s: it was deleted while it was read", q.mq.Topic, q.mq.BrokerName)}
+		return &notFoundError{What: fmt.Sprintf("topic %s is gone from %s: it was deleted while it was read", q.mq.Topic, q.mq.BrokerName)}
 	}
 	if !remoting.Retryable(err) || t.until != nil && t.now().Sub(since) >= t.giveUp {
 		return err

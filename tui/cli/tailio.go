@@ -36,7 +36,7 @@ func (c *topicQueues) choose(ctx context.Context, wanted []queueRef) ([]engine.M
 				text += fmt.Sprintf("; at %s: %s", d.BrokerName, why)
 			}
 		}
-		return nil, &notFoundError{text}
+		return nil, &notFoundError{What: text}
 	}
 	if len(wanted) == 0 {
 		return have, nil
@@ -46,9 +46,9 @@ func (c *topicQueues) choose(ctx context.Context, wanted []queueRef) ([]engine.M
 		mq := engine.MessageQueue{Topic: topic, BrokerName: w.broker, QueueID: w.id}
 		if !slices.Contains(have, mq) {
 			if why := c.why(ctx, mq); why != "" {
-				return nil, &notFoundError{fmt.Sprintf("queue %v of topic %s is %s; what is left: %s", w, topic, why, queueList(have))}
+				return nil, &notFoundError{What: fmt.Sprintf("queue %v of topic %s is %s; what is left: %s", w, topic, why, queueList(have))}
 			}
-			return nil, &notFoundError{fmt.Sprintf("topic %s has no queue %v: it has %s", topic, w, queueList(have))}
+			return nil, &notFoundError{What: fmt.Sprintf("topic %s has no queue %v: it has %s", topic, w, queueList(have))}
 		}
 		if !slices.Contains(chosen, mq) {
 			chosen = append(chosen, mq)

@@ -106,7 +106,7 @@ func (t *takings) verdict(subscriptions []engine.Subscription, s *engine.Snapsho
 	}
 	text := "no queue was taken: " + strings.Join(why, "; ")
 	if missing == len(subscriptions) {
-		return &notFoundError{text}
+		return &notFoundError{What: text, kind: "topic", name: subscriptions[0].Topic}
 	}
 	return &unreadError{text}
 }
