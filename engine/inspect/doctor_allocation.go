@@ -334,7 +334,7 @@ func judgeIdle(v *visit) {
 	if len(without) > 0 {
 		lines = append(lines, "without a queue: "+joined(without))
 	}
-	v.find(CodeMembersIdle, SeverityWarning, fmt.Sprintf("more members than queues: %d of %d have nothing to do", idle, len(v.last.Members.Members)),
+	v.find(CodeMembersIdle, SeverityWarning, fmt.Sprintf("more members than queues: %d of %d %s nothing to do", idle, len(v.last.Members.Members), verb(idle, "has", "have")),
 		fmt.Sprintf("Stop the members that are too many, or give the topic more queues (mqadmin updateTopic -r %d -w %d); orderly topics only while nobody sends.",
 			len(v.last.Members.Members), len(v.last.Members.Members)), lines...)
 }

@@ -141,7 +141,7 @@ var doctorCases = map[string]struct {
 				s.Lag.Members = Exact(5)
 			}
 		},
-		want: []string{"warning members_idle"}, says: []string{"1 of 5 have nothing to do", "without a queue: e", "orders has 4 queues"},
+		want: []string{"warning members_idle"}, says: []string{"1 of 5 has nothing to do", "without a queue: e", "orders has 4 queues"},
 	},
 	"fewer retry queues than members": {edit: func(f *Facts) {}},
 
@@ -171,7 +171,9 @@ var doctorCases = map[string]struct {
 		unchecked: "queues and settings from b: not supported",
 	},
 	"a broker does not know a member (R003)": {
-		edit: func(f *Facts) { member(f, "b", func(_ int, m *Member) { m.Missing = []string{"broker-a"} }) },
+		edit: func(f *Facts) {
+			member(f, "b", func(_ int, m *Member) { m.Brokers, m.Missing = []string{"broker-b"}, []string{"broker-a"} })
+		},
 		want: []string{"critical member_unknown_to_broker"}, says: []string{"broker-a does not know the member b"},
 	},
 	"a broker that has nothing of the group does not know a member": {edit: func(f *Facts) {
@@ -574,7 +576,7 @@ var doctorCases = map[string]struct {
 				q.CachedMsgCount, q.CachedMsgMinOffset, q.CachedMsgMaxOffset = 990, 1000, 1990
 			})
 		},
-		want: []string{"warning throttled_by_count"}, says: []string{"count 990 of 1,000", "next message stored 10m00s ago"},
+		want: []string{"warning throttled_by_count"}, says: []string{"count 990 of 1,000 (between two pulls, which bring up to 32), lag", "next message stored 10m00s ago"},
 	},
 	"an empty queue under a limit below a batch": {edit: func(f *Facts) {
 		backlog(f, 0, 10*time.Minute)
@@ -684,7 +686,7 @@ var doctorCases = map[string]struct {
 			lagRow(f, "%RETRY%g", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(5000), Exact(90+10*int64(i)) })
 			held(f, "a", mqOf("%RETRY%g", 0), func(i int, q *protocol.ProcessQueueInfo) { fresh(i, q) })
 		},
-		want: []string{"warning retry_storm"}, says: []string{"4,900 wait in %RETRY%g"},
+		want: []string{"warning retry_storm"}, says: []string{"many messages have failed and wait to be tried again", "4,900 wait in %RETRY%g"},
 	},
 	"dead letters come in": {
 		edit: func(f *Facts) { lag(f, func(i int, l *GroupLag) { l.DeadLetters = Exact(10 + 3*int64(i)) }) },
@@ -766,13 +768,37 @@ var doctorCases = map[string]struct {
 		},
 		unchecked: "the members of g from the brokers: unreachable: broker-a",
 	},
+	"tags that leave none of the messages looked at out": {
+		edit: func(f *Facts) {
+			backlog(f, 0, time.Minute)
+			lag(f, func(_ int, l *GroupLag) { l.Filtered = true })
+			f.Matching = TagSample{Looked: 16, Match: 16}
+		},
+		want: []string{"info tags_leave_out"}, says: []string{"the lag may count messages that the group's filter leaves out, but none of those looked at\n", "where the backlog begins 16 match"},
+	},
+	"tags, and no message could be looked at": {
+		edit: func(f *Facts) { backlog(f, 0, time.Minute); lag(f, func(_ int, l *GroupLag) { l.Filtered = true }) },
+		want: []string{"info tags_leave_out"}, says: []string{"the lag may count messages that the group's filter leaves out\n"},
+	},
+	"one topic is paused at one of two brokers": {
+		edit: func(f *Facts) {
+			lag(f, func(_ int, l *GroupLag) { l.Pause.Of, l.Pause.Topics = 2, map[string][]string{"orders": {"broker-a"}} })
+		},
+		want: []string{"warning topic_paused"}, says: []string{"the group is kept from reading orders at 1 of 2 brokers\n"},
+	},
+	"three processes with one client id": {
+		edit: func(f *Facts) {
+			member(f, "a", func(_ int, m *Member) { m.Addresses = []string{"10.0.1.1:40000", "10.0.1.2:40000", "10.0.1.3:40000"} })
+		},
+		want: []string{"critical client_id_shared"}, says: []string{"1 client id, 3 connections: 3 processes call themselves a", "all take the first share"},
+	},
 	"tags that leave most out (R085)": {
 		edit: func(f *Facts) {
 			backlog(f, 0, time.Minute)
 			lag(f, func(_ int, l *GroupLag) { l.Filtered = true })
 			f.Matching = TagSample{Looked: 64, Match: 1}
 		},
-		want: []string{"info tags_leave_out"}, says: []string{"leave most of the lag out", "of 64 messages looked at where the backlog begins 1 matches"},
+		want: []string{"info tags_leave_out"}, says: []string{"the lag counts messages that the group's filter leaves out: 63 of 64 looked at\n", "of 64 messages looked at where the backlog begins 1 matches"},
 	},
 
 	"one topic is paused": {
@@ -929,7 +955,7 @@ var doctorCases = map[string]struct {
 		edit: func(f *Facts) {
 			f.Brokers.Namesrv = append(f.Brokers.Namesrv, NamesrvRow{Address: "10.0.0.8:9876", Reachable: true, Differs: []string{"broker-b"}})
 		},
-		want: []string{"critical namesrv_differ"}, says: []string{"10.0.0.8:9876 announces other brokers", "broker-b"},
+		want: []string{"critical namesrv_differ"}, says: []string{"10.0.0.8:9876 announces brokers otherwise", "broker-b is at other addresses there"},
 	},
 	"a name server is down": {
 		edit: func(f *Facts) {

@@ -168,8 +168,12 @@ func judgeNamesrv(v *visit) {
 			continue
 		}
 		if len(n.Differs) > 0 {
-			v.find(CodeNamesrvDiffer, SeverityCritical, fmt.Sprintf("name server %s announces other brokers than the first", n.Address),
-				"Clients see different routes, by the name server that they ask. Do all brokers register at all name servers (namesrvAddr)?", capped(slices.Clone(n.Differs))...)
+			var lines []string
+			for _, broker := range n.Differs {
+				lines = append(lines, broker+" is at other addresses there, or only at one of the two")
+			}
+			v.find(CodeNamesrvDiffer, SeverityCritical, fmt.Sprintf("name server %s announces brokers otherwise than the first", n.Address),
+				"Clients see different routes, by the name server that they ask. Do all brokers register at all name servers (namesrvAddr)?", capped(lines)...)
 		}
 	}
 }

@@ -79,6 +79,9 @@ func judgeThrottling(v *visit) {
 					continue
 				}
 				waited = max(waited, v.waits(row))
+				if t.name != "size" && value <= limit {
+					whose += fmt.Sprintf(" (between two pulls, which bring up to %d)", batch)
+				}
 				lines = append(lines, fmt.Sprintf("%v at %s: %s %s of %s%s, lag %s, next message stored %s ago", mq, m.ClientID, t.name, Grouped(value), Grouped(limit), whose, numberText(row.Lag), Span(v.waits(row))))
 			}
 		}
@@ -122,8 +125,8 @@ func judgeRates(v *visit) {
 		}
 	}
 	if len(failing) > 0 {
-		v.find(CodeConsumptionFailing, SeverityWarning, "listeners fail: messages are tried again, and end in the dead letters",
-			"Read the members' logs for the exception. The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
+		v.find(CodeConsumptionFailing, SeverityWarning, "listeners fail, and their messages are tried again",
+			"Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), append(capped(failing), "rates are the members' own, of about a minute")...)
 	}
 	if len(slow) > 0 {
 		v.find(CodeConsumerSlow, SeverityWarning, fmt.Sprintf("the listeners of %s are the bottleneck", Plural(len(slow), "member")),
@@ -201,7 +204,11 @@ func judgeRetries(v *visit) {
 		if again > 0 {
 			lines = append(lines, fmt.Sprintf("members consume %.1f/s that come back, by their own figures of about a minute", again))
 		}
-		v.find(CodeRetryStorm, SeverityWarning, "many messages fail and come back", "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
+		summary := "many messages fail and come back"
+		if !storm {
+			summary = "many messages have failed and wait to be tried again"
+		}
+		v.find(CodeRetryStorm, SeverityWarning, summary, "Read the members' logs for the exception; a message that can never succeed goes to the dead letters after its attempts. "+
 			"The messages: "+v.eyeq("tail %s --from -10m", protocol.RetryTopic(v.f.Group)), lines...)
 	}
 	v.judgeDead()

@@ -134,12 +134,15 @@ func judgeTags(v *visit) {
 	if !l.Filtered || !l.Lag.Known || l.Lag.Value == 0 {
 		return
 	}
-	summary, s := "the lag counts messages that the group's filter leaves out", v.f.Matching
+	summary, s := "the lag may count messages that the group's filter leaves out", v.f.Matching
 	lines := []string{"members subscribe by a filter; brokers count all messages of the topic, and skipped ones are committed as pulls pass them"}
 	if s.Looked > 0 {
 		lines = append(lines, fmt.Sprintf("of %s looked at where the backlog begins %s", Plural(s.Looked, "message"), verb(s.Match, "1 matches", Grouped(int64(s.Match))+" match")))
-		if s.Match*2 < s.Looked {
-			summary = "the group's tags leave most of the lag out"
+		switch out := s.Looked - s.Match; out {
+		case 0:
+			summary += ", but none of those looked at"
+		default:
+			summary = fmt.Sprintf("the lag counts messages that the group's filter leaves out: %s of %s looked at", Grouped(int64(out)), Grouped(int64(s.Looked)))
 		}
 	}
 	v.find(CodeTagsLeaveOut, SeverityInfo, summary, "Judge the group by the age of its backlog: "+v.eyeq("group lag %s", v.f.Group), lines...)
@@ -159,7 +162,11 @@ func judgePaused(v *visit) {
 			"consumeEnable is false at "+joined(p.Brokers)+" and true at the others")
 	}
 	for _, topic := range sortedKeys(p.Topics) {
-		v.find(CodeTopicPaused, SeverityWarning, "the group is kept from reading "+topic,
+		where := ""
+		if n := len(p.Topics[topic]); n < p.Of {
+			where = fmt.Sprintf(" at %d of %d brokers", n, p.Of)
+		}
+		v.find(CodeTopicPaused, SeverityWarning, "the group is kept from reading "+topic+where,
 			"Resume it when it should go on: "+v.eyeq("group resume %s -t %s", v.f.Group, topic), "reading is forbidden at "+joined(p.Topics[topic]))
 	}
 }

@@ -40,13 +40,17 @@ func judgeClientIDs(v *visit) {
 		if len(m.Addresses) < 2 || v.two() && (before == nil || len(before.Addresses) < 2) {
 			continue
 		}
+		processes, take := "two processes", "both take the first share, whose messages are consumed twice, and nobody takes the second"
+		if n := len(m.Addresses); n > 2 {
+			processes, take = fmt.Sprintf("%d processes", n), "all take the first share, whose messages are consumed as often, and nobody takes the others"
+		}
 		v.find(CodeClientIDShared, SeverityCritical,
-			fmt.Sprintf("1 client id, %d connections: two processes call themselves %s", len(m.Addresses), m.ClientID),
+			fmt.Sprintf("1 client id, %d connections: %s call themselves %s", len(m.Addresses), processes, m.ClientID),
 			"Give each process a client id of its own (instanceName, or clientIP where containers share an address) and restart one of them. "+
 				"If one is an old connection that was cut, the broker forgets it within two minutes: look again then.",
 			append([]string{
 				"connected from " + strings.Join(m.Addresses, " and "),
-				"brokers name the id once for each: both take the first share, whose messages are consumed twice, and nobody takes the second",
+				"brokers name the id once for each: " + take,
 			}, v.sharedQueues(m.ClientID)...)...)
 	}
 }
@@ -289,7 +293,7 @@ func judgeProxy(v *visit) {
 			m := &v.last.Members.Members[i]
 			lines = append(lines, fmt.Sprintf("%s (%s %s) at the proxy %s", m.ClientID, m.Language, m.Version, m.Proxy))
 		}
-		v.find(CodeBehindProxy, SeverityInfo, fmt.Sprintf("%d of its members are connected by a proxy, and cannot be asked what they hold", n),
+		v.find(CodeBehindProxy, SeverityInfo, fmt.Sprintf("%s of the group %s connected by a proxy, and cannot be asked what %s", Plural(int64(n), "member"), verb(n, "is", "are"), verb(n, "it holds", "they hold")),
 			"Lag and offsets here are the brokers' and are right. For the inside of a member look at its own log.", capped(lines)...)
 		return
 	}

@@ -223,7 +223,7 @@ func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
 		r, _ = awaitFindings(t, tg, twins, "critical client_id_shared", "critical queue_unowned")
 		r.wantWords(t, "1 client id, 2 connections", "@twin", "127.0.0.1:", "2 queues of "+both+" have no owner", "50 messages wait", "@twin is connected 2 times")
 		r, _ = awaitFindings(t, tg, many, "warning members_idle")
-		r.wantWords(t, "1 of 2 have nothing to do", "without a queue: ")
+		r.wantWords(t, "1 of 2 has nothing to do", "without a queue: ")
 	})
 }
 
