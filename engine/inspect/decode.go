@@ -30,6 +30,24 @@ const (
 	hexLine  = 79 // characters that a dump takes for 16 bytes
 )
 
+// Decoded is a body made readable.
+type Decoded struct {
+	Decoder string // text, json, hex
+	Charset Charset
+	Text    string // foreign text
+	Failed  string // why Decoder is hex although another was asked for, or the bytes are raw
+	Size    int    // of the whole body
+	Cut     bool   // Text shows only its beginning
+}
+
+// Reader says how the body was read: json, text in gbk, hex.
+func (d *Decoded) Reader() string {
+	if d.Charset == "" {
+		return d.Decoder
+	}
+	return d.Decoder + " in " + d.Charset.String()
+}
+
 // Body is the body of a message as far as it can be had: inflated, or as it is
 // stored, with the reason. Nothing is copied.
 func Body(m *protocol.MessageExt) (body []byte, whyRaw string) {

@@ -11,6 +11,16 @@ import (
 	"eyeq/remoting/protocol"
 )
 
+// Filter says which messages are wanted. Empty parts leave nothing out.
+type Filter struct {
+	Tags       string // TAG1||TAG2, exactly
+	Key        string
+	Properties map[string]string
+	Grep       string  // a regular expression over the body
+	JQ         string  // a jq program over the body as JSON: true, or any value but false and null
+	Charset    Charset // of the bodies, for Grep and JQ
+}
+
 // FilterError says which part of a Filter is wrong, by its field's name.
 type FilterError struct {
 	Part string // "tags", "property", "grep", "jq"

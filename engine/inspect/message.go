@@ -120,31 +120,3 @@ type ResendRow struct {
 	Verified bool   // the copy was read back from the target
 	Error    string
 }
-
-// Filter says which messages are wanted. Empty parts leave nothing out.
-type Filter struct {
-	Tags       string // TAG1||TAG2, exactly
-	Key        string
-	Properties map[string]string
-	Grep       string  // a regular expression over the body
-	JQ         string  // a jq program over the body as JSON: true, or any value but false and null
-	Charset    Charset // of the bodies, for Grep and JQ
-}
-
-// Decoded is a body made readable.
-type Decoded struct {
-	Decoder string // text, json, hex
-	Charset Charset
-	Text    string // foreign text
-	Failed  string // why Decoder is hex although another was asked for, or the bytes are raw
-	Size    int    // of the whole body
-	Cut     bool   // Text shows only its beginning
-}
-
-// Reader says how the body was read: json, text in gbk, hex.
-func (d *Decoded) Reader() string {
-	if d.Charset == "" {
-		return d.Decoder
-	}
-	return d.Decoder + " in " + d.Charset.String()
-}
