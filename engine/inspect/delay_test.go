@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
 
 func TestDelayOf(t *testing.T) {
@@ -44,7 +45,7 @@ func TestDelayOf(t *testing.T) {
 			if levels == nil {
 				why = Reason{ReasonFailed, "nobody says"}
 			}
-			got, ok := DelayOf(messageOf(t, r), levels, why)
+			got, ok := DelayOf(sandboxtest.MessageOf(t, r), levels, why)
 			if got != tt.want || ok == tt.none {
 				t.Errorf("DelayOf = %+v, %v; want %+v, %v", got, ok, tt.want, !tt.none)
 			}

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
 
 func TestFilterMatches(t *testing.T) {
 	const order = `{"id":9007199254740993,"cur":"CNY","amount":1299.50,"items":[{"sku":"A-1"},{"sku":"B-9"}],"paid":true,"note":null,"名称":"退款","esc":"\u0043NY"}`
-	m := messageOf(t, protocol.Record{Body: []byte(order), Properties: []protocol.Property{
+	m := sandboxtest.MessageOf(t, protocol.Record{Body: []byte(order), Properties: []protocol.Property{
 		{Name: "TAGS", Value: "Aa"}, {Name: "KEYS", Value: "k1 k2"}, {Name: "shop", Value: "x=y"}}})
 	tests := map[string]struct {
 		filter Filter

@@ -59,7 +59,7 @@ func TestClientBehindAProxy(t *testing.T) {
 
 // Nobody hands a message to a client behind a proxy, and the reason is the proxy.
 func TestAClientOfAProxyIsHandedNoMessage(t *testing.T) {
-	p := DirectPlan{Request: DirectRequest{Group: "g", Message: *messageOf(t, protocol.Record{})}}
+	p := DirectPlan{Request: DirectRequest{Group: "g", Message: *sandboxtest.MessageOf(t, protocol.Record{})}}
 	b := heartbeat{ClientID: "c1", Channel: `{"localAddress":"192.0.2.2:28080"}`}
 	p.choose(&Members{Group: "g", Members: []Member{b.member()}})
 	if want := "c1 is behind a proxy: connected by the proxy 192.0.2.2:28080, which passes no question on to it"; p.Why != want {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eyeq/remoting/protocol"
+	"eyeq/remoting/sandbox/sandboxtest"
 )
 
 // What became of a message that the commit has not passed is told by who holds its queue:
@@ -47,7 +48,7 @@ func TestTrackOfAMessageNotCommitted(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			m := messageOf(t, protocol.Record{Topic: "t", QueueOffset: tt.at, Stored: time.UnixMilli(1795966590000)})
+			m := sandboxtest.MessageOf(t, protocol.Record{Topic: "t", QueueOffset: tt.at, Stored: time.UnixMilli(1795966590000)})
 			member := Member{ClientID: id, Language: "JAVA", Info: &protocol.ConsumerRunningInfo{MQTable: map[protocol.MessageQueue]protocol.ProcessQueueInfo{}}}
 			if tt.held != nil {
 				member.Info.MQTable[m.MessageQueue()] = *tt.held
@@ -69,7 +70,7 @@ func TestTrackOfAMessageNotCommitted(t *testing.T) {
 // was refused, whatever the commit of the topic says; one sent back counts again.
 func TestTrackOfCopies(t *testing.T) {
 	copyOf := func(topic string, attempt int32) protocol.MessageExt {
-		return *messageOf(t, protocol.Record{Topic: topic, ReconsumeTimes: attempt, CommitLogOffset: int64(attempt), Stored: time.UnixMilli(1795966590000 + int64(attempt))})
+		return *sandboxtest.MessageOf(t, protocol.Record{Topic: topic, ReconsumeTimes: attempt, CommitLogOffset: int64(attempt), Stored: time.UnixMilli(1795966590000 + int64(attempt))})
 	}
 	retry := func(attempt int32) protocol.MessageExt { return copyOf("%RETRY%g", attempt) }
 	due := time.UnixMilli(1795966600000)
@@ -92,7 +93,7 @@ func TestTrackOfCopies(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			f := trackFacts{message: messageOf(t, protocol.Record{Topic: "t"}), group: "g", committed: 1, found: true, copies: tt.copies, retried: tt.retried,
+			f := trackFacts{message: sandboxtest.MessageOf(t, protocol.Record{Topic: "t"}), group: "g", committed: 1, found: true, copies: tt.copies, retried: tt.retried,
 				members: Members{Kind: KindPush, Model: protocol.Clustering, Members: []Member{{ClientID: "c"}}}}
 			if got := f.track(); got.State != tt.state || got.Detail != tt.detail {
 				t.Errorf("track = %q, %q; want %q, %q", got.State, got.Detail, tt.state, tt.detail)
@@ -103,7 +104,7 @@ func TestTrackOfCopies(t *testing.T) {
 
 // By POP the commit says what was handed out. Whether that was acknowledged members say.
 func TestTrackOfAPoppedMessage(t *testing.T) {
-	m := messageOf(t, protocol.Record{Topic: "t", QueueOffset: 3})
+	m := sandboxtest.MessageOf(t, protocol.Record{Topic: "t", QueueOffset: 3})
 	all := m.MessageQueue()
 	all.QueueID = -1
 	for unacked, want := range map[int32]TrackState{0: TrackConsumed, 2: TrackFetched, -1: TrackUnknown} {
