@@ -11,8 +11,8 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// message makes a delivered message of a record.
-func message(t testing.TB, r protocol.Record) *engine.Message {
+// delivered makes a delivered message of a record.
+func delivered(t testing.TB, r protocol.Record) *engine.Message {
 	t.Helper()
 	r.BornHost, r.StoreHost = netip.MustParseAddrPort("10.0.9.7:1234"), netip.MustParseAddrPort("10.0.4.1:10911")
 	raw, err := protocol.AppendRecord(nil, &r)
@@ -36,9 +36,9 @@ func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
 	broken := plain
 	broken.SysFlag, broken.Body = protocol.SysFlagCompressed, []byte("no zlib")
 	rows := heldRows([]engine.HeldMessage{
-		{Message: message(t, plain), Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Retries: 1},
-		{Message: message(t, long), Stage: core.StageCached},
-		{Message: message(t, broken), Stage: core.StageDone},
+		{Message: delivered(t, plain), Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Retries: 1},
+		{Message: delivered(t, long), Stage: core.StageCached},
+		{Message: delivered(t, broken), Stage: core.StageDone},
 		{},
 	}, nil)
 	if len(rows) != 3 {
@@ -61,7 +61,7 @@ func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
 
 func TestQueueDetailShowsItsMessages(t *testing.T) {
 	e := &fakeEngine{held: func(q engine.MessageQueue, n int) ([]engine.HeldMessage, error) {
-		return []engine.HeldMessage{{Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Message: message(t, protocol.Record{
+		return []engine.HeldMessage{{Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Message: delivered(t, protocol.Record{
 			Topic: q.Topic, QueueOffset: 18_204_551, Born: fixtureNow, Stored: fixtureNow, Body: []byte(`{"id":7781203}`)})}}, nil
 	}}
 	d := drive(t, 120, 36, defaultOptions(), e).keys("enter")

@@ -37,7 +37,7 @@ func holding() *engine.Snapshot {
 // heldHere are the cached messages of a queue: 7 held ones and a waiting one.
 func heldHere(t testing.TB, mq engine.MessageQueue) (list []engine.HeldMessage) {
 	for i := range int64(8) {
-		m := engine.HeldMessage{Stage: core.StageTaken, Held: fixtureNow.Add(-83 * time.Second), Message: message(t, protocol.Record{
+		m := engine.HeldMessage{Stage: core.StageTaken, Held: fixtureNow.Add(-83 * time.Second), Message: delivered(t, protocol.Record{
 			Topic: mq.Topic, QueueOffset: 18_204_551 + i, Born: fixtureNow.Add(-time.Minute), Stored: fixtureNow.Add(-time.Minute),
 			Body:       fmt.Appendf(nil, `{"id":778120%d,"amount":1299.00}`, i),
 			Properties: []protocol.Property{{Name: "UNIQ_KEY", Value: fmt.Sprintf("0A000415000078D9F3C%d", i)}, {Name: "KEYS", Value: fmt.Sprintf("o-778120%d", i)}},
