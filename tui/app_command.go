@@ -11,7 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // commandName is a command of the bar, with what follows it.
@@ -226,7 +226,7 @@ func (a *app) commandSet(fields []string) tea.Cmd {
 }
 
 func (a *app) commandCharset(name string) tea.Cmd {
-	c, err := inspect.ParseCharset(name)
+	c, err := message.ParseCharset(name)
 	if err != nil {
 		return a.refuse("set charset: " + SafeText(err.Error()))
 	}

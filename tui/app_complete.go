@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // mostCompletions are as many as one line can be about.
@@ -106,7 +107,7 @@ func (a *app) arguments(command string) []string {
 		return sortable
 	case "set":
 		list = []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
-		for _, name := range inspect.Charsets() {
+		for _, name := range message.Charsets() {
 			list = append(list, "charset "+name)
 		}
 		return list

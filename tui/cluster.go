@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // Cluster is what the pages of any group need of a cluster. *inspect.Inspector is
@@ -54,7 +55,7 @@ type TailRequest struct {
 	Topic  string
 	Queues []engine.MessageQueue // none: all, and those that come
 	From   TailPosition
-	Filter inspect.Filter
+	Filter message.Filter
 }
 
 // TailPosition is where reading starts; the zero value is the end: only what comes.
@@ -97,7 +98,7 @@ type Tail interface {
 	Next(ctx context.Context) (TailBatch, error)
 	// SetFilter takes effect for what is read from now on; number tells it from the ones
 	// before, of which the request's is 0. What is on its way has passed an older one.
-	SetFilter(number int, f inspect.Filter) error
+	SetFilter(number int, f message.Filter) error
 	Close()
 }
 

@@ -5,7 +5,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // env is what views and dialogs share. bubbletea's loop owns it, as all view state;
@@ -25,7 +25,7 @@ type env struct {
 	width   int // of the screen
 	room    int // lines that a dialog may have
 	known   knownNames
-	charset inspect.Charset // in which bodies are read
+	charset message.Charset // in which bodies are read
 	// savedTo are the offsets that resets on this screen have saved, by group (true name).
 	savedTo map[string]string
 }

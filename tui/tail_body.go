@@ -1,7 +1,7 @@
 package tui
 
 import (
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // bodyKey is how the body of a row is to be read now.
@@ -25,7 +25,7 @@ func (v *tailView) shownBody(r *tailRow) *tailBody {
 
 // goesOn reports whether there is more of a row's body to lay out.
 func (v *tailView) goesOn(r *tailRow, b *tailBody) bool {
-	return b.cut && v.bodyKey(r).more < inspect.MaxDoublings
+	return b.cut && v.bodyKey(r).more < message.MaxDoublings
 }
 
 // readOn has more of a body laid out.

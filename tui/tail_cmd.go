@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/tui/table"
 )
 
@@ -113,7 +114,7 @@ func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
 type bodyKey struct {
 	seq     uint64
 	decoder string
-	charset inspect.Charset
+	charset message.Charset
 	width   int
 	wrap    bool
 	more    int // how often its text was doubled, see DecodeMore
@@ -134,10 +135,10 @@ func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
 }
 
 func readBody(r *tailRow, k bodyKey) tailBody {
-	d := inspect.DecodeMore(r.message, k.decoder, k.charset, k.more)
+	d := message.DecodeMore(r.message, k.decoder, k.charset, k.more)
 	b := tailBody{reader: d.Reader(), failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
-	if d.Decoder == inspect.DecoderHex && k.width < dumpLine {
+	if d.Decoder == message.DecoderHex && k.width < dumpLine {
 		text = halveDump(text)
 	}
 	for l := range strings.SplitSeq(text, "\n") {

@@ -7,7 +7,7 @@ import (
 	"regexp/syntax"
 	"strings"
 
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // tailFilterHelp is what the filter bar of a tail takes.
@@ -16,8 +16,8 @@ const tailFilterHelp = "text  ~regexp  .jq > 1  tag:A||B  key:K  prop:NAME=VALUE
 // parseTailFilter reads what was typed into the filter bar of a tail: tag:A||B, key:K
 // and prop:NAME=VALUE, then one of a text (any case), ~regexp or a jq program, which
 // begins with a dot or with jq:.
-func parseTailFilter(text string) (inspect.Filter, error) {
-	f := inspect.Filter{}
+func parseTailFilter(text string) (message.Filter, error) {
+	f := message.Filter{}
 	rest := strings.TrimSpace(text)
 	for rest != "" {
 		word, after, _ := strings.Cut(rest, " ")
@@ -45,7 +45,7 @@ func parseTailFilter(text string) (inspect.Filter, error) {
 }
 
 // bodyFilter reads the part about the body, which is the rest of the line.
-func bodyFilter(f inspect.Filter, rest string) (inspect.Filter, error) {
+func bodyFilter(f message.Filter, rest string) (message.Filter, error) {
 	switch {
 	case strings.HasPrefix(rest, "jq:"):
 		f.JQ = strings.TrimSpace(rest[len("jq:"):])
@@ -62,7 +62,7 @@ func bodyFilter(f inspect.Filter, rest string) (inspect.Filter, error) {
 }
 
 // checked compiles a filter, so that an unfinished one is told while it is typed.
-func checked(f inspect.Filter) (inspect.Filter, error) {
+func checked(f message.Filter) (message.Filter, error) {
 	_, err := f.Compile()
 	if _, pattern := errors.AsType[*syntax.Error](err); pattern {
 		return f, errors.New(patternFault(err))
@@ -74,7 +74,7 @@ func checked(f inspect.Filter) (inspect.Filter, error) {
 }
 
 // needle is what n and N look for in bodies: nil when the filter is not about them.
-func needle(f inspect.Filter) *regexp.Regexp {
+func needle(f message.Filter) *regexp.Regexp {
 	if f.Grep == "" {
 		return nil
 	}

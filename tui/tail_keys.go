@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine"
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // act applies a key.
@@ -26,9 +26,9 @@ func (v tailView) act(a action) (page, request) {
 	case "wrap":
 		v.wrap, v.top = !v.wrap, 0
 	case "hex":
-		v.choose(inspect.DecoderHex)
+		v.choose(message.DecoderHex)
 	case "decoder":
-		all := inspect.Decoders()
+		all := message.Decoders()
 		v.choose(all[(slices.Index(all, v.decoder)+1)%len(all)])
 	case "detail", "zoom":
 		v.zoomed = !v.zoomed
@@ -79,7 +79,7 @@ func (v tailView) act(a action) (page, request) {
 // choose takes a decoder, or goes back to the automatic one.
 func (v *tailView) choose(decoder string) {
 	if v.decoder == decoder {
-		decoder = inspect.DecoderAuto
+		decoder = message.DecoderAuto
 	}
 	v.decoder, v.top = decoder, 0
 }
@@ -125,7 +125,7 @@ func (v tailView) escape() (page, request) {
 		v.zoomed = false
 		v.resize()
 	case v.filter != "":
-		v.filter, v.want, v.wantAt = "", inspect.Filter{}, time.Time{}
+		v.filter, v.want, v.wantAt = "", message.Filter{}, time.Time{}
 	case v.list.ClearMarks():
 	case v.list.Left > 0:
 		v.list.Left = 0

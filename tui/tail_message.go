@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/tui/table"
 )
 
@@ -99,7 +100,7 @@ const decodersFrom = 20
 func (v *tailView) decoderLine() []segment {
 	th := v.env.th
 	l := line(segment{th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "})
-	for _, name := range inspect.Decoders() {
+	for _, name := range message.Decoders() {
 		if name == v.decoder {
 			l = append(l, segment{th.accent, "[" + name + "] "})
 			continue
@@ -128,7 +129,7 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 		from = born(m.BornHost().Addr().String()) // the port says least
 	}
 	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", orNone(r.tags), orNone(r.key), r.retries)
-	if packed := inspect.Compression(m); packed != "" {
+	if packed := message.Compression(m); packed != "" {
 		tags += "   " + packed
 	}
 	if !all {

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 const (
@@ -66,7 +67,7 @@ func newTailRow(m *engine.Message) *tailRow {
 	r.broker = SafeText(r.mq.BrokerName)
 	r.key, _ = safeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
 	r.tags, _ = safeHead([]byte(own.Tags()), rowCells)
-	body, why := inspect.Body(&own)
+	body, why := message.Body(&own)
 	r.size = len(body)
 	head := body[:min(len(body), 4*rowCells)]
 	if why == "" {
@@ -75,18 +76,18 @@ func newTailRow(m *engine.Message) *tailRow {
 	switch {
 	case why != "":
 		r.bad = SafeText(why)
-		r.line, r.decoder = warning.sign()+" "+r.bad, inspect.DecoderHex
+		r.line, r.decoder = warning.sign()+" "+r.bad, message.DecoderHex
 	case !validHead(head, len(body) > len(head)):
-		r.line, r.decoder = "‹hex "+size(int64(len(body)))+"›", inspect.DecoderHex
+		r.line, r.decoder = "‹hex "+size(int64(len(body)))+"›", message.DecoderHex
 	default:
 		r.line, _ = safeHead(body, rowCells)
-		r.decoder = inspect.DecoderText
+		r.decoder = message.DecoderText
 	}
 	return r
 }
 
 // lineIn is the beginning of the body, read in a charset.
-func (r *tailRow) lineIn(c inspect.Charset) string {
+func (r *tailRow) lineIn(c message.Charset) string {
 	if c == "" || r.head == nil {
 		return r.line
 	}

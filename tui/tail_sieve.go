@@ -3,7 +3,7 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 )
 
 // tailSieve is the filter that is in force, and what it has looked at besides what came
@@ -11,7 +11,7 @@ import (
 type tailSieve struct {
 	number          int // the tail knows it by
 	text            string
-	filter          inspect.Filter
+	filter          message.Filter
 	verdicts        map[uint64]bool // of rows, by their sequence number; a list that stands shows some that are let go
 	looked, matched int64           // messages with a verdict, kept or not any more
 	gone            int64           // messages that were let go before it could look at them

@@ -17,19 +17,20 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 )
 
 // fakeTail is a Tail that nobody reads: tests hand batches to the view.
 type fakeTail struct {
-	filters []inspect.Filter
+	filters []message.Filter
 	refuse  error
 	closed  int
 }
 
 func (f *fakeTail) Next(context.Context) (TailBatch, error) { return TailBatch{}, nil }
 
-func (f *fakeTail) SetFilter(_ int, x inspect.Filter) error {
+func (f *fakeTail) SetFilter(_ int, x message.Filter) error {
 	f.filters = append(f.filters, x)
 	return f.refuse
 }
@@ -634,12 +635,12 @@ func TestDumpsFitTheirPane(t *testing.T) {
 		47: {"00000000  30 31 32 33 34 35 36 37  |01234567|", "00000008  38 39 61 62 63 64 65 66  |89abcdef|",
 			"00000010  58 59 5a 7c              |XYZ||"},
 	} {
-		if diff := cmp.Diff(want, readBody(row, bodyKey{decoder: inspect.DecoderHex, width: width, wrap: true}).lines); diff != "" {
+		if diff := cmp.Diff(want, readBody(row, bodyKey{decoder: message.DecoderHex, width: width, wrap: true}).lines); diff != "" {
 			t.Errorf("%d cells (-want +got):\n%s", width, diff)
 		}
 	}
 	empty := tailRecord(t, func(r *protocol.Record) { r.Body = nil })
-	if got := readBody(newTailRow(&empty), bodyKey{decoder: inspect.DecoderHex, width: 47, wrap: true}).lines; len(got) != 1 || got[0] != "" {
+	if got := readBody(newTailRow(&empty), bodyKey{decoder: message.DecoderHex, width: 47, wrap: true}).lines; len(got) != 1 || got[0] != "" {
 		t.Errorf("an empty body: %q", got)
 	}
 }
@@ -672,11 +673,11 @@ func TestMoreOfAHugeBodyIsShown(t *testing.T) {
 	// The longest text that is laid out is the end of it, for a search too.
 	v := *d.tail()
 	r := v.current()
-	v.moreOf, v.more, v.top = r.seq, inspect.MaxDoublings, 0
+	v.moreOf, v.more, v.top = r.seq, message.MaxDoublings, 0
 	v.bodies = append(v.bodies, tailBodyMsg{key: v.bodyKey(r), body: tailBody{cut: true, lines: []string{"1", "2"}}})
 	v.scroll("bottom")
 	p, _ := v.findMatch(1)
-	if v := p.(tailView); v.more != inspect.MaxDoublings || v.hunt != 0 {
+	if v := p.(tailView); v.more != message.MaxDoublings || v.hunt != 0 {
 		t.Errorf("looks for more of the longest text: doubled %d times, hunting by %d", v.more, v.hunt)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/tui/table"
 )
 
@@ -61,7 +61,7 @@ type tailView struct {
 	levelless []string               // brokers that are to be asked for theirs
 
 	filter   string // as typed
-	want     inspect.Filter
+	want     message.Filter
 	wantAt   time.Time
 	applied  string // the last that was to come into force, as request.Filter
 	sieve    tailSieve
@@ -85,7 +85,7 @@ type tailView struct {
 }
 
 func newTailView(e *env, cmds commands, r TailRequest) tailView {
-	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: inspect.DecoderAuto, since: e.now}
+	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: message.DecoderAuto, since: e.now}
 	v.main = question{what: "messages", asked: true}
 	v.group = strings.TrimPrefix(r.Topic, dlqPrefix)
 	if v.group == r.Topic {

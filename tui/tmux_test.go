@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/table"
 )
@@ -134,7 +134,7 @@ func (o *once) Next(ctx context.Context) (b TailBatch, err error) {
 	b, o.b = *o.b, nil
 	return b, nil
 }
-func (o *once) SetFilter(int, inspect.Filter) error { return nil }
+func (o *once) SetFilter(int, message.Filter) error { return nil }
 func (o *once) Close()                              {}
 
 // standings says where each settled character of a frame stands, where model gives the

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
@@ -50,7 +51,7 @@ func (d *desk) foundNow(ctx context.Context, r inspect.FindRequest) (inspect.Fin
 
 func bodiesOf(messages []protocol.MessageExt) (bodies []string) {
 	for i := range messages {
-		body, _ := inspect.Body(&messages[i])
+		body, _ := message.Body(&messages[i])
 		bodies = append(bodies, string(body))
 	}
 	return bodies

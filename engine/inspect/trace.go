@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 )
 
@@ -60,7 +61,7 @@ func (in *Inspector) Trace(ctx context.Context, idOrKey, topic string) (TraceRes
 	found, _, problems := r.query(ctx, r.everywhere(t.Topics...), remoting.MessageQuery{Key: idOrKey})
 	t.Problems = problems
 	for i := range found {
-		body, _ := Body(&found[i])
+		body, _ := message.Body(&found[i])
 		t.Rows = append(t.Rows, parseTrace(string(body), idOrKey, found[i].BornHost().Addr().String())...)
 	}
 	joinTrace(t.Rows)

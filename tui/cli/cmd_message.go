@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
@@ -106,7 +107,7 @@ func ofBatch(messages []protocol.MessageExt) bool {
 type messageWriter struct {
 	env     *env
 	x       *inspection
-	charset inspect.Charset // of the bodies in text
+	charset message.Charset // of the bodies in text
 	encoder messageEncoder
 }
 
@@ -145,7 +146,7 @@ func (w *messageWriter) one(ctx context.Context, m *engine.Message, format strin
 	case "json":
 		return append(w.object(ctx, m), '\n')
 	case "raw":
-		body, _ := inspect.Body(m)
+		body, _ := message.Body(m)
 		return body
 	case "hex":
 		return appendMessageHex(nil, m, w.env.location)
@@ -219,7 +220,7 @@ func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 	if left := shown - maxPropertiesShown; left > 0 {
 		line("", "… and %d more properties: -o json has them all", left)
 	}
-	d := inspect.Decode(m, inspect.DecoderAuto, w.charset)
+	d := message.Decode(m, message.DecoderAuto, w.charset)
 	line("body", "%s, %d bytes", d.Reader(), d.Size)
 	if d.Failed != "" {
 		line("", "%s", d.Failed)

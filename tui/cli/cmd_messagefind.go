@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/tui"
 )
 
@@ -16,7 +17,7 @@ type messageFindFlags struct {
 	topic, key, unique string
 	from, until        string
 	number             int
-	charset            inspect.Charset
+	charset            message.Charset
 }
 
 func newMessageFind(e *env) *cobra.Command {

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/tui"
 )
 
@@ -14,7 +15,7 @@ import (
 type messageGetFlags struct {
 	topic, queue string
 	offset       int64
-	charset      inspect.Charset
+	charset      message.Charset
 }
 
 func newMessageGet(e *env) *cobra.Command {

@@ -14,6 +14,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
@@ -29,7 +30,7 @@ type tailFlags struct {
 	sql         string
 	properties  []string
 	grep, jq    string
-	charset     inspect.Charset
+	charset     message.Charset
 }
 
 func newTail(e *env) *cobra.Command {
@@ -253,8 +254,8 @@ func (f *tailFlags) untilWord() string {
 }
 
 // filter makes the filter of the flags; a message must pass each of them.
-func (f *tailFlags) filter() (*inspect.Matcher, error) {
-	all := inspect.Filter{Tags: f.tag, Key: f.key, Properties: map[string]string{}, Grep: f.grep, JQ: f.jq, Charset: f.charset}
+func (f *tailFlags) filter() (*message.Matcher, error) {
+	all := message.Filter{Tags: f.tag, Key: f.key, Properties: map[string]string{}, Grep: f.grep, JQ: f.jq, Charset: f.charset}
 	for _, p := range f.properties {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
@@ -266,7 +267,7 @@ func (f *tailFlags) filter() (*inspect.Matcher, error) {
 		all.Properties[name] = value
 	}
 	m, err := all.Compile()
-	if bad, ok := errors.AsType[*inspect.FilterError](err); ok {
+	if bad, ok := errors.AsType[*message.FilterError](err); ok {
 		part := map[string]string{"tags": "tag"}[bad.Part]
 		return nil, usagef("--%s: %v", cmp.Or(part, bad.Part), bad.Err)
 	}
@@ -274,7 +275,7 @@ func (f *tailFlags) filter() (*inspect.Matcher, error) {
 }
 
 // tailCounts is the last word of a tail: what was read and what became of it.
-func tailCounts(c inspect.MatchCounts, kept int64) string {
+func tailCounts(c message.MatchCounts, kept int64) string {
 	text := fmt.Sprintf("%d seen, %d matched, %d kept, %d dropped", c.Seen, c.Matched, kept, c.Matched-kept)
 	if c.Failed > 0 {
 		text += fmt.Sprintf("; the jq program failed on %d, first on %s", c.Failed, c.Why)

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
@@ -35,7 +36,7 @@ type tailer struct {
 	kind       string // of the expression: protocol.ExpressionTAG or ExpressionSQL92; "" is TAG
 	from       position
 	until      *position // nil: for ever
-	filter     *inspect.Matcher
+	filter     *message.Matcher
 	// keep gives the sieve that lets a message pass; nil: it is not wanted.
 	keep func(ctx context.Context, m *engine.Message) *sieve
 	// emit takes a message; more is false when no more is wanted.
@@ -73,7 +74,7 @@ type tailQueue struct {
 
 // sieve is a filter with the number by which its giver knows it.
 type sieve struct {
-	*inspect.Matcher
+	*message.Matcher
 	number int
 	missed atomic.Int64 // what sieves before it had let pass by when it was first used
 }

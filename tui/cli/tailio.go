@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
@@ -87,7 +88,7 @@ type tailOutput struct {
 	format   string
 	w        *bufio.Writer
 	location *time.Location
-	charset  inspect.Charset
+	charset  message.Charset
 	left     int64 // 0: without limit
 	printed  int64
 	scratch  scratch
@@ -100,7 +101,7 @@ func (o *tailOutput) emit(kept *keptMessage) (more bool, err error) {
 	case "json":
 		b = o.scratch.append(b, m)
 	case "raw":
-		body, _ := inspect.Body(m)
+		body, _ := message.Body(m)
 		b = append(append(b, body...), '\n')
 	case "hex":
 		b = appendMessageHex(b, m, o.location)

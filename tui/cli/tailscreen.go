@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"eyeq/engine"
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
@@ -330,7 +330,7 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 }
 
 // SetFilter implements tui.Tail.
-func (s *screenTail) SetFilter(number int, f inspect.Filter) error {
+func (s *screenTail) SetFilter(number int, f message.Filter) error {
 	m, err := f.Compile()
 	if err == nil {
 		next := &sieve{Matcher: m, number: number}

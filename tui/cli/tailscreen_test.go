@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"eyeq/engine"
-	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
@@ -155,7 +155,7 @@ func TestScreenTailOfADeletedTopic(t *testing.T) {
 func TestScreenTailFilterChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", Filter: inspect.Filter{JQ: ".a == 1"}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", Filter: message.Filter{JQ: ".a == 1"}})
 		until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 })
 		for _, body := range []string{`{"a":1}`, `{"a":2}`, "plain"} {
 			putOne(sb, "t", body)
@@ -165,10 +165,10 @@ func TestScreenTailFilterChanges(t *testing.T) {
 		if len(got) != 1 || !strings.Contains(notice, "the jq program failed on 1 of 3, first on t broker-a/0 at offset 2: the body is not JSON") {
 			t.Errorf("%d messages, notice %q", len(got), notice)
 		}
-		if err := tail.SetFilter(1, inspect.Filter{Grep: "("}); err == nil {
+		if err := tail.SetFilter(1, message.Filter{Grep: "("}); err == nil {
 			t.Error("a broken filter is taken")
 		}
-		if err := tail.SetFilter(2, inspect.Filter{Grep: "plain"}); err != nil {
+		if err := tail.SetFilter(2, message.Filter{Grep: "plain"}); err != nil {
 			t.Fatal(err)
 		}
 		for _, body := range []string{`{"a":1}`, "plain"} {
@@ -186,7 +186,7 @@ func TestScreenTailFilterChanges(t *testing.T) {
 func TestScreenTailNamesTheFilterOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: inspect.Filter{Key: "k0"}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: message.Filter{Key: "k0"}})
 		const changes, each = 100, 10
 		var producer sync.WaitGroup
 		producer.Go(func() {
@@ -201,7 +201,7 @@ func TestScreenTailNamesTheFilterOfABatch(t *testing.T) {
 			time.Sleep(each * 5 * time.Millisecond)
 			if n := len(wanted); n <= changes {
 				wanted = append(wanted, fmt.Sprintf("k%d", n%3))
-				if err := tail.SetFilter(n, inspect.Filter{Key: wanted[n]}); err != nil {
+				if err := tail.SetFilter(n, message.Filter{Key: wanted[n]}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -263,7 +263,7 @@ func TestScreenTailTellsProgressAtItsPace(t *testing.T) {
 			}
 			return f
 		})
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: inspect.Filter{Key: "none"}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: message.Filter{Key: "none"}})
 		batches, began := 0, time.Now()
 		until(t, tail, func(b tui.TailBatch) bool { batches++; return b.Seen == 5000 })
 		if most := int(time.Since(began)/tailPace) + 2; batches > most || batches < 3 {

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
 )
@@ -20,7 +21,7 @@ const textTime = "2006-01-02 15:04:05.000Z07:00"
 // appendMessageText adds m as one line: when it was stored, where it lies, tag
 // and keys, how often it was tried, and its body, which is read in charset. Foreign
 // text is made safe.
-func appendMessageText(dst []byte, m *engine.Message, loc *time.Location, charset inspect.Charset) []byte {
+func appendMessageText(dst []byte, m *engine.Message, loc *time.Location, charset message.Charset) []byte {
 	dst = appendMessageHead(dst, m, loc)
 	dst = append(dst, "  "...)
 	dst = append(dst, bodyText(m, charset)...)
@@ -62,8 +63,8 @@ const maxLineBody = 16 << 10
 // maxHexText is how much of a body that is no text one line shows.
 const maxHexText = 32
 
-func bodyText(m *engine.Message, charset inspect.Charset) string {
-	body, whyRaw := inspect.Body(m)
+func bodyText(m *engine.Message, charset message.Charset) string {
+	body, whyRaw := message.Body(m)
 	if whyRaw != "" {
 		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(whyRaw), hexStart(body))
 	}
@@ -91,7 +92,7 @@ func hexStart(b []byte) string {
 
 // appendMessageHex adds a header line and the body as a hex dump.
 func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte {
-	body, _ := inspect.Body(m)
+	body, _ := message.Body(m)
 	dst = appendMessageHead(dst, m, loc)
 	dst = fmt.Appendf(dst, "  %d B\n", len(body))
 	return append(dst, hex.Dump(body)...)
