@@ -60,6 +60,20 @@ type (
 		Offset  int64 `json:"committed_offset"`
 		AfterMS int64 `json:"after_ms"`
 	}
+	// endFell: a queue ends before where it ended, which only a new one does, or one that a
+	// slave answers for that is behind.
+	endFell struct {
+		engine.At
+		From int64 `json:"max_offset_before"`
+		To   int64 `json:"max_offset"`
+	}
+	// commitBack: the committed offset was beyond the end of the queue and is within it.
+	commitBack struct {
+		engine.At
+		From   int64 `json:"committed_offset_before"`
+		To     int64 `json:"committed_offset"`
+		Passed int64 `json:"messages"` // before it, of a queue that is new
+	}
 	groupPaused struct {
 		engine.At
 		Paused  bool     `json:"paused"`
@@ -77,6 +91,8 @@ func (flowSeenEnd) EventName() string   { return "flow_end" }
 func (lockSeenLost) EventName() string  { return "lock_lost" }
 func (commitStands) EventName() string  { return "commit_stands" }
 func (commitMoves) EventName() string   { return "commit_moves" }
+func (endFell) EventName() string       { return "end_fell" }
+func (commitBack) EventName() string    { return "commit_back" }
 func (groupPaused) EventName() string   { return "group_paused" }
 
 // describeWatch is describe for the events of a watched group.
@@ -100,6 +116,10 @@ func (r *eventRow) describeWatch(e engine.Event) bool {
 		return r.say("COMMIT", "stands", failure, true, "still at %s for %s, %s waiting · %s", offset(e.Offset), age(ms(e.ForMS)), plural(e.Lag, "message"), holderText(e.ClientID))
 	case commitMoves:
 		return r.say("COMMIT", "moves", notice, true, "goes on, %s now, after %s", offset(e.Offset), age(ms(e.AfterMS)))
+	case endFell:
+		return r.say("QUEUE", "new", failure, true, "its end was %s and is %s: the topic was deleted and created again, or a slave answers that is behind", offset(e.From), offset(e.To))
+	case commitBack:
+		return r.say("COMMIT", "corrected", failure, true, "from %s, beyond the end, to %s: up to %s of the queue may not have been consumed", offset(e.From), offset(e.To), plural(e.Passed, "message"))
 	case groupPaused:
 		if !e.Paused {
 			return r.say("GROUP", "resumed", notice, true, "no broker pauses the group any more")

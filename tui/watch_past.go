@@ -29,6 +29,7 @@ type watchPast struct {
 	live   *inspect.Live        // the one before; nil: none
 	seen   map[string]time.Time // client id → when it was first there
 	queues map[engine.MessageQueue]queuePast
+	ends   map[engine.MessageQueue]queueEnd
 	silent map[string]bool // members that did not answer
 	mute   map[string]mute // brokers that did not, by name
 	paused bool
@@ -66,6 +67,10 @@ type queuePast struct {
 	still     bool      // told of
 }
 
+// queueEnd is where a queue and its commit were seen last: a topic that is deleted and
+// created again is not there between.
+type queueEnd struct{ max, committed int64 }
+
 // memberChange is one join or leave.
 type memberChange struct {
 	at     time.Time
@@ -74,7 +79,7 @@ type memberChange struct {
 }
 
 func newWatchPast() *watchPast {
-	return &watchPast{seen: make(map[string]time.Time), queues: make(map[engine.MessageQueue]queuePast), silent: make(map[string]bool)}
+	return &watchPast{seen: make(map[string]time.Time), queues: make(map[engine.MessageQueue]queuePast), ends: make(map[engine.MessageQueue]queueEnd), silent: make(map[string]bool)}
 }
 
 // totals are counters that grow by the members' rates, for the trend lines.
@@ -269,6 +274,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
 		}
 		events = append(events, x.commitStill(at, q, &was, ok)...)
+		events = append(events, p.ended(at, live)...)
 		now[q.MessageQueue] = x
 	}
 	p.queues = now
@@ -291,6 +297,34 @@ func flowSeen(at engine.At, lastSeen time.Time, q *engine.QueueSnapshot, was, no
 		return events
 	}
 	return append(events, engine.FlowBegin{At: at, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
+}
+
+// ended tells of a queue that was made anew, and of a commit that is put right in it: a
+// member that was beyond the new end goes on behind messages that nobody has consumed, and
+// later nothing shows that.
+func (p *watchPast) ended(at engine.At, q *inspect.LiveQueue) (events []engine.Event) {
+	if !q.Max.Known {
+		return nil
+	}
+	was, ok := p.ends[q.MessageQueue]
+	now := queueEnd{max: q.Max.Value, committed: was.committed}
+	if q.Info != nil && q.Info.CommitOffset > now.max {
+		now.committed = q.Info.CommitOffset // brokers of 5.x forget commits with the topic
+	}
+	if q.Committed.Known {
+		now.committed = q.Committed.Value
+	}
+	p.ends[q.MessageQueue] = now
+	if !ok {
+		return nil
+	}
+	if now.max < was.max {
+		events = append(events, endFell{At: at, From: was.max, To: now.max})
+	}
+	if passed := now.committed - q.Min.Value; was.committed > now.max && now.committed <= now.max && q.Min.Known && passed > 0 {
+		events = append(events, commitBack{At: at, From: was.committed, To: now.committed, Passed: passed})
+	}
+	return events
 }
 
 // commitStill tells of a commit that has not moved for a while although messages wait.

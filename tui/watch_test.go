@@ -232,6 +232,50 @@ func TestALostLockIsAnEvent(t *testing.T) {
 	}
 }
 
+// R310: a topic is deleted and created again under a running member, which corrects its
+// offset some looks later. Nothing that can be asked then tells of the messages it passed.
+func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
+	p := newWatchPast()
+	var got []engine.Event
+	for i, is := range []struct {
+		there          bool
+		committed, max int64
+	}{
+		{true, 100, 100}, {}, {true, -1, 5}, {true, 100, 5}, {true, 5, 5}, {true, 9, 9},
+	} {
+		l := fixtureLive(10 - 2*i)
+		q := l.Queues[0]
+		l.Queues = nil
+		if is.there {
+			q.Info, q.Min, q.Max, q.Committed = nil, inspect.Exact(0), inspect.Exact(is.max), inspect.Exact(is.committed)
+			if is.committed < 0 {
+				q.Committed = inspect.Unknown(inspect.Reason{Kind: inspect.ReasonNoCommit})
+			}
+			q.Lag = inspect.Exact(0)
+			l.Queues = append(l.Queues, q)
+		}
+		_, events := p.add(&l)
+		for _, e := range events {
+			switch e.(type) {
+			case endFell, commitBack:
+				got = append(got, e)
+			}
+		}
+	}
+	at := func(back int) engine.At {
+		l := fixtureLive(back)
+		return engine.At{Time: l.At, MQ: l.Queues[0].MessageQueue}
+	}
+	want := []engine.Event{endFell{At: at(6), From: 100, To: 5}, commitBack{At: at(2), From: 100, To: 5, Passed: 5}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	row := describe(got[1])
+	if want := "from 100, beyond the end, to 5: up to 5 messages of the queue may not have been consumed"; row.text != want {
+		t.Errorf("it says %q, want %q", row.text, want)
+	}
+}
+
 func TestACommitThatStandsStillIsToldOnce(t *testing.T) {
 	p := newWatchPast()
 	var names []string

@@ -768,6 +768,27 @@ var doctorCases = map[string]struct {
 		},
 		unchecked: "the members of g from the brokers: unreachable: broker-a",
 	},
+	"a member puts its offset right between the looks, in a topic that is new": {
+		edit: func(f *Facts) {
+			lagRow(f, "orders", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(5), Exact([]int64{100, 5}[i]) })
+			held(f, "a", mqOf("orders", 0), func(i int, q *protocol.ProcessQueueInfo) { q.CommitOffset = []int64{100, 5}[i] })
+		},
+		want: []string{"critical commit_ahead"},
+		says: []string{"1 queue was committed beyond its end until just now (topic re-created?): up to 5 messages may not have been consumed", "orders broker-a/0: at 100 at the first look, beyond the end at 5, and committed at 5 now"},
+	},
+	"the same, where the broker had forgotten the commit with the topic": {
+		edit: func(f *Facts) {
+			lagRow(f, "orders", 0, func(i int, q *QueueLag) {
+				q.Max, q.Committed = Exact(5), []Number{Unknown(Reason{Kind: ReasonNoCommit}), Exact(5)}[i]
+			})
+			held(f, "a", mqOf("orders", 0), func(i int, q *protocol.ProcessQueueInfo) { q.CommitOffset = []int64{100, 5}[i] })
+		},
+		want: []string{"critical commit_ahead"}, says: []string{"at 100 at the first look"},
+	},
+	"a member starts at the beginning of a topic that is new": {edit: func(f *Facts) {
+		lagRow(f, "orders", 0, func(i int, q *QueueLag) { q.Max, q.Committed = Exact(0), Exact([]int64{100, 0}[i]) })
+		held(f, "a", mqOf("orders", 0), func(i int, q *protocol.ProcessQueueInfo) { q.CommitOffset = []int64{100, 0}[i] })
+	}},
 	"tags that leave none of the messages looked at out": {
 		edit: func(f *Facts) {
 			backlog(f, 0, time.Minute)

@@ -79,8 +79,8 @@ func judgeExpiry(v *visit) {
 // judgeAhead finds commits beyond the end of their queue. The end must be the later
 // look's and the commit the earlier's, or a queue that moves would be one.
 func judgeAhead(v *visit) {
-	var lines []string
-	var ahead int64
+	var lines, back []string
+	var ahead, passed int64
 	for i := range v.last.Lag.Queues {
 		q := &v.last.Lag.Queues[i]
 		if !q.Max.Known {
@@ -91,6 +91,13 @@ func judgeAhead(v *visit) {
 			lines = append(lines, fmt.Sprintf("%v: its member %s is at %s by its own word, the end is %s: ahead by %s%s", q.MessageQueue, v.holders[q.MessageQueue].member.ClientID, Grouped(q.Max.Value+n), Grouped(q.Max.Value), Grouped(n), passedText(q)))
 			continue
 		}
+		if from := v.cameBack(q); from > 0 {
+			n := q.Committed.Value - q.Min.Value
+			passed += n
+			back = append(back, fmt.Sprintf("%v: at %s at the first look, beyond the end at %s, and committed at %s now: passed are up to %s of the queue, from %s on",
+				q.MessageQueue, Grouped(from), Grouped(q.Max.Value), Grouped(q.Committed.Value), Plural(n, "message"), Grouped(q.Min.Value)))
+			continue
+		}
 		was := v.queues[q.MessageQueue]
 		if was == nil || !was.Committed.Known || !q.Committed.Known || q.Max.Value >= min(was.Committed.Value, q.Committed.Value) {
 			continue
@@ -98,6 +105,12 @@ func judgeAhead(v *visit) {
 		n := q.Committed.Value - q.Max.Value
 		ahead += n
 		lines = append(lines, fmt.Sprintf("%v: committed at %s, the end is %s: ahead by %s%s", q.MessageQueue, Grouped(q.Committed.Value), Grouped(q.Max.Value), Grouped(n), passedText(q)))
+	}
+	if len(back) > 0 {
+		v.find(CodeCommitAhead, SeverityCritical, fmt.Sprintf("%s committed beyond %s until just now (topic re-created?): up to %s may not have been consumed",
+			verb(len(back), "1 queue was", Grouped(int64(len(back)))+" queues were"), verb(len(back), "its end", "their ends"), Plural(passed, "message")),
+			"Look at what the topic holds, and have it consumed from the beginning where that does no harm: "+v.eyeq("group reset %s --to earliest --dry-run", v.f.Group),
+			append(capped(back), "no later look shows this: a member has put its offset right, and what it passed looks consumed")...)
 	}
 	if len(lines) == 0 {
 		return
@@ -126,6 +139,24 @@ func (v *visit) aheadByMember(q *QueueLag) int64 {
 		return 0
 	}
 	return max(min(now.info.CommitOffset, was.info.CommitOffset)-q.Max.Value, 0)
+}
+
+// cameBack is where the first look found the commit of a queue, or its member, beyond an end
+// that the second look has it within; 0: it did not. A member that meets such an end goes on
+// at the end (Java: on PULL_OFFSET_MOVED, ten seconds later), past what a new topic holds.
+func (v *visit) cameBack(q *QueueLag) int64 {
+	was := v.queues[q.MessageQueue]
+	if !v.two() || was == nil || !q.Committed.Known || !q.Min.Known || q.Committed.Value > q.Max.Value || q.Committed.Value <= q.Min.Value {
+		return 0
+	}
+	from := v.heldBefore[q.MessageQueue].info.CommitOffset
+	if was.Committed.Known {
+		from = max(from, was.Committed.Value)
+	}
+	if from <= q.Max.Value {
+		return 0
+	}
+	return from
 }
 
 // judgeTags labels a lag that counts what the group does not read.
