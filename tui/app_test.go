@@ -415,6 +415,16 @@ func TestFeedFoldsByQueueAndCause(t *testing.T) {
 	}
 }
 
+// A reset that begins and ends is one, and what comes twice at one instant has no time.
+func TestFeedCountsWhatItSays(t *testing.T) {
+	d := drive(t, 120, 36, defaultOptions(), nil)
+	a := at(time.Second, mq("orders-paid", "broker-a", 3))
+	d.send(eventsMsg{events: []engine.Event{engine.ResetBegin{At: a, From: 9, To: 5, By: "operator"}, engine.ResetEnd{At: a, From: 9, To: 5, By: "operator", Verified: true}}})
+	d.see("offset 9 → 5 by operator, read back and verified").miss("×2 │")
+	d.send(eventsMsg{events: []engine.Event{engine.ResetBegin{At: a, From: 5, To: 4, By: "operator"}, engine.ResetEnd{At: a, From: 5, To: 4, By: "operator", Verified: true}}})
+	d.see("offset 5 → 4 by operator, read back and verified").see("×2 │")
+}
+
 func TestFlowInForceIsShownWithoutItsEvent(t *testing.T) {
 	withSnapshot(t, 120, 36, fixture(0)).see("span 2,001 > limit 2,000").see("×281 for 10s")
 }

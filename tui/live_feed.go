@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"eyeq/engine"
 	"eyeq/engine/core"
@@ -227,7 +228,7 @@ func (v *liveView) foldText(f *fold) (text, tail string) {
 	}
 	if f.count > 1 {
 		tail = "×" + grouped(int64(f.count))
-		if over := f.row.at.Sub(f.first); over > 0 {
+		if over := f.row.at.Sub(f.first); over >= time.Second { // else it would be "0s"
 			tail += " in " + age(over)
 		}
 	}

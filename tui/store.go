@@ -115,7 +115,7 @@ func addFold(folds []fold, r eventRow) []fold {
 			if f.queues = old.queues; !slices.Contains(f.queues, r.mq) {
 				f.queues = append(slices.Clip(f.queues), r.mq)
 			}
-			if !endsFlow(r.event) {
+			if !endsOne(r.event) {
 				f.count++
 			}
 		}
@@ -125,10 +125,10 @@ func addFold(folds []fold, r eventRow) []fold {
 	return folds[:min(len(folds), keepFolds)]
 }
 
-// endsFlow reports whether an event only ends what a line of the feed counts.
-func endsFlow(e engine.Event) bool {
+// endsOne reports whether an event only ends what a line of the feed has counted already.
+func endsOne(e engine.Event) bool {
 	switch e.(type) {
-	case engine.FlowEnd, flowSeenEnd:
+	case engine.FlowEnd, flowSeenEnd, engine.ResetEnd:
 		return true
 	}
 	return false
