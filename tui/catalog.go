@@ -52,11 +52,23 @@ type catalog[R any] struct {
 	systems int
 	known   int // entries whose details are read
 	widest  int // cells of the longest name that is shown
+	told    catalogState
 	// search is what a filter looks through beside the name, value what it compares and
 	// rows are sorted by; compare orders what is no number: 0 when it has nothing to say.
 	search  func(r *R) string
 	value   func(r *R, column string) (float64, bool)
 	compare func(a, b *R, column string) int
+	// trouble is what could not be learned of a row, and whether its state is none of those
+	// that were asked about.
+	trouble func(r *R) (problems []inspect.Problem, lost bool)
+}
+
+// catalogState is what the rows that the list is made of say together: when the oldest
+// was read, how many are not known in part or at all, and one reason.
+type catalogState struct {
+	oldest     time.Time
+	part, lost int
+	why        string
 }
 
 func (c catalog[R]) filterText() string { return c.rows.filter.text }
@@ -193,6 +205,7 @@ func (c *catalog[R]) visible() []string {
 // due asks for the names, and for details: of the rows on the screen first, then of
 // all others while the order or the filter needs them.
 func (c *catalog[R]) due() request {
+	c.told = c.state()
 	var asks []ask
 	if c.names.due(c.env.now) {
 		asks = append(asks, c.names.begin(c.env))
@@ -288,14 +301,47 @@ func (c *catalog[R]) needed() []string {
 	return slices.DeleteFunc(slices.Clone(c.order), func(k string) bool { return c.entries[k].system })
 }
 
-// oldest is when the oldest details were read that the list is made of; zero: none were.
-func (c *catalog[R]) oldest() (at time.Time) {
+// state walks over the rows that the list is made of: once a message, before it is drawn.
+func (c *catalog[R]) state() (s catalogState) {
 	for _, k := range c.needed() {
-		if e := c.entries[k]; e.row != nil && (at.IsZero() || e.read.Before(at)) {
-			at = e.read
+		e := c.entries[k]
+		if e.row == nil {
+			continue
+		}
+		if s.oldest.IsZero() || e.read.Before(s.oldest) {
+			s.oldest = e.read
+		}
+		problems, lost := c.trouble(e.row)
+		if lost {
+			s.lost++
+		} else if len(problems) > 0 {
+			s.part++
+		}
+		if len(problems) > 0 && (s.why == "" || lost && s.lost == 1) {
+			s.why = problems[0].String()
 		}
 	}
-	return at
+	return s
+}
+
+// health is what is wrong: the list, the row under the cursor, which has hardly room to
+// say so itself, or other rows; the worst of them gives the colour.
+func (c *catalog[R]) health(noun string, list []inspect.Problem) segment {
+	var row []inspect.Problem
+	if k, ok := c.rows.list.Current(); ok && c.entries[k].row != nil {
+		row, _ = c.trouble(c.entries[k].row)
+	}
+	th, t := c.env.th, &c.told
+	s := partial(th, list, row)
+	switch count := func(n int, what string) string {
+		return fmt.Sprintf("%s of %s %s: %s", grouped(int64(n)), plural(c.listed(), noun), what, t.why)
+	}; {
+	case t.lost > 0:
+		s = segment{th.bad, " " + failure.sign() + " " + count(t.lost, "not known")}
+	case s.text == "" && t.part > 0:
+		s = segment{th.warn, " ! " + count(t.part, "partial")}
+	}
+	return s
 }
 
 func (c *catalog[R]) drop() {
@@ -373,8 +419,8 @@ func (c *catalog[R]) hiding() int {
 func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
 
 // status is what the page says of itself: how old its oldest row is, and what is wrong.
-func (c *catalog[R]) status(noun string, problems ...[]inspect.Problem) pageStatus {
-	s := pageStatus{main: &c.names, fine: c.fine(noun), health: partial(c.env.th, problems...), oldest: c.oldest()}
+func (c *catalog[R]) status(noun string, problems []inspect.Problem) pageStatus {
+	s := pageStatus{main: &c.names, fine: c.fine(noun), health: c.health(noun, problems), oldest: c.told.oldest}
 	if old := c.env.now.Sub(s.oldest); s.health.text == "" && !s.oldest.IsZero() && old > rowsOld {
 		s.health = segment{c.env.th.warn, " ! " + s.fine + " · rows up to " + age(old) + " old"}
 	}
@@ -402,7 +448,7 @@ func (c *catalog[R]) progress() string {
 	if f := &c.rows.filter; f.active() && !c.needsAll() && c.known < c.listed() { // what it finds of names alone
 		parts = append(parts, "details of "+grouped(int64(c.known))+" looked through")
 	}
-	if at := c.oldest(); !at.IsZero() && c.env.now.Sub(at) > 2*detailsEvery+time.Second {
+	if at := c.told.oldest; !at.IsZero() && c.env.now.Sub(at) > 2*detailsEvery+time.Second {
 		parts = append(parts, "rows up to "+age(c.env.now.Sub(at))+" old")
 	}
 	if n := c.hiding(); n > 0 {

@@ -137,7 +137,14 @@ func (v *groupView) describeMember(key string) request {
 
 func (v *groupView) membersPane() paneText {
 	notes := v.members.lines(v.env)
-	if v.members.asked && notes == nil {
+	switch problems := v.who.Problems; {
+	case !v.members.asked || notes != nil:
+	case len(problems) > 0:
+		notes = []string{"who is connected is not known:"}
+		for _, p := range problems {
+			notes = append(notes, "  "+warning.sign()+" "+p.String())
+		}
+	default:
 		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}
 	}
 	return paneText{v.panes.list[groupMembers].details(v.members.note(v.env)), v.memberCells, notes}

@@ -30,7 +30,7 @@ func newGroupsView(e *env) groupsView {
 	v := groupsView{catalog: catalog[inspect.GroupRow]{env: e,
 		names:   question{kind: askGroups, what: "groups", every: namesEvery},
 		details: question{kind: askGroupRows, what: "details of groups", every: detailsEvery},
-		search:  groupSearch, value: groupValue, compare: groupCompare}}
+		search:  groupSearch, value: groupValue, compare: groupCompare, trouble: groupTrouble}}
 	v.rows = lister[string]{env: e, title: "Groups", orders: groupOrders, rising: []string{nameOrder, "state"}, focused: true}
 	v.rows.order("lag")
 	return v
@@ -123,9 +123,21 @@ func groupValue(r *inspect.GroupRow, column string) (float64, bool) {
 	case "unknown":
 		return float64(r.UnknownQueues), true
 	case "tps":
-		return r.ConsumeTPS, true
+		return r.ConsumeTPS, ratesKnown(r)
 	}
 	return 0, false
+}
+
+// ratesKnown reports whether a broker has said how fast the group consumes.
+func ratesKnown(r *inspect.GroupRow) bool { return r.ConsumeTPS > 0 || !lostState(r.State) }
+
+func groupTrouble(r *inspect.GroupRow) (problems []inspect.Problem, lost bool) {
+	return r.Problems, lostState(r.State)
+}
+
+// lostState reports whether a state of a group is that nothing is known of it.
+func lostState(state string) bool {
+	return state == inspect.StateDenied || state == inspect.StateUnreachable || state == inspect.StateUnknown
 }
 
 func groupCompare(a, b *inspect.GroupRow, column string) int {
@@ -226,7 +238,10 @@ func (v *groupsView) cells(k string, cells []table.Cell) {
 	cells[colGroupLag] = v.env.numberCell(r.Lag, false)
 	cells[colGroupRetry] = v.env.numberCell(r.RetryLag, true)
 	cells[colGroupDLQ] = v.env.numberCell(r.DeadLetters, true)
-	cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.text}
+	cells[colGroupTPS] = table.Cell{Text: unknown, Style: th.warn}
+	if ratesKnown(r) {
+		cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.text}
+	}
 	topics := strings.Join(r.Topics, " ")
 	if len(r.Problems) > 0 {
 		topics = warning.sign() + " " + r.Problems[0].String()
@@ -238,9 +253,9 @@ func groupStyle(th *theme, state string) style {
 	switch {
 	case strings.HasPrefix(state, "PAUSED"):
 		return th.accent
-	case state == "online":
+	case state == inspect.StateOnline:
 		return th.good
-	case state == "denied", state == unknown:
+	case lostState(state), state == unknown:
 		return th.bad
 	case state == "…":
 		return th.dim

@@ -99,6 +99,35 @@ func TestGroupsSayWhatIsWrong(t *testing.T) {
 	driveCluster(t, 80, 24, defaultOptions(), f).see("No consumer group is known")
 }
 
+// The list is green only if something is known of every group: a broker that is away, or
+// that says nothing, is told wherever the cursor is.
+func TestGroupsAreAsGoodAsTheWorst(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state string
+		want  string
+	}{
+		"unreachable": {inspect.StateUnreachable, "✗ 1 of 9 groups not known: members from broker-a: unreachable: connection refused"},
+		"in part":     {inspect.StateOnline, "! 1 of 9 groups partial: members from broker-a: unreachable: connection refused"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := fixtureCluster()
+			rows := f.groupRows
+			f.groupRows = func(groups []string) []inspect.GroupRow {
+				rows := rows(groups)
+				for i := range rows {
+					rows[i].State, rows[i].Problems = inspect.StateOnline, nil
+					if groups[i] == "mail-out" {
+						rows[i].State, rows[i].Lag = tt.state, inspect.Unknown(inspect.Reason{Kind: inspect.ReasonUnreachable})
+						rows[i].Problems = []inspect.Problem{{What: "members", Where: "broker-a", Why: inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "connection refused"}}}
+					}
+				}
+				return rows
+			}
+			driveCluster(t, 120, 36, defaultOptions(), f).see(tt.want).miss("✓ 9 groups")
+		})
+	}
+}
+
 func TestABadFilterKeepsTheLastGoodOne(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), fixtureCluster()).keys("/").typing("~order-s").see("order-settle").miss("audit-copy")
 	for _, bad := range []string{"[", "(", "*", `a\`} {

@@ -25,7 +25,7 @@ func newTopicsView(e *env) topicsView {
 	v := topicsView{catalog: catalog[inspect.TopicRow]{env: e,
 		names:   question{kind: askTopics, what: "topics", every: namesEvery},
 		details: question{kind: askTopicRows, what: "details of topics", every: detailsEvery},
-		search:  topicSearch, value: topicValue, compare: topicCompare}}
+		search:  topicSearch, value: topicValue, compare: topicCompare, trouble: topicTrouble}}
 	v.rows = lister[string]{env: e, title: "Topics", orders: topicOrders, rising: []string{nameOrder, "type"}, focused: true}
 	v.rows.order(nameOrder)
 	return v
@@ -37,17 +37,7 @@ func (v topicsView) narrow(text string) (page, error) {
 }
 
 func (v topicsView) status() pageStatus {
-	return v.catalog.status("topic", v.list.Problems, v.rowProblems())
-}
-
-// rowProblems is what could not be learned of the topic under the cursor: its row has
-// hardly room to say so.
-func (v topicsView) rowProblems() []inspect.Problem {
-	key, ok := v.rows.list.Current()
-	if e := v.entries[key]; ok && e != nil && e.row != nil {
-		return e.row.Problems
-	}
-	return nil
+	return v.catalog.status("topic", v.list.Problems)
 }
 
 func (v topicsView) update(msg any) (page, request) {
@@ -114,11 +104,15 @@ func topicValue(r *inspect.TopicRow, column string) (float64, bool) {
 	case "stored":
 		return float64(r.Stored.Value), r.Stored.Known
 	case "queues":
-		return float64(r.Queues), true
+		return float64(r.Queues), r.Perm != ""
 	case "last":
 		return float64(r.LastStored.UnixMilli()), !r.LastStored.IsZero()
 	}
 	return 0, false
+}
+
+func topicTrouble(r *inspect.TopicRow) (problems []inspect.Problem, lost bool) {
+	return r.Problems, r.Perm == "" && len(r.Problems) > 0
 }
 
 func topicCompare(a, b *inspect.TopicRow, column string) int {
@@ -162,7 +156,10 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 	}
 	r := e.row
 	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.dim}
-	cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
+	cells[colTopicQueues] = table.Cell{Text: unknown, Style: th.warn}
+	if r.Perm != "" { // there is a route
+		cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
+	}
 	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
 	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.text}
 	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.text}

@@ -162,7 +162,7 @@ func TestANoteOfAnotherViewReplacesNothing(t *testing.T) {
 }
 
 func TestAnAnswerOfThisInstantIsReadNow(t *testing.T) {
-	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("ctrl+t").see("times are relative").miss("-0ms")
+	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("5", "ctrl+t").see("times are relative").miss("-0ms")
 	d.now = d.now.Add(11 * time.Second)
 	d.keys("j").miss("-0ms").see("ago")
 	for d, want := range map[time.Duration]string{0: "now", 300 * time.Microsecond: "now", -500 * time.Microsecond: "now", 20 * time.Millisecond: "-20ms", -20 * time.Millisecond: "+20ms", 70 * time.Second: "-1m10s"} {
