@@ -2,7 +2,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -123,10 +122,10 @@ func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time
 }
 
 // applyReset carries out a plan between its two lines in the audit file.
-func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.Cmd {
+func (c commands) applyReset(cl Cluster, begin Audit, r applyResetRequest) tea.Cmd {
 	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.ResetResult
-		err := noted(audit, AuditReset(&r.plan, r.reason), func() (after any, failed, err error) {
+		err := noted(begin, AuditReset(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
 				return AuditedReset(&result), err, err
 			}
@@ -136,29 +135,6 @@ func (c commands) applyReset(cl Cluster, audit Audit, r applyResetRequest) tea.C
 	})
 }
 
-// noted makes a change between its two lines in the audit file: nothing is done when
-// the first cannot be written. failed is what the second says, err what is returned.
-func noted(audit Audit, entry AuditEntry, do func() (after any, failed, err error)) error {
-	return notedInParts(audit, entry, func(AuditPart) (any, error, error) { return do() })
-}
-
-// notedInParts is noted for a change of many, which notes each of its parts.
-func notedInParts(audit Audit, entry AuditEntry, do func(part AuditPart) (after any, failed, err error)) error {
-	if audit == nil {
-		_, _, err := do(func(_, _ any) error { return nil })
-		return err
-	}
-	record, err := audit(entry)
-	if err != nil {
-		return err
-	}
-	if record.Part == nil {
-		record.Part = func(_, _ any) error { return nil }
-	}
-	after, failed, err := do(record.Part)
-	return errors.Join(err, record.Done(after, failed))
-}
-
 func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
 	return c.within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
@@ -166,10 +142,10 @@ func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now 
 	})
 }
 
-func (c commands) applyPause(cl Cluster, audit Audit, r applyPauseRequest) tea.Cmd {
+func (c commands) applyPause(cl Cluster, begin Audit, r applyPauseRequest) tea.Cmd {
 	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
-		err := noted(audit, AuditPause(&r.plan, r.reason), func() (after any, failed, err error) {
+		err := noted(begin, AuditPause(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
 				return AuditedPause(&result), err, err
 			}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"errors"
 	"strings"
 
 	"eyeq/engine/inspect"
@@ -34,6 +35,29 @@ type AuditRecord struct {
 // short how far it came, and what may have been done besides. When it returns an error no
 // more may be changed.
 type AuditPart func(wanted, after any) error
+
+// noted makes a change between its two lines in the audit file: nothing is done when
+// the first cannot be written. failed is what the second says, err what is returned.
+func noted(begin Audit, entry AuditEntry, do func() (after any, failed, err error)) error {
+	return notedInParts(begin, entry, func(AuditPart) (any, error, error) { return do() })
+}
+
+// notedInParts is noted for a change of many, which notes each of its parts.
+func notedInParts(begin Audit, entry AuditEntry, do func(part AuditPart) (after any, failed, err error)) error {
+	if begin == nil {
+		_, _, err := do(func(_, _ any) error { return nil })
+		return err
+	}
+	record, err := begin(entry)
+	if err != nil {
+		return err
+	}
+	if record.Part == nil {
+		record.Part = func(_, _ any) error { return nil }
+	}
+	after, failed, err := do(record.Part)
+	return errors.Join(err, record.Done(after, failed))
+}
 
 // AuditedOffset is a queue's offset in the audit file; null where it is not known.
 type AuditedOffset struct {

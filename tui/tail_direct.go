@@ -43,10 +43,10 @@ func (c commands) planDirect(cl Cluster, r inspect.DirectRequest, ticket int) te
 }
 
 // applyDirect has the message consumed between its two lines in the audit file.
-func (c commands) applyDirect(cl Cluster, audit Audit, p inspect.DirectPlan, reason string) tea.Cmd {
+func (c commands) applyDirect(cl Cluster, begin Audit, p inspect.DirectPlan, reason string) tea.Cmd {
 	return c.within(directLimit, func(ctx context.Context) tea.Msg {
 		var res inspect.DirectResult
-		err := noted(audit, AuditDirect(&p, reason), func() (after any, failed, err error) {
+		err := noted(begin, AuditDirect(&p, reason), func() (after any, failed, err error) {
 			if res, err = cl.ApplyDirect(ctx, p); err != nil {
 				return nil, err, err
 			}

@@ -46,11 +46,11 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 }
 
 // applyResend sends between its two lines in the audit file.
-func (c commands) applyResend(cl Cluster, audit Audit, p inspect.ResendPlan, reason string) tea.Cmd {
+func (c commands) applyResend(cl Cluster, begin Audit, p inspect.ResendPlan, reason string) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := AuditedResend{}
-		err := notedInParts(audit, AuditResend(resendChange(&p, reason)), func(part AuditPart) (after any, failed, err error) {
+		err := notedInParts(begin, AuditResend(resendChange(&p, reason)), func(part AuditPart) (after any, failed, err error) {
 			var result inspect.ResendPlan
 			for some := range slices.Chunk(rows, ResendPart) {
 				one := p
