@@ -7,6 +7,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 )
 
@@ -122,14 +123,14 @@ func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time
 }
 
 // applyReset carries out a plan between its two lines in the audit file.
-func (c commands) applyReset(cl Cluster, begin Audit, r applyResetRequest) tea.Cmd {
+func (c commands) applyReset(cl Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
 	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.ResetResult
-		err := noted(begin, AuditReset(&r.plan, r.reason), func() (after any, failed, err error) {
+		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
-				return AuditedReset(&result), err, err
+				return audit.ResetDone(&result), err, err
 			}
-			return AuditedReset(&result), result.Failed(), nil
+			return audit.ResetDone(&result), result.Failed(), nil
 		})
 		return resetAnyDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
 	})
@@ -142,14 +143,14 @@ func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now 
 	})
 }
 
-func (c commands) applyPause(cl Cluster, begin Audit, r applyPauseRequest) tea.Cmd {
+func (c commands) applyPause(cl Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
 	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
-		err := noted(begin, AuditPause(&r.plan, r.reason), func() (after any, failed, err error) {
+		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
-				return AuditedPause(&result), err, err
+				return audit.PauseDone(&result), err, err
 			}
-			return AuditedPause(&result), result.Failed(), nil
+			return audit.PauseDone(&result), result.Failed(), nil
 		})
 		return pauseGroupDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
 	})

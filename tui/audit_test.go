@@ -6,11 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 )
 
 // auditOf gives what the two lines of a change in the audit file say.
-func auditOf(t *testing.T, change func(a Audit)) (wanted, after string, failed error) {
+func auditOf(t *testing.T, change func(a audit.Begin)) (wanted, after string, failed error) {
 	t.Helper()
 	text := func(v any) string {
 		b, err := json.Marshal(v)
@@ -19,9 +20,9 @@ func auditOf(t *testing.T, change func(a Audit)) (wanted, after string, failed e
 		}
 		return string(b)
 	}
-	change(func(e AuditEntry) (AuditRecord, error) {
+	change(func(e audit.Entry) (audit.Record, error) {
 		wanted = text(e.After)
-		return AuditRecord{Done: func(v any, err error) error { after, failed = text(v), err; return nil }}, nil
+		return audit.Record{Done: func(v any, err error) error { after, failed = text(v), err; return nil }}, nil
 	})
 	return wanted, after, failed
 }
@@ -45,7 +46,7 @@ func TestTheAuditFileTellsAPauseAsItCameOut(t *testing.T) {
 				r.Rows[0].Error, r.Rows[0].Verified = tt.error, tt.error == ""
 				return r, nil
 			}
-			wanted, after, failed := auditOf(t, func(a Audit) {
+			wanted, after, failed := auditOf(t, func(a audit.Begin) {
 				d.send(d.a.cmds.applyPause(f, a, applyPauseRequest{plan: plan})())
 			})
 			if wanted != `{"broker-a":true}` || after != tt.after || (failed != nil) != tt.failed {
@@ -67,7 +68,7 @@ func TestTheAuditFileTellsAResetThatDidNotHold(t *testing.T) {
 		r.Rows[0].Tried, r.Rows[0].ReadBack, r.Rows[0].Obeyed = true, 9, "overwritten by a member"
 		return r, nil
 	}
-	_, after, failed := auditOf(t, func(a Audit) { d.a.cmds.applyReset(f, a, applyResetRequest{plan: plan})() })
+	_, after, failed := auditOf(t, func(a audit.Begin) { d.a.cmds.applyReset(f, a, applyResetRequest{plan: plan})() })
 	if want := `[{"topic":"t","broker":"broker-a","queue":0,"offset":9}]`; after != want || failed == nil {
 		t.Errorf("after %s, failed %v; want %s and what did not hold", after, failed, want)
 	}
@@ -89,17 +90,17 @@ func TestAQueueThatWasThereAlreadyIsNoFailure(t *testing.T) {
 func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 	f := fullCluster()
 	d := driveCluster(t, 120, 36, defaultOptions(), f)
-	plan := inspect.ResendPlan{Group: "g", Rows: make([]inspect.ResendRow, 2*ResendPart+6)}
+	plan := inspect.ResendPlan{Group: "g", Rows: make([]inspect.ResendRow, 2*audit.ResendPart+6)}
 	for i := range plan.Rows {
 		plan.Rows[i] = inspect.ResendRow{ID: "ID", Error: "it is of another topic"}
 	}
-	var entry AuditEntry
+	var entry audit.Entry
 	var parts []int
-	var end AuditedResend
+	var end audit.ResendSum
 	var failed error
-	begin := func(e AuditEntry) (AuditRecord, error) {
+	begin := func(e audit.Entry) (audit.Record, error) {
 		entry = e
-		return AuditRecord{
+		return audit.Record{
 			Part: func(wanted, v any) error {
 				if wanted != nil {
 					t.Errorf("%v is announced, and none can be sent", wanted)
@@ -107,7 +108,7 @@ func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 				parts = append(parts, reflect.ValueOf(v).Len())
 				return nil
 			},
-			Done: func(v any, err error) error { end, failed = v.(AuditedResend), err; return nil },
+			Done: func(v any, err error) error { end, failed = v.(audit.ResendSum), err; return nil },
 		}, nil
 	}
 	m := d.a.cmds.applyResend(f, begin, plan, "bad batch")().(resendDoneMsg)

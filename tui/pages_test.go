@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/google/go-cmp/cmp"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
@@ -89,13 +90,13 @@ func TestResetOfAnyGroupNeedsEveryStep(t *testing.T) {
 	plan, apply := f.planReset, f.applyReset
 	f.planReset = func(r inspect.ResetRequest) (inspect.ResetPlan, error) { plans = append(plans, r); return plan(r) }
 	f.applyReset = func(p inspect.ResetPlan) (inspect.ResetResult, error) { applied = append(applied, p); return apply(p) }
-	var entries []AuditEntry
+	var entries []audit.Entry
 	var ends []error
 	o := defaultOptions()
 	o.AuditPath = "/state/audit.jsonl"
-	o.Audit = func(e AuditEntry) (AuditRecord, error) {
+	o.Audit = func(e audit.Entry) (audit.Record, error) {
 		entries = append(entries, e)
-		return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
+		return audit.Record{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
 	d := driveCluster(t, 120, 36, o, f).keys("2", "R").see("nothing written yet").see("1 queue unknown: leave it out by hand")
 	d.keys("enter")
@@ -143,7 +144,7 @@ func TestNothingIsChangedThatCannotBeNoted(t *testing.T) {
 		return inspect.PauseResult{}, nil
 	}
 	o := defaultOptions()
-	o.Audit = func(AuditEntry) (AuditRecord, error) { return AuditRecord{}, errors.New("the disk is full") }
+	o.Audit = func(audit.Entry) (audit.Record, error) { return audit.Record{}, errors.New("the disk is full") }
 	driveCluster(t, 120, 36, o, f).keys(":").typing("pause").keys("enter", "tab", "tab").typing("order-settle").keys("tab", "enter").see("the disk is full")
 }
 

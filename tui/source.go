@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 )
 
 // Engine is what the screen needs of an engine. *engine.Engine is one.
@@ -100,7 +101,7 @@ type Options struct {
 	LogTail func(n int) []string
 	// Audit notes each change of a cluster that the screen makes, before and after it;
 	// nil: nothing is noted. It waits for the disk, so commands call it.
-	Audit Audit
+	Audit audit.Begin
 	// AuditPath is the file that Audit writes, for dialogs to name.
 	AuditPath string
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 )
 
@@ -43,14 +44,14 @@ func (c commands) planDirect(cl Cluster, r inspect.DirectRequest, ticket int) te
 }
 
 // applyDirect has the message consumed between its two lines in the audit file.
-func (c commands) applyDirect(cl Cluster, begin Audit, p inspect.DirectPlan, reason string) tea.Cmd {
+func (c commands) applyDirect(cl Cluster, begin audit.Begin, p inspect.DirectPlan, reason string) tea.Cmd {
 	return c.within(directLimit, func(ctx context.Context) tea.Msg {
 		var res inspect.DirectResult
-		err := noted(begin, AuditDirect(&p, reason), func() (after any, failed, err error) {
+		err := audit.Note(begin, audit.Direct(&p, reason), func() (after any, failed, err error) {
 			if res, err = cl.ApplyDirect(ctx, p); err != nil {
 				return nil, err, err
 			}
-			return AuditedDirect(&res), res.Failed(), nil
+			return audit.DirectDone(&res), res.Failed(), nil
 		})
 		m := directDoneMsg{err: errorText(err)}
 		switch {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 )
@@ -34,11 +35,11 @@ func TestAMessageIsConsumedByAMember(t *testing.T) {
 				return tt.answer, nil
 			}
 			o := defaultOptions()
-			var entries []AuditEntry
+			var entries []audit.Entry
 			var ends []error
-			o.Audit = func(e AuditEntry) (AuditRecord, error) {
+			o.Audit = func(e audit.Entry) (audit.Record, error) {
 				entries = append(entries, e)
-				return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
+				return audit.Record{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 			}
 			d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 			d.keys(":").typing("consume").keys("enter").see("HAVE a member CONSUME a message").see("10.0.0.7@1 (JAVA V5_3_3) of order-settle").see("no offset moves")

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
 )
@@ -46,17 +47,17 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 }
 
 // applyResend sends between its two lines in the audit file.
-func (c commands) applyResend(cl Cluster, begin Audit, p inspect.ResendPlan, reason string) tea.Cmd {
+func (c commands) applyResend(cl Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
-		tally := AuditedResend{}
-		err := notedInParts(begin, AuditResend(resendChange(&p, reason)), func(part AuditPart) (after any, failed, err error) {
+		tally := audit.ResendSum{}
+		err := audit.NoteInParts(begin, audit.Resend(audit.ChangeOf(&p, reason)), func(part audit.Part) (after any, failed, err error) {
 			var result inspect.ResendPlan
-			for some := range slices.Chunk(rows, ResendPart) {
+			for some := range slices.Chunk(rows, audit.ResendPart) {
 				one := p
 				one.Rows = some
 				one.Buries = result.Buries
-				result, err = ResendNoted(part, one, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return cl.ApplyResend(ctx, p) })
+				result, err = audit.NoteResend(part, one, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return cl.ApplyResend(ctx, p) })
 				copy(some, result.Rows)
 				tally.Add(some)
 				if err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
@@ -489,14 +490,14 @@ func TestTailSavesTrueBytesAndNeverOverUnasked(t *testing.T) {
 
 func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 	o := defaultOptions()
-	var entries []AuditEntry
+	var entries []audit.Entry
 	var ends []error
-	o.Audit = func(e AuditEntry) (AuditRecord, error) {
+	o.Audit = func(e audit.Entry) (audit.Record, error) {
 		if len(entries) > 0 {
-			return AuditRecord{}, errors.New("the disk is full")
+			return audit.Record{}, errors.New("the disk is full")
 		}
 		entries = append(entries, e)
-		return AuditRecord{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
+		return audit.Record{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
 	f := fixtureCluster()
 	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})

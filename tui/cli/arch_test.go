@@ -28,13 +28,14 @@ var arrows = map[string][]string{
 	"engine":                       {"engine/core", "remoting", "remoting/protocol"},
 	"engine/inspect/message":       {"remoting/protocol", "github.com/itchyny/gojq", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},
 	"engine/inspect":               {"engine/core", "engine/inspect/message", "remoting", "remoting/protocol"},
+	"engine/audit":                 {"engine/inspect", "remoting/protocol"},
 	"engine/chaos":                 {"remoting", "remoting/protocol"},
 	"engine/benchmember":           {"engine", "remoting", "remoting/protocol", "store"},
 	"tui/table":                    {"github.com/charmbracelet/x/ansi"},
 	"tui/background":               {"github.com/charmbracelet/lipgloss"},
-	"tui": {"engine", "engine/core", "engine/inspect", "engine/inspect/message", "tui/table", "github.com/charmbracelet/", "github.com/muesli/termenv",
+	"tui": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "tui/table", "github.com/charmbracelet/", "github.com/muesli/termenv",
 		"github.com/aymanbagabas/go-osc52/", "golang.org/x/sys/unix"},
-	"tui/cli": {"engine", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/table",
+	"tui/cli": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/table",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
 }
 

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"eyeq/tui"
+	"eyeq/engine/audit"
 )
 
 // auditLine is one line of the audit file. A change has two with the same id: "begin"
@@ -48,12 +48,12 @@ func (e *env) auditPath() string { return filepath.Join(stateDir(e.getenv), "aud
 
 // recorded makes a change between its two lines in the audit file: do is not called
 // when the first cannot be written. do returns what was read back, for the second.
-func (e *env) recorded(t *target, entry tui.AuditEntry, do func() (after any, err error)) error {
-	return e.recordedInParts(t, entry, func(tui.AuditPart) (any, error) { return do() })
+func (e *env) recorded(t *target, entry audit.Entry, do func() (after any, err error)) error {
+	return e.recordedInParts(t, entry, func(audit.Part) (any, error) { return do() })
 }
 
 // recordedInParts is recorded for a change of many, which notes each of its parts.
-func (e *env) recordedInParts(t *target, entry tui.AuditEntry, do func(part tui.AuditPart) (after any, err error)) error {
+func (e *env) recordedInParts(t *target, entry audit.Entry, do func(part audit.Part) (after any, err error)) error {
 	record, err := e.audit(t)(entry)
 	if err != nil {
 		return err
@@ -64,23 +64,23 @@ func (e *env) recordedInParts(t *target, entry tui.AuditEntry, do func(part tui.
 }
 
 // audit returns what notes the changes of a target: see tui.Audit.
-func (e *env) audit(t *target) tui.Audit {
-	return func(entry tui.AuditEntry) (tui.AuditRecord, error) {
+func (e *env) audit(t *target) audit.Begin {
+	return func(entry audit.Entry) (audit.Record, error) {
 		line, err := e.auditLine(t, entry)
 		if err == nil {
 			err = e.appendAudit(line, auditLockLimit)
 		}
 		if err != nil {
-			return tui.AuditRecord{}, fmt.Errorf("%s: nothing was changed, because it cannot be noted in the audit file: %w", entry.Command, err)
+			return audit.Record{}, fmt.Errorf("%s: nothing was changed, because it cannot be noted in the audit file: %w", entry.Command, err)
 		}
 		r := &auditRecord{env: e, line: line, written: make(chan struct{})}
 		e.changes.begin(r)
-		return tui.AuditRecord{Part: r.part, Done: r.done}, nil
+		return audit.Record{Part: r.part, Done: r.done}, nil
 	}
 }
 
 // auditLine makes the first line of a change.
-func (e *env) auditLine(t *target, entry tui.AuditEntry) (auditLine, error) {
+func (e *env) auditLine(t *target, entry audit.Entry) (auditLine, error) {
 	var id [8]byte
 	rand.Read(id[:]) // never fails
 	host, err := os.Hostname()

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"eyeq/engine/audit"
 	"eyeq/remoting/sandbox/sandboxtest"
-	"eyeq/tui"
 )
 
 // auditEnv is an env whose audit file is in a folder of the test.
@@ -51,7 +51,7 @@ func TestAuditHasALineBeforeAndAfter(t *testing.T) {
 	for name, failure := range map[string]error{"done": nil, "failed": errors.New("broker-b is away")} {
 		t.Run(name, func(t *testing.T) {
 			e := auditEnv(t)
-			entry := tui.AuditEntry{Command: "group reset", Group: "g", Topic: "t", Reason: "bad batch\n7781", Before: []int{7}, After: []int{0}}
+			entry := audit.Entry{Command: "group reset", Group: "g", Topic: "t", Reason: "bad batch\n7781", Before: []int{7}, After: []int{0}}
 			err := e.recorded(auditTarget, entry, func() (any, error) {
 				if lines := audited(t, e.auditPath()); len(lines) != 1 || lines[0]["phase"] != "begin" {
 					t.Errorf("while it is made the file has %v", lines)
@@ -105,7 +105,7 @@ func TestAuditThatCannotBeWrittenStopsTheChange(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			e := auditEnv(t)
 			spoil(t, e.auditPath())
-			err := e.recorded(auditTarget, tui.AuditEntry{Command: "group reset"}, func() (any, error) {
+			err := e.recorded(auditTarget, audit.Entry{Command: "group reset"}, func() (any, error) {
 				t.Error("the change was made")
 				return nil, nil
 			})
@@ -126,7 +126,7 @@ func must(t *testing.T, err error) {
 // A file that goes away between the two lines: the change is told to have been made.
 func TestAuditThatFailsAfterwardsIsTold(t *testing.T) {
 	e := auditEnv(t)
-	err := e.recorded(auditTarget, tui.AuditEntry{Command: "group reset"}, func() (any, error) {
+	err := e.recorded(auditTarget, audit.Entry{Command: "group reset"}, func() (any, error) {
 		must(t, os.Remove(e.auditPath()))
 		must(t, os.Mkdir(e.auditPath(), 0o700))
 		return nil, nil
@@ -147,7 +147,7 @@ func TestAuditAppends(t *testing.T) {
 	for range n {
 		writers.Go(func() {
 			process := &env{getenv: e.getenv, now: e.now} // each writer stands for one
-			if err := process.recorded(auditTarget, tui.AuditEntry{Command: "c", Before: large}, func() (any, error) { return large, nil }); err != nil {
+			if err := process.recorded(auditTarget, audit.Entry{Command: "c", Before: large}, func() (any, error) { return large, nil }); err != nil {
 				t.Error(err)
 			}
 		})
@@ -197,8 +197,8 @@ func TestSendIsAudited(t *testing.T) {
 // has ended has none of it. The second end finds another process at work on the file.
 func TestAuditOfAChangeThatIsInterrupted(t *testing.T) {
 	e := auditEnv(t)
-	begin := func(command string) tui.AuditRecord {
-		r, err := e.audit(auditTarget)(tui.AuditEntry{Command: command})
+	begin := func(command string) audit.Record {
+		r, err := e.audit(auditTarget)(audit.Entry{Command: command})
 		must(t, err)
 		return r
 	}
@@ -219,7 +219,7 @@ func TestAuditOfAChangeThatIsInterrupted(t *testing.T) {
 // What was read back and cannot be written does not cost the last line.
 func TestAuditEndsWhateverWasReadBack(t *testing.T) {
 	e := auditEnv(t)
-	err := e.recorded(auditTarget, tui.AuditEntry{Command: "c"}, func() (any, error) { return math.NaN(), nil })
+	err := e.recorded(auditTarget, audit.Entry{Command: "c"}, func() (any, error) { return math.NaN(), nil })
 	if lines := audited(t, e.auditPath()); err == nil || len(lines) != 2 || lines[1]["phase"] != "end" || lines[1]["after"] != nil {
 		t.Errorf("error %v, lines %v", err, lines)
 	}
@@ -228,7 +228,7 @@ func TestAuditEndsWhateverWasReadBack(t *testing.T) {
 // Of many messages no more are sent when those before cannot be noted.
 func TestAuditPartThatCannotBeWrittenStopsTheRest(t *testing.T) {
 	e := auditEnv(t)
-	err := e.recordedInParts(auditTarget, tui.AuditEntry{Command: "message resend"}, func(part tui.AuditPart) (any, error) {
+	err := e.recordedInParts(auditTarget, audit.Entry{Command: "message resend"}, func(part audit.Part) (any, error) {
 		must(t, part(nil, []int{1}))
 		must(t, os.Remove(e.auditPath()))
 		must(t, os.Mkdir(e.auditPath(), 0o700))

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/tui"
 )
 
@@ -13,13 +14,13 @@ import (
 type auditedEngine struct {
 	tui.Engine
 	group string
-	audit tui.Audit
+	audit audit.Begin
 }
 
 // ResetOffset implements tui.Engine. What was previewed is what is noted and done.
 func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) ([]engine.ResetRow, error) {
-	entry := tui.AuditEntry{Command: "group reset", Group: a.group, Reason: r.Reason}
-	var before, wanted []tui.AuditedOffset
+	entry := audit.Entry{Command: "group reset", Group: a.group, Reason: r.Reason}
+	var before, wanted []audit.Offset
 	for _, row := range r.Preview {
 		before = append(before, auditedRow(row, row.Before))
 		wanted = append(wanted, auditedRow(row, row.After))
@@ -30,15 +31,15 @@ func (a *auditedEngine) ResetOffset(ctx context.Context, r engine.ResetRequest) 
 		return nil, err
 	}
 	rows, err := a.Engine.ResetOffset(ctx, r)
-	var after []tui.AuditedOffset
+	var after []audit.Offset
 	for _, row := range rows {
 		after = append(after, auditedRow(row, row.After))
 	}
 	return rows, errors.Join(err, record.Done(after, errors.Join(err, rowErrors(rows))))
 }
 
-func auditedRow(row engine.ResetRow, offset int64) tui.AuditedOffset {
-	o := tui.AuditedOffset{Topic: row.Topic, Broker: row.BrokerName, Queue: row.QueueID}
+func auditedRow(row engine.ResetRow, offset int64) audit.Offset {
+	o := audit.Offset{Topic: row.Topic, Broker: row.BrokerName, Queue: row.QueueID}
 	if offset >= 0 {
 		o.Offset = &offset
 	}

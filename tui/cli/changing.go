@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui"
 )
@@ -61,7 +62,7 @@ type plannedChange struct {
 	refused     error  // why it cannot be made; nil: it can
 	plan        answer
 	members     []inspect.MemberEffect // those that may not follow are named where nobody sees the plan
-	entry       tui.AuditEntry
+	entry       audit.Entry
 	// apply makes it: what is so afterwards, and what failed of it; with err nothing was tried.
 	apply func() (after any, failed, err error)
 	// result is what has come of it, once apply has made it.

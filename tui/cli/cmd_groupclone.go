@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
 )
 
 // cloneFlags are the flags of `group clone`.
@@ -78,16 +78,16 @@ func (f *cloneFlags) run(ctx context.Context, e *env, r inspect.CloneRequest) er
 	return f.carryOut(ctx, e, x.target, format, &plannedChange{
 		what: what, group: r.Target, system: p.System, refused: p.Refused(),
 		plan: answer{clonePlanText(e, &p, what), cloneJSONOf(&p, nil)},
-		entry: tui.AuditEntry{Command: "group clone", Group: r.Target, Topic: r.Topic, Reason: f.reason,
-			Before: tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
-			After:  tui.AuditOffsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })},
+		entry: audit.Entry{Command: "group clone", Group: r.Target, Topic: r.Topic, Reason: f.reason,
+			Before: audit.Offsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.Before }),
+			After:  audit.Offsets(p.Rows, func(r *inspect.ResetRow) int64 { return r.After })},
 		apply: func() (after any, failed, err error) {
 			res, err = x.ApplyClone(ctx, p)
 			rows := make([]inspect.ResetRow, len(res.Rows))
 			for i := range res.Rows {
 				rows[i] = res.Rows[i].ResetRow
 			}
-			return tui.AuditOffsets(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed(), err
+			return audit.Offsets(rows, func(r *inspect.ResetRow) int64 { return r.ReadBack }), res.Failed(), err
 		},
 		result: func() answer { return answer{cloneResultText(&res), cloneJSONOf(&res.Plan, &res)} },
 	})

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
 )
 
 // pauseFlags are the flags of `group pause` and `group resume`.
@@ -83,13 +83,13 @@ func (f *pauseFlags) run(ctx context.Context, e *env, r inspect.PauseRequest) er
 	return f.carryOut(ctx, e, x.target, format, &plannedChange{
 		what: what, group: r.Group, system: p.System, refused: p.Refused(),
 		plan:  answer{pausePlanText(&p, what), pauseJSONOf(&p, nil)},
-		entry: tui.AuditPause(&p, f.reason),
+		entry: audit.Pause(&p, f.reason),
 		apply: func() (after any, failed, err error) {
 			if len(p.Members) > 0 {
 				e.say("%s, then watching the members for up to half a minute; ctrl-c ends the watch", what)
 			}
 			res, err = x.ApplyPause(ctx, p)
-			return tui.AuditedPause(&res), res.Failed(), err
+			return audit.PauseDone(&res), res.Failed(), err
 		},
 		result: func() answer { return answer{pauseResultText(&res), pauseJSONOf(&res.Plan, &res)} },
 	})

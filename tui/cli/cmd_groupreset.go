@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
@@ -96,13 +97,13 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 	return f.carryOut(ctx, e, x.target, format, &plannedChange{
 		what: what, group: group, system: p.System, refused: p.Refused(), members: p.Members,
 		plan:  answer{resetPlanText(e, &p, to), resetJSONOf(&p, nil)},
-		entry: tui.AuditReset(&p, f.reason),
+		entry: audit.Reset(&p, f.reason),
 		apply: func() (after any, failed, err error) {
 			if p.Method == inspect.MethodServer || p.Method == inspect.MethodPush {
 				e.say("resetting, then watching for up to half a minute whether the members follow; ctrl-c ends the watch")
 			}
 			res, err = x.ApplyReset(ctx, p)
-			return tui.AuditedReset(&res), res.Failed(), err
+			return audit.ResetDone(&res), res.Failed(), err
 		},
 		result: func() answer { return answer{resetResultText(x.target, &res), resetJSONOf(&res.Plan, &res)} },
 	})

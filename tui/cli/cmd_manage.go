@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
 )
 
 // manage carries out the creation or deletion of a topic or group: plan, question,
@@ -56,7 +56,7 @@ func (f *changeFlags) manage(ctx context.Context, e *env, r inspect.ManageReques
 	if err := e.confirm(ctx, x.target, c); err != nil {
 		return err
 	}
-	entry := tui.AuditEntry{Command: manageCommand(r.Action), Reason: f.reason, Before: managed(&p, func(row *inspect.ManageRow) *string { return &row.Before }),
+	entry := audit.Entry{Command: manageCommand(r.Action), Reason: f.reason, Before: managed(&p, func(row *inspect.ManageRow) *string { return &row.Before }),
 		After: managed(&p, func(row *inspect.ManageRow) *string { return &row.After })}
 	if r.Action == inspect.CreateTopic || r.Action == inspect.DeleteTopic {
 		entry.Topic = r.Name

@@ -6,8 +6,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
 )
 
 // messageConsumeFlags are the flags of message consume.
@@ -95,13 +95,13 @@ func (f *messageConsumeFlags) run(ctx context.Context, e *env, id string) error 
 	}
 	var res inspect.DirectResult
 	applied := false
-	err = e.recorded(x.target, tui.AuditDirect(&p, f.reason), func() (any, error) {
+	err = e.recorded(x.target, audit.Direct(&p, f.reason), func() (any, error) {
 		var err error
 		if res, err = x.ApplyDirect(ctx, p); err != nil {
 			return nil, err
 		}
 		applied = true
-		return tui.AuditedDirect(&res), res.Failed()
+		return audit.DirectDone(&res), res.Failed()
 	})
 	if !applied {
 		return explainChange(err)

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
 )
 
 // messageResendFlags are the flags of message resend.
@@ -99,9 +99,9 @@ type resender struct {
 	flags  *messageResendFlags
 	out    resendJSON
 	failed int
-	buries []string      // brokers that make dead letters of copies
-	part   tui.AuditPart // notes a page in the audit file
-	tally  tui.AuditedResend
+	buries []string   // brokers that make dead letters of copies
+	part   audit.Part // notes a page in the audit file
+	tally  audit.ResendSum
 }
 
 func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group string, ids []string) error {
@@ -137,8 +137,8 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", inspect.Plural(n, "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
-		change := tui.ResendChange{Group: group, Source: f.topic, Target: r.out.Target, DeadLetters: n, IDs: ids, Reason: f.reason}
-		err = e.recordedInParts(x.target, tui.AuditResend(change), func(part tui.AuditPart) (any, error) {
+		change := audit.ResendChange{Group: group, Source: f.topic, Target: r.out.Target, DeadLetters: n, IDs: ids, Reason: f.reason}
+		err = e.recordedInParts(x.target, audit.Resend(change), func(part audit.Part) (any, error) {
 			r.part = part
 			err := r.run(ctx, pages)
 			return r.tally, errors.Join(err, r.failure())
@@ -199,7 +199,7 @@ func (r *resender) pages(ctx context.Context, ids []string) (first deadPage, n i
 }
 
 // resendPage is how many dead letters are read, sent and noted at a time.
-const resendPage = tui.ResendPart
+const resendPage = audit.ResendPart
 
 // queuePage reads a queue from one offset up to before another, then goes on with next.
 func (r *resender) queuePage(mq engine.MessageQueue, from, to int64, next deadPage) deadPage {
@@ -238,7 +238,7 @@ func (r *resender) run(ctx context.Context, page deadPage) error {
 		plan.LeaveOut(r.flags.again)
 		plan.Buries = r.buries
 		if !r.flags.dryRun {
-			plan, err = tui.ResendNoted(r.part, plan, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return r.x.ApplyResend(ctx, p) })
+			plan, err = audit.NoteResend(r.part, plan, func(p inspect.ResendPlan) (inspect.ResendPlan, error) { return r.x.ApplyResend(ctx, p) })
 			r.tally.Add(plan.Rows)
 			r.buries = plan.Buries
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
+	"eyeq/engine/audit"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
@@ -128,7 +129,7 @@ func runSend(ctx context.Context, e *env, f *sendFlags, topic, bodyArg string, g
 		_, err := sendAll()
 		return err
 	}
-	return e.recorded(t, tui.AuditEntry{Command: "send", Topic: topic, After: sentCount{f.count, len(body)}}, sendAll)
+	return e.recorded(t, audit.Entry{Command: "send", Topic: topic, After: sentCount{f.count, len(body)}}, sendAll)
 }
 
 // sentCount is what the audit file tells of messages sent: not what was in them.

@@ -1,4 +1,4 @@
-package tui
+package audit
 
 import (
 	"errors"
@@ -19,18 +19,18 @@ type ResendChange struct {
 	Reason                string
 }
 
-// AuditResend is the entry of sending dead letters back. Of more than a part it has
+// Resend is the entry of sending dead letters back. Of more than a part it has
 // their number only: the parts name them.
-func AuditResend(c ResendChange) AuditEntry {
+func Resend(c ResendChange) Entry {
 	before := map[string]any{"dead_letters": c.DeadLetters}
 	if n := len(c.IDs); n > 0 && n <= ResendPart {
 		before["ids"] = c.IDs
 	}
-	return AuditEntry{Command: "message resend", Group: c.Group, Topic: c.Source, Reason: c.Reason, Before: before, After: map[string]any{"target": c.Target}}
+	return Entry{Command: "message resend", Group: c.Group, Topic: c.Source, Reason: c.Reason, Before: before, After: map[string]any{"target": c.Target}}
 }
 
-// resendChange is a plan as the audit file has it.
-func resendChange(p *inspect.ResendPlan, reason string) ResendChange {
+// ChangeOf is a plan as the audit file has it.
+func ChangeOf(p *inspect.ResendPlan, reason string) ResendChange {
 	c := ResendChange{Group: p.Group, Source: p.Source, Target: p.Target, DeadLetters: int64(len(p.Rows)), Reason: reason}
 	for i := range p.Rows {
 		c.IDs = append(c.IDs, p.Rows[i].ID)
@@ -46,9 +46,9 @@ type resendPlace struct {
 	Offset int64  `json:"offset"`
 }
 
-// ResendNoted sends the dead letters of a part between its two lines in the audit file:
+// NoteResend sends the dead letters of a part between its two lines in the audit file:
 // the first names those that may have been sent when there is no second.
-func ResendNoted(part AuditPart, p inspect.ResendPlan, send func(inspect.ResendPlan) (inspect.ResendPlan, error)) (inspect.ResendPlan, error) {
+func NoteResend(part Part, p inspect.ResendPlan, send func(inspect.ResendPlan) (inspect.ResendPlan, error)) (inspect.ResendPlan, error) {
 	var next []resendPlace
 	for i := range p.Rows {
 		if r := &p.Rows[i]; r.Error == "" && !r.Skip {
@@ -62,11 +62,11 @@ func ResendNoted(part AuditPart, p inspect.ResendPlan, send func(inspect.ResendP
 	}
 	result, err := send(p)
 	// What was sent is noted, whatever stopped the rest.
-	return result, errors.Join(err, part(nil, auditResendRows(result.Rows)))
+	return result, errors.Join(err, part(nil, resendRows(result.Rows)))
 }
 
-// auditedResendRow is what became of a dead letter.
-type auditedResendRow struct {
+// resendRow is what became of a dead letter.
+type resendRow struct {
 	ID       string `json:"message_id"`
 	Broker   string `json:"broker"`
 	Queue    int32  `json:"queue"`
@@ -78,12 +78,12 @@ type auditedResendRow struct {
 	Error    string `json:"error,omitempty"`
 }
 
-// auditResendRows are the dead letters of a part.
-func auditResendRows(rows []inspect.ResendRow) any {
-	list := make([]auditedResendRow, len(rows))
+// resendRows are the dead letters of a part.
+func resendRows(rows []inspect.ResendRow) any {
+	list := make([]resendRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		list[i] = auditedResendRow{ID: r.ID, Broker: r.Queue.BrokerName, Queue: r.Queue.QueueID, Offset: r.Offset, NewID: r.NewID, Skipped: r.Skip, Verified: r.Verified, Error: r.Error}
+		list[i] = resendRow{ID: r.ID, Broker: r.Queue.BrokerName, Queue: r.Queue.QueueID, Offset: r.Offset, NewID: r.NewID, Skipped: r.Skip, Verified: r.Verified, Error: r.Error}
 		if sent := r.NewID != ""; !r.Unknown {
 			list[i].Sent = &sent
 		}
@@ -94,9 +94,9 @@ func auditResendRows(rows []inspect.ResendRow) any {
 // maxTold is how many dead letters are named in the last line of the audit file.
 const maxTold = 5
 
-// AuditedResend adds up what became of dead letters, for the last line: one of all of
+// ResendSum adds up what became of dead letters, for the last line: one of all of
 // them would be as long as there are many.
-type AuditedResend struct {
+type ResendSum struct {
 	DeadLetters int `json:"dead_letters"` // that were come to
 	Sent        int `json:"sent"`
 	Verified    int `json:"verified"`
@@ -108,7 +108,7 @@ type AuditedResend struct {
 }
 
 // Add counts some more.
-func (a *AuditedResend) Add(rows []inspect.ResendRow) {
+func (a *ResendSum) Add(rows []inspect.ResendRow) {
 	a.DeadLetters += len(rows)
 	for i := range rows {
 		r := &rows[i]
@@ -135,7 +135,7 @@ func (a *AuditedResend) Add(rows []inspect.ResendRow) {
 }
 
 // Failed says what was not done, nil when all was.
-func (a *AuditedResend) Failed() error {
+func (a *ResendSum) Failed() error {
 	if a.failed == 0 {
 		return nil
 	}
