@@ -1,9 +1,22 @@
 package inspect
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"time"
 	"unicode/utf8"
 )
+
+// MarshalPlain is json.Marshal and a newline, with the escapes of PlainJSON in the place of
+// those for web pages.
+func MarshalPlain(v any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(v)
+	return PlainJSON(b.Bytes()), err
+}
 
 // PlainJSON escapes in a JSON text what JSON lets stand and a terminal obeys: DEL and
 // C1 controls, and what breaks a line or turns the direction of reading. The text
@@ -39,3 +52,6 @@ func Obeyed(r rune) bool {
 	}
 	return r <= '\u200F' || r >= '\u2028' && r <= '\u202E' || r >= '\u2066' && r <= '\u2069'
 }
+
+// JSONTime is a time as scripts get it: RFC 3339 with milliseconds, in UTC.
+func JSONTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

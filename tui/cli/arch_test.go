@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"engine":                       {"engine/core", "remoting", "remoting/protocol"},
 	"engine/inspect/message":       {"remoting/protocol", "github.com/itchyny/gojq", "golang.org/x/text/encoding/htmlindex", "golang.org/x/text/encoding/unicode", "golang.org/x/text/transform"},
 	"engine/inspect":               {"engine/core", "engine/inspect/message", "remoting", "remoting/protocol"},
-	"engine/audit":                 {"engine/inspect", "remoting/protocol"},
+	"engine/audit":                 {"engine/inspect", "golang.org/x/sys/unix"},
 	"engine/chaos":                 {"remoting", "remoting/protocol"},
 	"engine/benchmember":           {"engine", "remoting", "remoting/protocol", "store"},
 	"tui/table":                    {"github.com/charmbracelet/x/ansi"},

@@ -52,6 +52,7 @@ func run(parent context.Context, e *env, args []string) int {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	e.crew = &crew{cancel: cancel}
+	e.changes.Path, e.changes.Now = e.auditPath(), e.now
 	defer e.close()
 
 	finished := make(chan struct{})
@@ -164,7 +165,7 @@ func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, 
 // was under way is noted.
 func (e *env) exitNow(status int) {
 	e.commands.end()
-	e.changes.interrupt()
+	e.changes.Interrupt()
 	e.exit(status)
 }
 

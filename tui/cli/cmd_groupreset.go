@@ -209,7 +209,7 @@ func parseTarget(s string, loc *time.Location, now time.Time) (t core.ResetTarge
 
 // bothTimes is a time in the zone of --tz and in UTC, so that no zone is in doubt.
 func bothTimes(t time.Time, loc *time.Location) string {
-	return t.In(loc).Format(textTime) + " (" + jsonTime(t) + ")"
+	return t.In(loc).Format(textTime) + " (" + inspect.JSONTime(t) + ")"
 }
 
 func (e *env) bothTimes(t time.Time) string { return bothTimes(t, e.location) }

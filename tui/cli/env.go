@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"eyeq/engine/audit"
 	"eyeq/tui"
 )
 
@@ -33,7 +34,7 @@ type env struct {
 
 	crew     *crew
 	commands commandRuns    // of the listener exec
-	changes  openChanges    // of the cluster, under way
+	changes  audit.File     // notes those of a cluster
 	command  *cobra.Command // the one that ran
 	cluster  string         // its name, for the log
 	noted    string         // the audit file, once a change was made and noted there

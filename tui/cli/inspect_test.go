@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"eyeq/engine/audit"
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
@@ -247,7 +248,7 @@ func TestManageIsNoted(t *testing.T) {
 	}
 	var phases []string
 	for line := range strings.Lines(string(text)) {
-		var l auditLine
+		var l audit.Line
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}

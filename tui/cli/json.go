@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -296,15 +295,8 @@ func appendEvent(dst []byte, ev engine.Event, group string) []byte {
 	return append(dst, "}\n"...)
 }
 
-// marshal is json.Marshal and a newline, with escapes for terminals in the place of
-// those for web pages.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	err := enc.Encode(v)
-	return inspect.PlainJSON(b.Bytes()), err
-}
+// marshal is a value's JSON for a script, and a newline.
+func marshal(v any) ([]byte, error) { return inspect.MarshalPlain(v) }
 
 // summary is the last line of a headless consume.
 type summary struct {

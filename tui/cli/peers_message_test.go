@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -41,7 +42,7 @@ func adminTime(t *testing.T, text string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return jsonTime(at)
+	return inspect.JSONTime(at)
 }
 
 // viewByID is mqadmin's view of a message by its offset id; 5.x wants the topic too.

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
@@ -353,7 +354,7 @@ func (x *operated) checkAudit(t *testing.T) {
 	}
 	var got []string
 	for line := range strings.Lines(string(text)) {
-		var l auditLine
+		var l audit.Line
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatal(err)
 		}

@@ -1,13 +1,17 @@
 //go:build unix
 
-package cli
+package audit
 
 import (
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 )
+
+// makePipe makes a pipe that has a name.
+func makePipe(path string) error { return syscall.Mkfifo(path, 0o600) }
 
 func TestAuditLockIsNotWaitedForForEver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "audit.jsonl")

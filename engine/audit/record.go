@@ -1,33 +1,34 @@
-package cli
+package audit
 
 import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
+
+	"eyeq/engine/inspect"
 )
 
-// auditRecord is a change whose first line is written.
-type auditRecord struct {
-	env     *env
-	line    auditLine
+// record is a change whose first line is written.
+type record struct {
+	file    *File
+	line    Line
 	ended   atomic.Bool   // somebody writes the last line, or has
 	written chan struct{} // closed when it is
 }
 
 // part notes what is made next, or what became of it.
-func (r *auditRecord) part(wanted, after any) error {
+func (r *record) part(wanted, after any) error {
 	part := r.line
-	part.Phase, part.Time, part.Before = "part", jsonTime(r.env.now()), nil
+	part.Phase, part.Time, part.Before = "part", inspect.JSONTime(r.file.Now()), nil
 	var err error
 	part.Wanted, err = json.Marshal(wanted)
 	if err == nil {
 		part.After, err = json.Marshal(after)
 	}
 	if err == nil {
-		err = r.env.appendAudit(part, auditLockLimit)
+		err = r.file.append(part, lockLimit)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: no more was changed, because the audit file does not take what was: %w", r.line.Command, err)
@@ -36,28 +37,28 @@ func (r *auditRecord) part(wanted, after any) error {
 }
 
 // done notes the end.
-func (r *auditRecord) done(after any, failed error) error {
+func (r *record) done(after any, failed error) error {
 	result, words := "done", ""
 	if failed != nil {
 		result, words = "failed", failed.Error()
 	}
-	return r.end(after, result, words, auditLockLimit)
+	return r.end(after, result, words, lockLimit)
 }
 
 // end writes the last line, unless that was done already.
-func (r *auditRecord) end(after any, result, words string, limit time.Duration) error {
+func (r *record) end(after any, result, words string, limit time.Duration) error {
 	if !r.ended.CompareAndSwap(false, true) {
 		return nil
 	}
 	defer close(r.written)
-	defer r.env.changes.end(r)
+	defer r.file.end(r)
 	end := r.line
-	end.Phase, end.Time, end.Result, end.Error = "end", jsonTime(r.env.now()), result, words
+	end.Phase, end.Time, end.Result, end.Error = "end", inspect.JSONTime(r.file.Now()), result, words
 	var unread error
 	if end.After, unread = json.Marshal(after); unread != nil {
 		end.After = nil // the line is worth more than what was read back
 	}
-	err := r.env.appendAudit(end, limit)
+	err := r.file.append(end, limit)
 	if err == nil {
 		err = unread
 	}
@@ -70,33 +71,27 @@ func (r *auditRecord) end(after any, result, words string, limit time.Duration) 
 // hardEndLimit is how long an end that waits for nothing waits for the audit file.
 const hardEndLimit = 500 * time.Millisecond
 
-// openChanges are the changes whose last line is not written.
-type openChanges struct {
-	mu   sync.Mutex // guards list
-	list []*auditRecord
+func (f *File) begin(r *record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open = append(f.open, r)
 }
 
-func (o *openChanges) begin(r *auditRecord) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.list = append(o.list, r)
+func (f *File) end(r *record) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.open = slices.DeleteFunc(f.open, func(other *record) bool { return other == r })
 }
 
-func (o *openChanges) end(r *auditRecord) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.list = slices.DeleteFunc(o.list, func(other *auditRecord) bool { return other == r })
-}
-
-// interrupt notes of all that what became of them is not known, for an end of the
+// Interrupt notes of all changes that are under way that what became of them is not known, for an end of the
 // program that waits for nothing. A line that is being written is waited for.
-func (o *openChanges) interrupt() {
-	o.mu.Lock()
-	list := slices.Clone(o.list)
-	o.mu.Unlock()
+func (f *File) Interrupt() {
+	f.mu.Lock()
+	open := slices.Clone(f.open)
+	f.mu.Unlock()
 	late := time.NewTimer(2 * hardEndLimit)
 	defer late.Stop()
-	for _, r := range list {
+	for _, r := range open {
 		go r.end(nil, "interrupted", "eyeq was ended before it was known what became of the change: look at the group", hardEndLimit) // nobody is left to tell
 		select {
 		case <-r.written:
