@@ -43,7 +43,7 @@ func TestGreenIsEarned(t *testing.T) {
 		at   func(t *testing.T) *driver
 		want string
 	}{
-		"a commit that stands":       {func(t *testing.T) *driver { return watching(t, 120, 36, defaultOptions(), stands...) }, " ✗ 1 commit standing still, for 38s at most"},
+		"a commit that stands":       {func(t *testing.T) *driver { return watching(t, 120, 36, defaultOptions(), stands...) }, " ✗ 1 commit standing still, for at least 38s"},
 		"subscriptions that differ":  {func(t *testing.T) *driver { return watching(t, 120, 36, defaultOptions(), differ...) }, " ✗ members subscribe differently to orders-paid"},
 		"limits that differ":         {func(t *testing.T) *driver { return watching(t, 120, 36, defaultOptions(), limits...) }, " ! members differ in pullThresholdForQueue"},
 		"locks that are not held":    {func(t *testing.T) *driver { return watching(t, 120, 36, defaultOptions(), locks...) }, " ✗ 6 queues without the broker's lock"},
@@ -101,4 +101,36 @@ func TestAQueueThatNobodyMayPullDoesNotRun(t *testing.T) {
 	s := noRoute()
 	s.Topics[0].Missing = "pulls are forbidden on broker-a, by the permission of the topic or of the broker"
 	withSnapshot(t, 120, 36, s).see("! topic orders-paid: pulls are forbidden on broker-a").see("no queue is held here").miss(" / 0 msgs")
+}
+
+// A queue that its member blocked before anybody looked stands in the first picture: the
+// member's own times tell for how long, of messages that have waited as long.
+func TestAQueueThatWasBlockedBeforeStandsAtOnce(t *testing.T) {
+	for name, tt := range map[string]struct {
+		idle, stored time.Duration
+		want         string
+	}{
+		"blocked":                        {45 * time.Second, 10 * time.Minute, "✗ 1 commit standing still, for at least 45s"},
+		"its next message came later":    {10 * time.Minute, 45 * time.Second, "✗ 1 commit standing still, for at least 45s"},
+		"its next message came just now": {10 * time.Minute, time.Second, "✓ "},
+		"its member consumes":            {time.Second, 10 * time.Minute, "✓ "},
+		"its member does not say":        {0, 10 * time.Minute, "✓ "},
+		"the message's age is not known": {10 * time.Minute, 0, "✓ "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := fixtureLive(0)
+			for i := range l.Queues {
+				l.Queues[i].Idle = 0
+			}
+			q := &l.Queues[0]
+			q.Committed, q.Max, q.Lag, q.Idle, q.NextStored = inspect.Exact(1000), inspect.Exact(2000), inspect.Exact(1000), tt.idle, time.Time{}
+			if tt.stored > 0 {
+				q.NextStored = l.At.Add(-tt.stored)
+			}
+			d := watching(t, 120, 36, defaultOptions(), l)
+			if got := strings.TrimSpace(statusOf(d)); !strings.HasPrefix(got, tt.want) {
+				t.Errorf("status line %q, want it to begin with %q", got, tt.want)
+			}
+		})
+	}
 }

@@ -113,7 +113,7 @@ func (r *eventRow) describeWatch(e engine.Event) bool {
 	case lockSeenLost:
 		return r.say("LOCK", "lost", failure, true, "%s holds the queue without the broker's lock", e.ClientID)
 	case commitStands:
-		return r.say("COMMIT", "stands", failure, true, "still at %s for %s, %s waiting · %s", offset(e.Offset), age(ms(e.ForMS)), plural(e.Lag, "message"), holderText(e.ClientID))
+		return r.say("COMMIT", "stands", failure, true, "still at %s for at least %s, %s waiting · %s", offset(e.Offset), age(ms(e.ForMS)), plural(e.Lag, "message"), holderText(e.ClientID))
 	case commitMoves:
 		return r.say("COMMIT", "moves", notice, true, "goes on, %s now, after %s", offset(e.Offset), age(ms(e.AfterMS)))
 	case endFell:

@@ -69,8 +69,9 @@ type watchedQueue struct {
 	// inFlight is what its holder has pulled and not committed; AtLeast: the broker does
 	// not say how far it has pulled.
 	inFlight inspect.Number
-	standing time.Duration
-	told     bool // the holder tells what is inside
+	standing time.Duration // at least
+	idle     time.Duration // since its holder finished a message, at least
+	told     bool          // the holder tells what is inside
 	lockAge  time.Duration
 	pullAge  time.Duration
 	sizeMiB  int64
@@ -141,6 +142,7 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 		end, atLeast := p.pulledUpTo(q)
 		w.inFlight = inspect.Number{Value: max(end-committedUpTo(q), s.CachedCount+s.Consuming), Known: true, AtLeast: atLeast}
 		f.caches.add(&w)
+		w.idle = q.Idle
 		w.sizeMiB = int64(q.Info.CachedMsgSizeInMiB)
 		if !s.LockedAt.IsZero() && s.Locked {
 			w.lockAge = l.At.Sub(s.LockedAt)
@@ -235,7 +237,7 @@ func (f *watchFacts) worst(s *scene) (text string, sev severity) {
 	}{
 		{f.closed > 0, plural(f.closed, "queue") + " of which nobody may pull", failure},
 		{sev != info, agreed, sev},
-		{f.still > 0, plural(f.still, "commit") + " standing still, for " + age(f.longest) + " at most", failure},
+		{f.still > 0, plural(f.still, "commit") + " standing still, " + map[bool]string{true: "the longest "}[f.still > 1] + "for at least " + age(f.longest), failure},
 		{f.unlocked > 0, plural(f.unlocked, "queue") + " without the broker's lock", failure},
 		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), failure},
 		{len(f.trouble) > 0, plural(len(f.trouble), "thing") + " could not be asked: " + strings.Join(f.trouble[:min(len(f.trouble), 1)], ""), warning},

@@ -273,7 +273,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 		if ok && live.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
 			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
 		}
-		events = append(events, x.commitStill(at, q, &was, ok)...)
+		events = append(events, x.commitStill(at, q, live, &was, ok)...)
 		events = append(events, p.ended(at, live)...)
 		now[q.MessageQueue] = x
 	}
@@ -327,12 +327,15 @@ func (p *watchPast) ended(at engine.At, q *inspect.LiveQueue) (events []engine.E
 	return events
 }
 
-// commitStill tells of a commit that has not moved for a while although messages wait.
-func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, was *queuePast, ok bool) (events []engine.Event) {
+// commitStill tells of a commit that has not moved for a while although messages wait: in
+// the pictures, or before the first of them by its holder's word.
+func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, live *inspect.LiveQueue, was *queuePast, ok bool) (events []engine.Event) {
 	lag, known := q.Lag()
 	waits := known && lag > 0 && q.State != engine.QueuePaused // that one stands is what a pause is for
 	switch {
 	case !waits:
+	case !ok && live.Idle > 0 && !live.NextStored.IsZero(): // what came just now has not waited as long
+		x.commitAt = at.Time.Add(-max(min(live.Idle, at.Time.Sub(live.NextStored)), 0))
 	case !ok || was.commitAt.IsZero() || was.committed != x.committed:
 		x.commitAt = at.Time
 	default:

@@ -65,6 +65,16 @@ func (a *app) readHead() tea.Cmd {
 	return a.cmds.head(a.env.o.Inspect, a.queue.mq, at, a.poll)
 }
 
+// consumeText says when a queue's holder finished a message last. How long nothing was
+// finished of what it has cached is its own clock's difference.
+func consumeText(q *engine.QueueSnapshot, w *watchedQueue, now time.Time) string {
+	text := "last " + ago(q.LastConsume, now)
+	if w.idle >= time.Second {
+		text += ", no message finished for at least " + age(w.idle)
+	}
+	return text
+}
+
 // watchFacts tells everything that is known of a watched queue, ordered by what
 // matters at night.
 func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
@@ -78,7 +88,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		state = w.closed
 	}
 	if w.standing > 0 {
-		state += ", the commit stands still for " + age(w.standing)
+		state += ", the commit stands still for at least " + age(w.standing)
 	}
 	facts := []fact{
 		{"state", state},
@@ -122,7 +132,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		fact{"span", span},
 		fact{"flow", flow},
 		fact{"pull", "last " + ago(q.LastPull, now)},
-		fact{"consume", "last " + ago(q.LastConsume, now)},
+		fact{"consume", consumeText(q, w, now)},
 		fact{"read from", "master or slave, its holder does not tell which"},
 	)
 	if w.orderly {

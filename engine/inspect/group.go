@@ -217,6 +217,9 @@ type LiveQueue struct {
 	Owner    string                     // the one that holds it; "" when nobody is known to
 	Info     *protocol.ProcessQueueInfo // the owner's; nil when it does not say
 	InfoAt   time.Time
+	// Idle is for how long at least the owner has finished nothing of the queue, by its own
+	// clock alone; 0: it does not say, or has nothing cached.
+	Idle time.Duration
 	// The owner's, by which alone its queues are judged.
 	Limits   MemberLimits
 	Orderly  bool // it takes the brokers' locks

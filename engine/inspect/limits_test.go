@@ -2,9 +2,11 @@ package inspect_test
 
 import (
 	"testing"
+	"time"
 
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
@@ -70,6 +72,38 @@ func TestOthersAreAskedAndNotOneself(t *testing.T) {
 		for i, want := range []int{1, 2, 1, 0} {
 			if got := a.Owners[mqs[i]]; len(got) != want {
 				t.Errorf("%v is of %v, want %d", mqs[i], got, want)
+			}
+		}
+	})
+}
+
+// For how long a holder has finished nothing is a difference of its own times: a clock that
+// is an hour off changes nothing.
+func TestIdleIsTheHoldersOwnTime(t *testing.T) {
+	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+		d := newDesk(t, tg)
+		topic := tg.Topic(t, 1)
+		pulled := time.Now().Add(time.Hour)
+		for _, tt := range []struct {
+			cached   int32
+			consumed time.Time
+			want     time.Duration
+		}{{8, pulled.Add(-45 * time.Second), 45 * time.Second}, {0, pulled.Add(-45 * time.Second), 0}, {8, time.Time{}, 0}} {
+			info := protocol.ProcessQueueInfo{CachedMsgCount: tt.cached, LastPullTimestamp: pulled.UnixMilli()}
+			if !tt.consumed.IsZero() {
+				info.LastConsumeTimestamp = tt.consumed.UnixMilli()
+			}
+			group := tg.Group(t)
+			d.makeGroup(tg, group)
+			newStub(t, tg, group, "192.0.2.1@one", 0, d.queues(topic), func(s *stub) { s.still, s.says = true, &info })
+			l, err := d.Live(t.Context(), group)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range l.Queues {
+				if q := &l.Queues[i]; !q.Retry && (q.Info == nil || q.Idle != tt.want) {
+					t.Errorf("%d cached, consumed %v before: info %+v, idle %v, want %v", tt.cached, pulled.Sub(tt.consumed), q.Info, q.Idle, tt.want)
+				}
 			}
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
@@ -37,15 +38,22 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 			}
 		}
 	}
+	told := make([]time.Time, len(v.members.Members))
+	for i := range v.members.Members {
+		if info := v.members.Members[i].Info; info != nil {
+			told[i] = latestTold(info)
+		}
+	}
 	for _, q := range l.Lag.Queues {
-		l.Queues = append(l.Queues, v.liveQueue(q, expected[q.MessageQueue]))
+		l.Queues = append(l.Queues, v.liveQueue(q, expected[q.MessageQueue], told))
 	}
 	return l, nil
 }
 
 // liveQueue adds what the owner of a queue says of it. Of two that hold it the one
-// that pulled last is shown; Owners names both.
-func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
+// that pulled last is shown; Owners names both. told are the latest times that the
+// members tell of.
+func (v *groupView) liveQueue(q QueueLag, expected string, told []time.Time) LiveQueue {
 	live := LiveQueue{QueueLag: q, Expected: expected}
 	if b := v.round.survey.broker(q.BrokerName); b != nil {
 		live.BrokerID = b.id
@@ -70,7 +78,10 @@ func (v *groupView) liveQueue(q QueueLag, expected string) LiveQueue {
 		}
 		if live.Info == nil || info.LastPullTimestamp > live.Info.LastPullTimestamp {
 			live.Owner, live.Info, live.InfoAt = m.ClientID, &info, m.InfoAt
-			live.Limits, live.Orderly = m.Limits(), m.orderly()
+			live.Limits, live.Orderly, live.Idle = m.Limits(), m.orderly(), 0
+			if cached(&info) > 0 && info.LastConsumeTimestamp > 0 {
+				live.Idle = told[i].Sub(unixMilli(info.LastConsumeTimestamp))
+			}
 		}
 	}
 	return live
