@@ -2,13 +2,17 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"eyeq/engine"
 )
 
 // demoInBubble runs the demo without a screen on a fake clock. The bubble ends only
@@ -171,4 +175,19 @@ func TestDemoScenarioIsWhole(t *testing.T) {
 func TestDemoWrongUse(t *testing.T) {
 	runs(t, []string{"demo", "--for", "-1s"}).want(t, statusUsage, "--for -1s: must not be negative")
 	runs(t, []string{"demo", "-o", "none"}).want(t, statusUsage, "-o none: must be text or json")
+}
+
+// A listener that is still busy when the demo ends is no error: nobody gets its messages.
+func TestDemoEndsOnBusyListeners(t *testing.T) {
+	d := &demo{env: &env{logs: newLogs(io.Discard)}}
+	d.failed(fmt.Errorf("leave group settle: %w", &engine.StillRunningError{Calls: []engine.RunningCall{{First: 7, Last: 7}}}))
+	if d.err != nil {
+		t.Errorf("the demo ends with %v", d.err)
+	}
+	other := errors.New("no sandbox")
+	d.failed(other)
+	d.failed(errors.New("later"))
+	if d.err != other {
+		t.Errorf("the demo ends with %v, want the first error of another kind", d.err)
+	}
 }
