@@ -154,7 +154,7 @@ type visit struct {
 	before              map[string]*Member                  // of first
 	queues              map[protocol.MessageQueue]*QueueLag // of first
 	rows                map[protocol.MessageQueue]*QueueLag // of last
-	holders, heldBefore map[protocol.MessageQueue]soleHold  // of last and of first
+	holders, heldBefore map[protocol.MessageQueue]hold      // of last and of first
 	ages                map[string]time.Time                // by client id: the latest time that it tells of, by its own clock
 	closed              map[protocol.MessageQueue]bool      // nobody can read them
 	paused              bool                                // the whole group: nothing moves by intent
@@ -258,32 +258,16 @@ func byQueue(queues []QueueLag) map[protocol.MessageQueue]*QueueLag {
 	return by
 }
 
-// soleHold is the only member that holds a queue, with what it says of it; the member
-// is nil where several do.
-type soleHold struct {
-	member *Member
-	info   protocol.ProcessQueueInfo
-}
-
-// soleHolders finds who holds which queue, where exactly one member says so.
-func soleHolders(m Members) map[protocol.MessageQueue]soleHold {
-	by := map[protocol.MessageQueue]soleHold{}
-	for i := range m.Members {
-		if m.Members[i].Info == nil {
-			continue
-		}
-		for mq, q := range m.Members[i].Info.MQTable {
-			if q.Dropped {
-				continue
-			}
-			if _, again := by[mq]; again {
-				by[mq] = soleHold{}
-				continue
-			}
-			by[mq] = soleHold{&m.Members[i], q}
+// soleHolders finds who holds which queue. Where several members do, the hold is empty.
+func soleHolders(m Members) map[protocol.MessageQueue]hold {
+	sole := map[protocol.MessageQueue]hold{}
+	for mq, held := range m.holders() {
+		sole[mq] = hold{}
+		if len(held) == 1 {
+			sole[mq] = held[0]
 		}
 	}
-	return by
+	return sole
 }
 
 // settingOf reads a number among the settings that a member tells of.

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
@@ -38,22 +37,16 @@ func (in *Inspector) Live(ctx context.Context, group string) (Live, error) {
 			}
 		}
 	}
-	told := make([]time.Time, len(v.members.Members))
-	for i := range v.members.Members {
-		if info := v.members.Members[i].Info; info != nil {
-			told[i] = latestTold(info)
-		}
-	}
+	holders := v.members.holders()
 	for _, q := range l.Lag.Queues {
-		l.Queues = append(l.Queues, v.liveQueue(q, expected[q.MessageQueue], told))
+		l.Queues = append(l.Queues, v.liveQueue(q, expected[q.MessageQueue], holders[q.MessageQueue]))
 	}
 	return l, nil
 }
 
 // liveQueue adds what the owner of a queue says of it. Of two that hold it the one
-// that pulled last is shown; Owners names both. told are the latest times that the
-// members tell of.
-func (v *groupView) liveQueue(q QueueLag, expected string, told []time.Time) LiveQueue {
+// that pulled last is shown; Owners names both.
+func (v *groupView) liveQueue(q QueueLag, expected string, holders []hold) LiveQueue {
 	live := LiveQueue{QueueLag: q, Expected: expected}
 	if b := v.round.survey.broker(q.BrokerName); b != nil {
 		live.BrokerID = b.id
@@ -66,22 +59,20 @@ func (v *groupView) liveQueue(q QueueLag, expected string, told []time.Time) Liv
 		if !slices.Contains(q.Owners, m.ClientID) {
 			continue
 		}
+		live.Owner = cmp.Or(live.Owner, m.ClientID) // it may say that much, and not what it has cached
 		if m.Info == nil {
-			live.Owner = cmp.Or(live.Owner, m.ClientID) // it says that much, and not what it has cached
 			continue
 		}
-		info, ok := m.Info.MQTable[q.MessageQueue]
-		if !ok {
-			live.Owner = cmp.Or(live.Owner, m.ClientID)
+		if _, pulls := m.Info.MQTable[q.MessageQueue]; !pulls {
 			live.popped(m)
-			continue
 		}
-		if live.Info == nil || info.LastPullTimestamp > live.Info.LastPullTimestamp {
-			live.Owner, live.Info, live.InfoAt = m.ClientID, &info, m.InfoAt
-			live.Limits, live.Orderly, live.Idle = m.Limits(), m.orderly(), 0
-			if cached(&info) > 0 && info.LastConsumeTimestamp > 0 {
-				live.Idle = told[i].Sub(unixMilli(info.LastConsumeTimestamp))
-			}
+	}
+	if len(holders) > 0 {
+		m, info := holders[0].member, &holders[0].info
+		live.Owner, live.Info, live.InfoAt = m.ClientID, info, m.InfoAt
+		live.Limits, live.Orderly = m.Limits(), m.orderly()
+		if cached(info) > 0 && info.LastConsumeTimestamp > 0 {
+			live.Idle = holders[0].told.Sub(unixMilli(info.LastConsumeTimestamp))
 		}
 	}
 	return live

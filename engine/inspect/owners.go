@@ -1,7 +1,9 @@
 package inspect
 
 import (
+	"cmp"
 	"slices"
+	"time"
 
 	"eyeq/remoting/protocol"
 )
@@ -48,6 +50,33 @@ func holds(info *protocol.ConsumerRunningInfo) map[protocol.MessageQueue]struct{
 		}
 	}
 	return held
+}
+
+// hold is what a member says of a queue that it holds by pull, and has not given away.
+type hold struct {
+	member *Member
+	info   protocol.ProcessQueueInfo
+	told   time.Time // the latest that the member tells of
+}
+
+// holders gives who holds each queue by pull: of several, who pulled last is first.
+func (m *Members) holders() map[protocol.MessageQueue][]hold {
+	by := map[protocol.MessageQueue][]hold{}
+	for i := range m.Members {
+		if m.Members[i].Info == nil {
+			continue
+		}
+		told := latestTold(m.Members[i].Info)
+		for mq, q := range m.Members[i].Info.MQTable {
+			if !q.Dropped {
+				by[mq] = append(by[mq], hold{&m.Members[i], q, told})
+			}
+		}
+	}
+	for _, held := range by {
+		slices.SortStableFunc(held, func(a, b hold) int { return cmp.Compare(b.info.LastPullTimestamp, a.info.LastPullTimestamp) })
+	}
+	return by
 }
 
 // own says who holds each queue, and why that is not known for sure.

@@ -88,17 +88,14 @@ func (r *round) lookAgain(ctx context.Context, addr string, f *trackFacts, end i
 // pulled last of several; silent is one that has not said what it holds.
 func (f *trackFacts) holder() (holder *Member, held *protocol.ProcessQueueInfo, silent *Member) {
 	for i := range f.members.Members {
-		m := &f.members.Members[i]
-		if m.Info == nil {
+		if m := &f.members.Members[i]; m.Info == nil {
 			silent = m
-			continue
-		}
-		q, ok := m.Info.MQTable[f.message.MessageQueue()]
-		if ok && !q.Dropped && (held == nil || q.LastPullTimestamp > held.LastPullTimestamp) {
-			holder, held = m, &q
 		}
 	}
-	return holder, held, silent
+	if holders := f.members.holders()[f.message.MessageQueue()]; len(holders) > 0 {
+		return holders[0].member, &holders[0].info, silent
+	}
+	return nil, nil, silent
 }
 
 // newest is the offset of the newest message in a member; meaningless where none is cached.
