@@ -70,7 +70,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		l.stop = stop
-		r.watchIdle(ctx, m, l, stop)
+		r.watchIdle(ctx, took, l, stop)
 		return m.run(ctx)
 	})
 	s := r.summary(l, m, began)
@@ -152,7 +152,7 @@ func (r *consumeRun) headless(parent context.Context) error {
 		})
 	})
 	began := time.Now()
-	r.watchIdle(ctx, m, l, stop)
+	r.watchIdle(ctx, took, l, stop)
 	e.watchReader(ctx, stop)
 	e.say("%s joins group %s; ctrl-c leaves", m.engine.ClientID(), o.Group)
 
@@ -202,103 +202,41 @@ func (r *consumeRun) unread(s *summary, took *takings, seen <-chan struct{}, m *
 
 var errIdle = errors.New("no message came")
 
-// watchIdle starts what ends an idle run, where --idle-exit asks for it. It is
-// called before the member runs.
-func (r *consumeRun) watchIdle(ctx context.Context, m *member, l *printListener, stop func(error)) {
-	limit := r.flags.idleExit
-	if limit == 0 {
-		return
+// watchIdle starts what ends an idle run, where --idle-exit asks for it.
+func (r *consumeRun) watchIdle(ctx context.Context, took *takings, l *printListener, stop func(error)) {
+	if limit := r.flags.idleExit; limit > 0 {
+		r.env.crew.start(func() { stopWhenIdle(ctx, took, l, limit, stop) })
 	}
-	sub := m.engine.Subscribe(r.options.EventBuffer)
-	r.env.crew.start(func() {
-		defer sub.Close()
-		stopWhenIdle(ctx, sub, l, limit, stop)
-	})
 }
 
 // idleLooks is how often it is looked at within the time of --idle-exit. A machine that
 // slept, or had no time for us, costs one look: nothing could have come meanwhile.
 const idleLooks = 10
 
-// takingLimit bounds how long queues that are being taken count as work. Each of the
-// questions for it ends by itself, with a failure that is told.
-const takingLimit = 10 * time.Second
-
-// share is which queues were given to a member, and which of them it has taken or could
-// not take yet.
-type share struct {
-	known     bool // the queues were divided
-	given     map[string]bool
-	settled   map[string]bool
-	lastGiven time.Time
-}
-
-// see takes in what the engine told; it reports whether a queue was taken.
-func (s *share) see(events []engine.Event) (taken bool) {
-	key := func(mq engine.MessageQueue) string { return mq.Topic + " " + mq.Short() }
-	for _, ev := range events {
-		switch ev := ev.(type) {
-		case engine.RebalanceEnd:
-			s.known = true
-		case engine.AssignmentChanged:
-			for _, short := range ev.Queues {
-				s.given[ev.Topic+" "+short] = true
-			}
-			s.lastGiven = time.Now()
-		case engine.QueueAdded:
-			s.settled[key(ev.MQ)] = true
-			taken = true
-		case engine.QueueAddFailed:
-			s.settled[key(ev.MQ)] = true
-		case engine.QueueDropped:
-			s.settled[key(ev.MQ)] = true
-		}
-	}
-	return taken
-}
-
-// taking reports whether queues are still being taken for the first time.
-func (s *share) taking(now time.Time) bool {
-	if now.Sub(s.lastGiven) > takingLimit {
-		return false
-	}
-	for mq := range s.given {
-		if !s.settled[mq] {
-			return true
-		}
-	}
-	return false
-}
-
 // stopWhenIdle ends the run when no message was in the listener for so long as limit says.
 // What the member does before it has its share of the queues, on a slow machine or a slow
 // broker, is no idleness.
-func stopWhenIdle(ctx context.Context, sub *engine.EventSubscription, l *printListener, limit time.Duration, stop func(error)) {
-	every := limit / idleLooks
-	sh := share{given: map[string]bool{}, settled: map[string]bool{}}
-	begun, looks, next := int64(0), 0, time.Now().Add(every)
+func stopWhenIdle(ctx context.Context, took *takings, l *printListener, limit time.Duration, stop func(error)) {
+	every := max(limit/idleLooks, 1)
+	begun, looks := int64(0), 0
+	tick := time.NewTicker(every)
+	defer tick.Stop()
 	for {
-		wait, cancel := context.WithDeadline(ctx, next)
-		events, _, err := sub.Next(wait)
-		cancel()
-		if ctx.Err() != nil || errors.Is(err, engine.ErrEnded) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 			return
 		}
-		now := time.Now()
-		if sh.see(events) || !sh.known || sh.taking(now) {
-			looks, next = 0, now.Add(every)
-			continue
-		}
-		if now.Before(next) {
-			continue
-		}
 		var idle bool
-		if begun, idle = l.idleSince(begun); !idle {
+		switch begun, idle = l.idleSince(begun); {
+		case took.busy(time.Now()) || !idle:
 			looks = 0
-		} else if looks++; looks == idleLooks {
+		default:
+			looks++
+		}
+		if looks == idleLooks {
 			stop(errIdle)
 			return
 		}
-		next = now.Add(every)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"eyeq/engine"
 	"eyeq/engine/core"
@@ -15,27 +17,70 @@ import (
 
 // takings follows what a member has taken of its topics and could not read, so that a
 // run without a message can say whether there was none. The retry topic does not count:
-// it appears and is denied apart from the topics that were asked for. One goroutine
-// gives it the events.
+// it appears and is denied apart from the topics that were asked for. It knows too when
+// the member is still at taking its share, which is no idleness. One goroutine gives it the
+// events, another may ask for the latter.
 type takings struct {
+	mu      sync.Mutex                     // guards what follows
 	ever    bool                           // some queue was taken
 	queues  map[engine.MessageQueue]string // why one is not taken or read now; "" is well
 	missing map[string]string              // topics without queues for anybody, and why
 	skipped map[string]string              // topics that could not be divided, and why
 	idle    map[string]string              // topics that leave nothing for this member, and why
 	locks   string                         // why a broker granted none the last time
+
+	divided   bool            // the queues were, once
+	given     map[string]bool // queues of every topic that are to be taken, by topic and short name
+	settled   map[string]bool // of those: taken, not taken for a reason, or gone again
+	lastGiven time.Time
+	taken     bool // some queue was, since busy was asked last
 }
 
 func newTakings() *takings {
 	return &takings{
 		queues: map[engine.MessageQueue]string{}, missing: map[string]string{}, skipped: map[string]string{}, idle: map[string]string{},
+		given: map[string]bool{}, settled: map[string]bool{},
 	}
 }
 
+// takingLimit bounds how long queues that are being taken count as work. Each of the
+// questions for it ends by itself, with a failure that is told.
+const takingLimit = 10 * time.Second
+
+// busy reports whether the member has not its share of the queues yet, is at taking it, or
+// has taken a queue since busy was asked last.
+func (t *takings) busy(now time.Time) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	taken := t.taken
+	t.taken = false
+	if taken || !t.divided {
+		return true
+	}
+	for mq := range t.given {
+		if !t.settled[mq] {
+			return now.Sub(t.lastGiven) <= takingLimit
+		}
+	}
+	return false
+}
+
+// settle notes that it is known what becomes of a queue.
+func (t *takings) settle(mq engine.MessageQueue) { t.settled[mq.Topic+" "+mq.Short()] = true }
+
 // see takes in what the engine told.
 func (t *takings) see(events []engine.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	for _, ev := range events {
 		switch ev := ev.(type) {
+		case engine.RebalanceEnd:
+			t.divided = true
+		case engine.AssignmentChanged:
+			for _, short := range ev.Queues {
+				t.given[ev.Topic+" "+short] = true
+			}
+			t.lastGiven = time.Now()
 		case engine.RouteMissing:
 			t.missing[ev.Topic] = "no name server knows the topic"
 		case engine.RouteChanged:
@@ -51,16 +96,20 @@ func (t *takings) see(events []engine.Event) {
 		case engine.LockRequestFailed:
 			t.locks = fmt.Sprintf("%s grants no locks: %s", ev.Broker, ev.Error)
 		case engine.QueueAdded:
+			t.settle(ev.MQ)
+			t.taken = true
 			if t.set(ev.MQ, "") {
 				t.ever = true
 			}
 		case engine.QueueAddFailed:
+			t.settle(ev.MQ)
 			t.set(ev.MQ, ev.Error)
 		case engine.PullError:
 			t.set(ev.MQ, ev.Error)
 		case engine.PullRecovered:
 			t.set(ev.MQ, "")
 		case engine.QueueDropped:
+			t.settle(ev.MQ)
 			if ev.Cause != core.DropShutdown.String() {
 				delete(t.queues, ev.MQ)
 			}
@@ -85,6 +134,8 @@ func (e *unreadError) Error() string { return e.Why }
 // verdict is why a run without a message says nothing about whether there was one; nil
 // when it does: each queue of this member was read. s is of when the run ended.
 func (t *takings) verdict(subscriptions []engine.Subscription, s *engine.Snapshot) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	if t.ever {
 		return t.unread(s)
 	}
