@@ -134,3 +134,18 @@ func TestAQueueThatWasBlockedBeforeStandsAtOnce(t *testing.T) {
 		})
 	}
 }
+
+// Rates that no member reports are not known; those that some report are a bound.
+func TestRatesOfMembersThatReportNone(t *testing.T) {
+	for n, want := range map[int]string{1: "consume 1m ≥ 1,552/s", 2: "consume 1m      ?/s"} {
+		l := fixtureLive(0)
+		for i := range l.Members.Members[:n] {
+			m := &l.Members.Members[i]
+			info := *m.Info
+			info.StatusTable = nil
+			m.Info = &info
+		}
+		l.Members.Members = l.Members.Members[:2]
+		watching(t, 120, 36, defaultOptions(), l).see(want)
+	}
+}

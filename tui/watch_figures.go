@@ -100,7 +100,10 @@ func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 }
 
 func (v *liveView) watchRT(w *watchFacts) string {
-	if !w.rates.known || w.rates.consume == 0 {
+	switch {
+	case !w.rates.known && !w.empty():
+		return unknown
+	case w.rates.consume == 0:
 		return none
 	}
 	return shortBound(time.Duration(w.rates.consumeRT * float64(time.Millisecond)))

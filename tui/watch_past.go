@@ -422,7 +422,7 @@ func ratesOf(l *inspect.Live) (r memberRates) {
 	weight, pullWeight := 0.0, 0.0
 	for i := range l.Members.Members {
 		m := &l.Members.Members[i]
-		if m.Info == nil {
+		if m.RatesWhy().Kind != inspect.ReasonNone {
 			r.atLeast = true
 			continue
 		}
@@ -440,6 +440,7 @@ func ratesOf(l *inspect.Live) (r memberRates) {
 			}
 		}
 	}
+	r.atLeast = r.atLeast && r.known
 	if weight > 0 {
 		r.consumeRT /= weight
 	}

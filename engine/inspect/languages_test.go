@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -100,6 +101,12 @@ func TestMembersOfOtherLanguages(t *testing.T) {
 		}
 		if s := member.Info.SubscriptionSet; len(s) != 2 || s[1].Topic != "sb-cppz" || s[1].ExpressionType != protocol.ExpressionTAG || s[1].SubVersion != 1796090212639 {
 			t.Errorf("C++, subscriptions %+v", s)
+		}
+		if why := golang.Members[0].RatesWhy(); why.Kind != inspect.ReasonNone {
+			t.Errorf("Go tells its rates, and they are not known: %v", why)
+		}
+		if why := member.RatesWhy(); why.Kind != inspect.ReasonUnsupported || !strings.Contains(why.Text, "does not report its rates") {
+			t.Errorf("C++ does not tell its rates, the reason is %v", why)
 		}
 		if odd := other.Members[1]; odd.ClientID != "odd" || odd.Info != nil || odd.Why.Kind != inspect.ReasonBadAnswer {
 			t.Errorf("a member that cannot be read: %+v", odd)

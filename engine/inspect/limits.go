@@ -98,3 +98,16 @@ func limitsDiffer(members []Member) []string {
 	slices.Sort(differ)
 	return differ
 }
+
+// RatesWhy is why it is not known how fast the member consumes; no reason when it tells. A
+// client that counts nothing leaves the whole table out: one that counts has a row for
+// each topic that it subscribes to.
+func (m *Member) RatesWhy() Reason {
+	switch {
+	case m.Info == nil:
+		return m.Why
+	case len(m.Info.StatusTable) == 0:
+		return Reason{ReasonUnsupported, m.client() + " does not report its rates"}
+	}
+	return Reason{}
+}

@@ -107,6 +107,7 @@ type memberJSON struct {
 	Started       timeJSON           `json:"started"`
 	Subscriptions []subscriptionJSON `json:"subscriptions"`
 	Topics        []topicRatesJSON   `json:"topics"`
+	TopicsError   string             `json:"topics_error,omitempty"`
 	Queues        []memberQueueJSON  `json:"queues"`
 	QueuesError   string             `json:"queues_error,omitempty"`
 	Assignments   []assignedJSON     `json:"assignments"` // null: it allocates itself, or has not said
@@ -178,6 +179,7 @@ func (f *membersFlags) member(m *inspect.Member) memberJSON {
 	if f.stack {
 		j.StackJSON = f.stackOf(m.ClientID)
 	}
+	j.TopicsError = m.RatesWhy().String()
 	if m.Info == nil {
 		j.QueuesError = m.Why.String()
 		return j
@@ -296,13 +298,16 @@ func memberRow(m *inspect.Member) []string {
 	if len(m.Info.MQPopTable) > 0 {
 		notes = append(notes, fmt.Sprintf("%d popped, not acknowledged", unacked))
 	}
+	row = append(row, strconv.Itoa(len(m.Info.MQTable)+len(m.Info.MQPopTable)), strconv.FormatInt(cached, 10), strconv.FormatInt(span, 10))
+	if why := m.RatesWhy(); why.Kind != inspect.ReasonNone {
+		return append(row, textUnknown, textUnknown, textUnknown, strings.Join(append(notes, why.String()), "; "))
+	}
 	var ok, failed, rt float64
 	for _, s := range m.Info.StatusTable {
 		ok, failed, rt = ok+s.ConsumeOKTPS, failed+s.ConsumeFailedTPS, max(rt, s.ConsumeRT)
 	}
 	number := func(n float64) string { return strconv.FormatFloat(n, 'f', 1, 64) }
-	return append(row, strconv.Itoa(len(m.Info.MQTable)+len(m.Info.MQPopTable)), strconv.FormatInt(cached, 10), strconv.FormatInt(span, 10),
-		number(ok), number(failed), number(rt), strings.Join(notes, "; "))
+	return append(row, number(ok), number(failed), number(rt), strings.Join(notes, "; "))
 }
 
 // lockedText is "yes" for a queue's lock that counts: members that do not consume in
