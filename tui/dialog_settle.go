@@ -159,7 +159,7 @@ func (d settleDialog) enter() (dialog, request) {
 	return d, settleRequest{d.ticket, d.count, r}
 }
 
-// settleWords are the words for a verdict: what is done, the button, what was done.
+// settleWords are the countWords for a verdict: what is done, the button, what was done.
 func settleWords(v engine.SettleVerdict) (title, button, done string) {
 	switch v {
 	case engine.SettleRefuse:
@@ -173,7 +173,7 @@ func settleWords(v engine.SettleVerdict) (title, button, done string) {
 // effect says what will happen.
 func (d *settleDialog) effect() string {
 	one := d.count == 1
-	words := func(single, several string) string {
+	countWords := func(single, several string) string {
 		if one {
 			return single
 		}
@@ -182,15 +182,15 @@ func (d *settleDialog) effect() string {
 	const last = ", and one more retry is counted. A message whose retries are used up goes to the dead letters."
 	switch {
 	case d.verdict == engine.SettleAck:
-		return words("It counts as consumed. The committed offset moves over it as soon as nothing before it is unfinished.",
+		return countWords("It counts as consumed. The committed offset moves over it as soon as nothing before it is unfinished.",
 			"They count as consumed. The committed offset moves over them as soon as nothing before them is unfinished.")
 	case d.verdict == engine.SettleDeadLetter:
-		return words("It goes to ", "They go to ") + "%DLQ%" + d.group + words(" and counts as finished: no member gets it again by itself.",
+		return countWords("It goes to ", "They go to ") + "%DLQ%" + d.group + countWords(" and counts as finished: no member gets it again by itself.",
 			" and count as finished: no member gets them again by themselves.")
 	case d.orderly:
 		return "The queue waits a moment, then its listener gets what is left of its held batch again, in order" + last
 	}
-	return "The broker delivers " + words("it", "them") + " again from %RETRY%" + d.group + " after the delay" + last
+	return "The broker delivers " + countWords("it", "them") + " again from %RETRY%" + d.group + " after the delay" + last
 }
 
 func (d settleDialog) view(w, h int) string {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -155,6 +156,14 @@ func (s shortener) name(broker string) string {
 		return broker
 	}
 	return broker[s:]
+}
+
+// role is what a broker id means.
+func role(id int64) string {
+	if id == 0 {
+		return "master"
+	}
+	return fmt.Sprintf("slave %d", id)
 }
 
 // timeMode is how times of day are shown.

@@ -152,11 +152,11 @@ func TestWhyItDidNotComeTrueIsReadWhole(t *testing.T) {
 		return rows, nil
 	}})
 	d.keys("enter", "ctrl+a", "x", "tab", "tab", "enter").see("7 messages not refused").see("more")
-	var words []string
+	var shownWords []string
 	for _, l := range strings.Split(d.frame(), "\n") {
-		words = append(words, strings.Fields(strings.Trim(l, "┃ "))...)
+		shownWords = append(shownWords, strings.Fields(strings.Trim(l, "┃ "))...)
 	}
-	if shown := strings.Join(words, ""); !strings.Contains(shown, strings.ReplaceAll(reason, " ", "")) {
+	if shown := strings.Join(shownWords, ""); !strings.Contains(shown, strings.ReplaceAll(reason, " ", "")) {
 		t.Errorf("the reason is not there:\n%s", d.frame())
 	}
 }

@@ -291,7 +291,7 @@ func (v *liveView) stateText(n, width int) (string, style) {
 	}
 	switch q.State {
 	case engine.QueueOther, engine.QueueTaking, engine.QueueDropping:
-		return words(word, q.Detail), th.dim
+		return withDetail(word, q.Detail), th.dim
 	case engine.QueueRun, engine.QueueIdle:
 		st := th.good
 		if q.State == engine.QueueIdle {
@@ -309,7 +309,7 @@ func (v *liveView) stateText(n, width int) (string, style) {
 		return word, st
 	case engine.QueueFlow:
 		if q.Flow == core.FlowNone {
-			return words(word, q.Detail), th.warn
+			return withDetail(word, q.Detail), th.warn
 		}
 		if text := word + " " + causeWord(q.Flow) + ": " + flowText(q.Flow, q.FlowValue, q.FlowLimit); table.Width(text) <= width {
 			return text, th.warn
@@ -318,7 +318,7 @@ func (v *liveView) stateText(n, width int) (string, style) {
 	case engine.QueuePaused:
 		p, whole := v.pic.scene.pauseOf(q)
 		if p == nil {
-			return words(word, q.Detail), th.accent
+			return withDetail(word, q.Detail), th.accent
 		}
 		if whole {
 			word += " all"
@@ -331,12 +331,12 @@ func (v *liveView) stateText(n, width int) (string, style) {
 	}
 	if q.State == engine.QueueError {
 		reason := shortCause(q.Detail)
-		if full := cause(q.Detail); table.Width(words(word, full)) <= width {
+		if full := cause(q.Detail); table.Width(withDetail(word, full)) <= width {
 			reason = full
 		}
-		return words(word, reason), th.bad
+		return withDetail(word, reason), th.bad
 	}
-	return words(word, q.Detail), th.bad
+	return withDetail(word, q.Detail), th.bad
 }
 
 // findingText is what is wrong with a queue's owners in the room there is.
@@ -356,8 +356,8 @@ func heldText(word string, q *engine.QueueSnapshot, width int) string {
 	return text
 }
 
-// words joins a word and what follows, unless that begins with the word already.
-func words(word, detail string) string {
+// withDetail joins a word and what follows, unless that begins with the word already.
+func withDetail(word, detail string) string {
 	if detail == "" || strings.EqualFold(word, detail) {
 		return word
 	}

@@ -1,9 +1,6 @@
 package tui
 
-import (
-	"eyeq/engine/inspect"
-	"eyeq/tui/table"
-)
+import "eyeq/engine/inspect"
 
 // numberText writes a Number: exact, a bound, or unknown.
 func numberText(n inspect.Number) string {
@@ -22,16 +19,4 @@ func offsetText(n inspect.Number) string {
 		return "none"
 	}
 	return numberText(n)
-}
-
-// numberCell is a number in the style that its certainty asks for; more than zero is
-// bad where alarm is set.
-func (e *env) numberCell(n inspect.Number, alarm bool) table.Cell {
-	switch {
-	case !n.Known:
-		return table.Cell{Text: offsetText(n), Style: e.th.warn}
-	case alarm && n.Value > 0:
-		return table.Cell{Text: numberText(n), Style: e.th.warn}
-	}
-	return table.Cell{Text: numberText(n), Style: e.th.text}
 }

@@ -15,26 +15,6 @@ const (
 	foldFor = time.Minute
 )
 
-// foldKey is what the feed folds by.
-type foldKey struct {
-	mq    engine.MessageQueue
-	topic string
-	kind  string
-	cause string
-}
-
-// foldKey: what fails in the same way at several queues of a broker, and ends, is one
-// line, since the cause is the broker.
-func (r *eventRow) foldKey() foldKey {
-	switch r.event.(type) {
-	case engine.PullError:
-		return foldKey{engine.MessageQueue{BrokerName: r.mq.BrokerName}, "", r.kind, r.cause + " " + r.reason}
-	case engine.PullRecovered:
-		return foldKey{engine.MessageQueue{BrokerName: r.mq.BrokerName}, "", r.kind, r.cause}
-	}
-	return r.watchFoldKey()
-}
-
 // fold is one line of the feed: the last event of its key and how often it came.
 type fold struct {
 	key    foldKey

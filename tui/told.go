@@ -187,8 +187,8 @@ func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspe
 		}
 	}
 	a := m.Allocation(topic, queues, self(s.raw, topic))
-	for _, words := range a.Words {
-		f.differ = append(f.differ, SafeText(topic+": "+words))
+	for _, why := range a.Words {
+		f.differ = append(f.differ, SafeText(topic+": "+why))
 	}
 	f.doubled, f.unowned, f.unsure = f.doubled+len(a.Shared), f.unowned+len(a.Unowned), f.unsure+len(a.Unsure)
 	held := map[string][]engine.MessageQueue{}

@@ -149,7 +149,7 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		has = role(q.OffsetsFrom) + " has" // it may be behind its master
 	}
 	facts := []fact{
-		{"state", words(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)},
+		{"state", withDetail(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)},
 		{"owner", v.ownerText(s, q)},
 		{"lag", fmt.Sprintf("%s = max %s − committed %s", lag, offset(q.MaxOffset), offset(q.CommittedOffset))},
 		{has, fmt.Sprintf("%s … %s, heard %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
@@ -310,14 +310,6 @@ func (v *queueView) pullText(q *engine.QueueSnapshot) string {
 	}
 	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", offset(q.NextOffset), ago(q.LastPull, v.pic.now),
 		role(q.BrokerID), orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)), q.Generation)
-}
-
-// role is what a broker id means.
-func role(id int64) string {
-	if id == 0 {
-		return "master"
-	}
-	return fmt.Sprintf("slave %d", id)
 }
 
 func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {

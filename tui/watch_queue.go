@@ -80,7 +80,7 @@ func consumeText(q *engine.QueueSnapshot, w *watchedQueue, now time.Time) string
 func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	w := &s.watch.queues[s.index[v.mq]]
 	now := v.pic.now
-	state := words(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)
+	state := withDetail(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)
 	if w.finding != "" {
 		state = w.finding + ", " + state
 	}

@@ -93,7 +93,7 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 		}
 		return word, th.accent
 	case q.State == engine.QueueUnlocked:
-		return words(word, q.Detail), th.bad
+		return withDetail(word, q.Detail), th.bad
 	case w.pop && w.popAge > deadPull:
 		return "NO POP " + age(w.popAge), th.warn
 	case w.pop && w.popAge > 0:
@@ -115,5 +115,5 @@ func (v *liveView) watchStateText(n, width int) (string, style) {
 	case q.State == engine.QueueRun && q.CachedCount > 0 && !w.limits.Count.Known():
 		return word + ", flow " + unknown, th.text // it may be held back: nobody says by how much
 	}
-	return words(word, q.Detail), th.good
+	return withDetail(word, q.Detail), th.good
 }

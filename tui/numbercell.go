@@ -1,0 +1,18 @@
+package tui
+
+import (
+	"eyeq/engine/inspect"
+	"eyeq/tui/table"
+)
+
+// numberCell is a number in the style that its certainty asks for; more than zero is
+// bad where alarm is set.
+func (e *env) numberCell(n inspect.Number, alarm bool) table.Cell {
+	switch {
+	case !n.Known:
+		return table.Cell{Text: offsetText(n), Style: e.th.warn}
+	case alarm && n.Value > 0:
+		return table.Cell{Text: numberText(n), Style: e.th.warn}
+	}
+	return table.Cell{Text: numberText(n), Style: e.th.text}
+}
