@@ -147,7 +147,7 @@ func (d clusterDialog) view(w, h int) string {
 	var lines [][]segment
 	before := " " + failure.sign() + " "
 	for _, l := range wrapText(d.err, max(w-6, 10)) {
-		lines = append(lines, line(segment{d.env.th.bad, before}, d.env.plain(l)))
+		lines = append(lines, line(styled(d.env.th.bad, before), d.env.plain(l)))
 		before = "   "
 	}
 	lines = append(lines, line(), line(d.env.plain("   "), d.env.button("Stay on "+SafeText(d.env.o.Cluster), true, true)))

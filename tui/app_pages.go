@@ -272,18 +272,18 @@ func (a *app) servePage(r request) tea.Cmd {
 // pageState is the right end of the tabs: how fresh what is shown is.
 func (a *app) pageState(s pageStatus) []segment {
 	th, q := a.env.th, s.main
-	every := segment{th.dim, " every " + age(q.every) + " "}
+	every := styled(th.dim, " every " + age(q.every) + " ")
 	switch old, stale := q.old(a.env.now); {
 	case s.state != nil:
 		return s.state
 	case !s.frozen.IsZero():
-		return []segment{{th.warn, "FROZEN "}}
+		return []segment{styled(th.warn, "FROZEN ")}
 	case stale:
-		return []segment{{th.bad, "! " + age(old) + " old"}, every}
+		return []segment{styled(th.bad, "! " + age(old) + " old"), every}
 	case q.gone || q.tries > 0 || !q.asked:
 		return untold(th, q.gone, q.tries > 0)
 	}
-	return []segment{{th.good, "● live"}, every}
+	return []segment{styled(th.good, "● live"), every}
 }
 
 // untold is the right end of the tabs where nothing was told: there is no such thing, it
@@ -291,11 +291,11 @@ func (a *app) pageState(s pageStatus) []segment {
 func untold(th *theme, gone, failed bool) []segment {
 	switch {
 	case gone:
-		return []segment{{th.bad, failure.sign() + " not there "}}
+		return []segment{styled(th.bad, failure.sign() + " not there ")}
 	case failed:
-		return []segment{{th.bad, failure.sign() + " no answer "}}
+		return []segment{styled(th.bad, failure.sign() + " no answer ")}
 	}
-	return []segment{{th.dim, "reading … "}}
+	return []segment{styled(th.dim, "reading … ")}
 }
 
 // pageHealth is the left of the status line.
@@ -303,16 +303,16 @@ func (a *app) pageHealth(s pageStatus) segment {
 	th, q := a.env.th, s.main
 	switch {
 	case !s.frozen.IsZero():
-		return segment{th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
-			age(a.env.now.Sub(s.frozen)), plural(s.hidden, "change"), a.env.keys.first("freeze"))}
+		return styled(th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
+			age(a.env.now.Sub(s.frozen)), plural(s.hidden, "change"), a.env.keys.first("freeze")))
 	case q.tries > 0:
-		return segment{th.bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err)}
+		return styled(th.bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err))
 	case s.health.text != "":
 		return s.health
 	case !q.asked && a.env.now.Sub(q.began) < loadingAfter:
 		return segment{}
 	case !q.asked:
-		return segment{th.dim, " reading " + q.what + " …"}
+		return styled(th.dim, " reading " + q.what + " …")
 	}
 	text := " ✓ " + s.fine
 	if a.w >= 100 {
@@ -326,7 +326,7 @@ func (a *app) pageHealth(s pageStatus) segment {
 			text += read + a.env.clock(at, clockSeconds)
 		}
 	}
-	return segment{th.good, text}
+	return styled(th.good, text)
 }
 
 // clusterText is the name server of line 1 while no engine tells.
@@ -336,9 +336,9 @@ func (a *app) clusterText() []segment {
 	case len(n) == 0:
 		return nil
 	case a.unanswered():
-		return []segment{{a.env.th.bad, fmt.Sprintf("ns %s of %d", unknown, len(n))}}
+		return []segment{styled(a.env.th.bad, fmt.Sprintf("ns %s of %d", unknown, len(n)))}
 	}
-	return []segment{{a.env.th.text, "ns " + SafeText(strings.TrimSuffix(n[0], ":9876"))}, {a.env.th.dim, fmt.Sprintf(" 1/%d", len(n))}}
+	return []segment{styled(a.env.th.text, "ns " + SafeText(strings.TrimSuffix(n[0], ":9876"))), styled(a.env.th.dim, fmt.Sprintf(" 1/%d", len(n)))}
 }
 
 // jsonText is a text to be copied that is made when it is wanted.

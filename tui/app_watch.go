@@ -105,38 +105,38 @@ func (a *app) watchHealth() segment {
 	w := s.watch
 	switch {
 	case s.scene == nil && w.err != "":
-		return segment{th.bad, " " + failure.sign() + " " + w.err}
+		return styled(th.bad, " " + failure.sign() + " " + w.err)
 	case s.scene == nil:
-		return segment{th.dim, " asking brokers and members … " + age(a.env.now.Sub(w.began))}
+		return styled(th.dim, " asking brokers and members … " + age(a.env.now.Sub(w.began)))
 	case w.err != "":
-		return segment{th.bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err)}
+		return styled(th.bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err))
 	}
 	f := s.scene.watch
 	if old, stale := a.stale(); stale {
-		return segment{th.bad, " ! figures are " + age(old) + " old: the cluster has not answered yet"}
+		return styled(th.bad, " ! figures are " + age(old) + " old: the cluster has not answered yet")
 	}
 	if text := s.scene.muteText(func(t time.Time) string { return timeAbsolute.clock(t, a.env.now, a.env.o.Location, clockSeconds) }, a.env.now); text != "" {
 		if f.paused != "" {
 			text = f.paused + " · " + text
 		}
-		return segment{th.bad, " " + failure.sign() + " " + text}
+		return styled(th.bad, " " + failure.sign() + " " + text)
 	}
 	if !f.told && !f.empty() && len(f.trouble) > 0 {
-		return segment{th.bad, " " + failure.sign() + " " + f.trouble[0]}
+		return styled(th.bad, " " + failure.sign() + " " + f.trouble[0])
 	}
 	text, sev := f.worst(s.scene)
 	switch {
 	case f.paused != "" && sev == failure:
-		return segment{th.bad, " " + sev.sign() + " " + f.paused + " · " + text}
+		return styled(th.bad, " " + sev.sign() + " " + f.paused + " · " + text)
 	case f.paused != "":
-		return segment{th.accent, " " + f.paused}
+		return styled(th.accent, " " + f.paused)
 	case sev != info:
-		return segment{severityStyle(th, sev), " " + sev.sign() + " " + text}
+		return styled(severityStyle(th, sev), " " + sev.sign() + " " + text)
 	}
 	if a.w < 100 {
-		return segment{th.good, " ✓ " + text}
+		return styled(th.good, " ✓ " + text)
 	}
-	return segment{th.good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text)}
+	return styled(th.good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text))
 }
 
 // setWatchEvery takes a new period for the group on the screen.

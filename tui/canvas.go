@@ -113,6 +113,9 @@ type segment struct {
 	text  string
 }
 
+// styled is text in a style.
+func styled(st style, text string) segment { return segment{style: st, text: text} }
+
 func widthOf(segments []segment) int {
 	n := 0
 	for _, s := range segments {
@@ -243,7 +246,7 @@ func (c *canvas) tableRest(th *theme, n int, notes []string) {
 		if i < len(notes) {
 			text = "  " + notes[i]
 		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+		c.boxed(thinBox, th.frame, styled(th.text, text))
 	}
 }
 

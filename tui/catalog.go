@@ -337,9 +337,9 @@ func (c *catalog[R]) health(noun string, list []inspect.Problem) segment {
 		return fmt.Sprintf("%s of %s %s: %s", grouped(int64(n)), plural(c.listed(), noun), what, t.why)
 	}; {
 	case t.lost > 0:
-		s = segment{th.bad, " " + failure.sign() + " " + count(t.lost, "not known")}
+		s = styled(th.bad, " " + failure.sign() + " " + count(t.lost, "not known"))
 	case s.text == "" && t.part > 0:
-		s = segment{th.warn, " ! " + count(t.part, "partial")}
+		s = styled(th.warn, " ! " + count(t.part, "partial"))
 	}
 	return s
 }
@@ -422,7 +422,7 @@ func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
 func (c *catalog[R]) status(noun string, problems []inspect.Problem) pageStatus {
 	s := pageStatus{main: &c.names, fine: c.fine(noun), health: c.health(noun, problems), oldest: c.told.oldest}
 	if old := c.env.now.Sub(s.oldest); s.health.text == "" && !s.oldest.IsZero() && old > rowsOld {
-		s.health = segment{c.env.th.warn, " ! " + s.fine + " · rows up to " + age(old) + " old"}
+		s.health = styled(c.env.th.warn, " ! " + s.fine + " · rows up to " + age(old) + " old")
 	}
 	return s
 }

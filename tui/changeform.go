@@ -102,9 +102,9 @@ func (f *changeForm) lines(w int, apply string) [][]segment {
 	e := f.env
 	label := func(text string, part formFocus) segment {
 		if f.focus == part {
-			return segment{e.th.title, e.g.cursor + text}
+			return styled(e.th.title, e.g.cursor + text)
 		}
-		return segment{e.th.dim, " " + text}
+		return styled(e.th.dim, " " + text)
 	}
 	return [][]segment{
 		line(label("Reason ", formReason), e.plain("["+f.reason.text(&e.g, min(max(w-14, 10), 80), f.focus == formReason)+"]")),

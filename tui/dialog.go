@@ -101,7 +101,7 @@ func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus i
 	c := newCanvas(w, len(lines)+len(more)+2)
 	c.top(heavyBox, e.th.accent, e.th.title, heads[0], details)
 	for _, text := range more {
-		c.boxed(heavyBox, e.th.accent, segment{e.th.title, " " + text})
+		c.boxed(heavyBox, e.th.accent, styled(e.th.title, " " + text))
 	}
 	for _, l := range lines {
 		c.boxed(heavyBox, e.th.accent, l...)
@@ -112,7 +112,7 @@ func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus i
 
 func line(segments ...segment) []segment { return segments }
 
-func (e *env) plain(text string) segment { return segment{e.th.text, text} }
+func (e *env) plain(text string) segment { return styled(e.th.text, text) }
 
 // hints writes pairs of key and word.
 func (e *env) hints(c *canvas, pairs ...string) {
@@ -139,7 +139,7 @@ func (e *env) button(label string, focused, enabled bool) segment {
 		mark = e.g.cursor
 		st = e.th.cursor
 	}
-	return segment{st, "<" + mark + label + " >"}
+	return styled(st, "<" + mark + label + " >")
 }
 
 // leaveDialog asks once before a member of a real group leaves.
@@ -352,7 +352,7 @@ func (d helpDialog) view(w, h int) string {
 		var l []segment
 		for col := range columns {
 			if n := i + col*per; n < len(entries) {
-				l = append(l, segment{d.env.th.key, " " + pad(entries[n].key, 14)}, segment{d.env.th.text, pad(entries[n].text, width-16)})
+				l = append(l, styled(d.env.th.key, " " + pad(entries[n].key, 14)), styled(d.env.th.text, pad(entries[n].text, width-16)))
 				seen += min(len(entries[n].key), 1)
 			}
 		}

@@ -83,14 +83,14 @@ func (d pauseDialog) view(w, h int) string {
 	lines := [][]segment{
 		line(d.env.plain(" What is cached is consumed to its end; the member keeps its queues.")),
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
-			segment{th.dim, " 10m, or not"}),
+			styled(th.dim, " 10m, or not")),
 	}
 	if d.handover != "" { // the other way to stop consuming does the opposite
-		lines = slices.Insert(lines, 1, line(segment{d.env.th.dim, d.handover}))
+		lines = slices.Insert(lines, 1, line(styled(d.env.th.dim, d.handover)))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {
-		lines = append(lines, line(segment{th.bad, " " + failure.sign() + " " + d.err}))
+		lines = append(lines, line(styled(th.bad, " " + failure.sign() + " " + d.err)))
 	}
 	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 1)
 }
@@ -99,7 +99,7 @@ func (d *pauseDialog) leftLines() [][]segment {
 	if d.left == "" {
 		return nil
 	}
-	return [][]segment{line(segment{d.env.th.warn, " ! " + d.left})}
+	return [][]segment{line(styled(d.env.th.warn, " ! " + d.left))}
 }
 
 func (d pauseDialog) hint(c *canvas) string {

@@ -184,40 +184,40 @@ func (d *pauseGroupDialog) planLines(w int) [][]segment {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.loading {
-		return append(lines, line(segment{e.th.dim, "  asking the brokers …"}))
+		return append(lines, line(styled(e.th.dim, "  asking the brokers …")))
 	}
 	if d.err != "" {
-		return append(lines, line(segment{e.th.bad, "  " + failure.sign() + " " + d.err}))
+		return append(lines, line(styled(e.th.bad, "  " + failure.sign() + " " + d.err)))
 	}
 	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
-		l := line(e.plain("  "+pad(b.Broker, 16)), segment{e.th.dim, pad(b.Addr, 22)})
+		l := line(e.plain("  "+pad(b.Broker, 16)), styled(e.th.dim, pad(b.Addr, 22)))
 		if b.Error != "" {
-			lines = append(lines, append(l, segment{e.th.warn, warning.sign() + " " + b.Error}))
+			lines = append(lines, append(l, styled(e.th.warn, warning.sign() + " " + b.Error)))
 			continue
 		}
-		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), segment{e.th.accent, word[b.After]}))
+		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), styled(e.th.accent, word[b.After])))
 	}
 	switch n := len(d.plan.Members); {
 	case n == 0:
-		lines = append(lines, line(segment{e.th.dim, "  nobody is connected now: it holds for whoever comes"}))
+		lines = append(lines, line(styled(e.th.dim, "  nobody is connected now: it holds for whoever comes")))
 	default:
 		lines = append(lines, line(e.plain("  "+plural(n, "member")+":")))
 		for i := range d.plan.Members {
 			if i == 4 && n > 5 {
-				lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("    … and %d more", n-i)}))
+				lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("    … and %d more", n-i))))
 				break
 			}
 			m := &d.plan.Members[i]
 			id := "    " + table.Cut(m.ClientID, max(w-8, 10))
 			if table.Width(id)+2+table.Width(m.Effect) <= w-4 {
-				lines = append(lines, line(e.plain(id+"  "), segment{e.th.dim, m.Effect}))
+				lines = append(lines, line(e.plain(id+"  "), styled(e.th.dim, m.Effect)))
 				continue
 			}
 			lines = append(lines, line(e.plain(id)))
 			for _, part := range wrapText(m.Effect, max(w-10, 10)) {
-				lines = append(lines, line(segment{e.th.dim, "      " + part}))
+				lines = append(lines, line(styled(e.th.dim, "      " + part)))
 			}
 		}
 	}
@@ -228,9 +228,9 @@ func (d *pauseGroupDialog) buttonLines(w int) [][]segment {
 	e, off := d.env, d.off()
 	label := func(text string, f pauseFocus) segment {
 		if d.focus == f {
-			return segment{e.th.title, e.g.cursor + text}
+			return styled(e.th.title, e.g.cursor + text)
 		}
-		return segment{e.th.dim, " " + text}
+		return styled(e.th.dim, " " + text)
 	}
 	width := min(max(table.Width(SafeText(d.typedName()))+2, 12), 40)
 	lines := [][]segment{
@@ -240,13 +240,13 @@ func (d *pauseGroupDialog) buttonLines(w int) [][]segment {
 		line(e.plain(" "), e.button(strings.ToUpper(d.verb()[:1])+d.verb()[1:], d.focus == pauseOnApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == pauseOnCancel, true)),
 	}
 	if off != "" {
-		return append(lines, line(segment{e.th.dim, " It is off: " + off}))
+		return append(lines, line(styled(e.th.dim, " It is off: " + off)))
 	}
 	text := fmt.Sprintf(" It writes the group's configuration on %s.", plural(len(d.plan.Brokers), "broker"))
 	if e.o.AuditPath != "" {
 		text += " Noted in " + SafeText(e.o.AuditPath)
 	}
-	return append(lines, line(segment{e.th.warn, text}))
+	return append(lines, line(styled(e.th.warn, text)))
 }
 
 // resultLines tell what each broker says now, and what was seen of the members.
@@ -258,13 +258,13 @@ func (d *pauseGroupDialog) resultLines(w int) [][]segment {
 		l := line(e.plain("  " + pad(b.Broker, 16)))
 		switch {
 		case b.Verified && len(b.Changed) == 0:
-			l = append(l, segment{e.th.good, "✓ " + d.verb() + "d, read back; all other fields as before"})
+			l = append(l, styled(e.th.good, "✓ " + d.verb() + "d, read back; all other fields as before"))
 		case b.Verified:
-			l = append(l, segment{e.th.bad, failure.sign() + " other fields differ now: " + strings.Join(b.Changed, ", ")})
+			l = append(l, styled(e.th.bad, failure.sign() + " other fields differ now: " + strings.Join(b.Changed, ", ")))
 		case b.Missing: // nothing was to be done there
-			l = append(l, segment{e.th.warn, warning.sign() + " " + orUnknown(b.Error)})
+			l = append(l, styled(e.th.warn, warning.sign() + " " + orUnknown(b.Error)))
 		default:
-			l = append(l, segment{e.th.bad, failure.sign() + " " + orUnknown(b.Error)})
+			l = append(l, styled(e.th.bad, failure.sign() + " " + orUnknown(b.Error)))
 		}
 		lines = append(lines, l)
 	}
@@ -274,12 +274,12 @@ func (d *pauseGroupDialog) resultLines(w int) [][]segment {
 			st, sign = e.th.warn, warning.sign()
 		}
 		for _, part := range wrapText(sign+" "+d.result.Proof, max(w-6, 10)) {
-			lines = append(lines, line(segment{st, "  " + part}))
+			lines = append(lines, line(styled(st, "  " + part)))
 		}
 	}
 	if d.err != "" {
 		for _, part := range wrapText(failure.sign()+" "+d.err, max(w-6, 10)) {
-			lines = append(lines, line(segment{e.th.bad, "  " + part}))
+			lines = append(lines, line(styled(e.th.bad, "  " + part)))
 		}
 	}
 	return append(lines, line(), line(e.plain(" "), e.button("Close", true, true)))

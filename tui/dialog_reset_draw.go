@@ -66,7 +66,7 @@ func (d *resetDialog) label(text string, f resetFocus) segment {
 	if d.focus == f && !d.applying {
 		mark, st = d.env.g.cursor, d.env.th.title
 	}
-	return segment{st, mark + pad(text, 7)}
+	return styled(st, mark + pad(text, 7))
 }
 
 // radios are choices in width cells. The chosen one is always seen: where not all have
@@ -110,17 +110,17 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	case d.hasValue():
 		value := line(d.label("", onValue), e.plain("["+d.value.text(&e.g, 24, d.focus == onValue)+"]"))
 		if t, err := d.target(); err != nil {
-			value = append(value, segment{e.th.bad, " " + err.Error()})
+			value = append(value, styled(e.th.bad, " " + err.Error()))
 		} else if d.kind == core.ResetTime {
 			if !d.stale {
 				t = d.asked // what the preview is about: a relative time moves on
 			}
-			value = append(value, segment{e.th.dim, " = " + t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00") + " (" + ago(t.Time, e.now) + ")"})
+			value = append(value, styled(e.th.dim, " = " + t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00") + " (" + ago(t.Time, e.now) + ")"))
 		}
 		lines = append(lines, value)
 	}
 	if d.left != "" {
-		lines = slices.Insert(lines, 1, line(segment{e.th.warn, "        ! " + d.left}))
+		lines = slices.Insert(lines, 1, line(styled(e.th.warn, "        ! " + d.left)))
 	}
 	if d.any {
 		return append(lines, d.howLines(w, wide)...)
@@ -129,7 +129,7 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	if !wide {
 		how = "stop each queue, drop its cache, write, read back"
 	}
-	return append(lines, line(segment{e.th.dim, " How    "}, e.plain(how)))
+	return append(lines, line(styled(e.th.dim, " How    "), e.plain(how)))
 }
 
 func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
@@ -140,9 +140,9 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
 	if !wide {
 		ask, nameWidth = "Type group to apply: ", min(nameWidth, max(w-62, 12))
 	}
-	nameMark := segment{e.th.dim, " "}
+	nameMark := styled(e.th.dim, " ")
 	if d.focus == onName {
-		nameMark = segment{e.th.title, e.g.cursor}
+		nameMark = styled(e.th.title, e.g.cursor)
 	}
 	name := line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "))
 	buttons := line(e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true))
@@ -152,13 +152,13 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
 	} else {
 		lines = append(lines, name, append(line(e.plain(" ")), buttons...))
 	}
-	why := segment{e.th.dim, " Apply is off: " + off}
+	why := styled(e.th.dim, " Apply is off: " + off)
 	if off == "" {
 		text := " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."
 		if e.o.AuditPath != "" && wide {
 			text += " Noted in " + SafeText(e.o.AuditPath)
 		}
-		why = segment{e.th.warn, text}
+		why = styled(e.th.warn, text)
 	}
 	return append(lines, line(why))
 }
@@ -182,23 +182,23 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 	if verified+passed < len(d.result) || d.err != "" {
 		st = e.th.bad
 	}
-	lines := [][]segment{line(), line(segment{st, sum})}
+	lines := [][]segment{line(), line(styled(st, sum))}
 	if d.savedTo != "" { // whole: whoever wants it undone elsewhere needs all of the path
 		for _, l := range wrapText("the offsets before: "+d.savedTo, max(w-4, 10)) {
-			lines = append(lines, line(segment{st, " " + l}))
+			lines = append(lines, line(styled(st, " " + l)))
 		}
 	}
 	if d.err != "" {
 		for _, l := range wrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
-			lines = append(lines, line(segment{e.th.bad, " " + l}))
+			lines = append(lines, line(styled(e.th.bad, " " + l)))
 		}
 	}
 	for i, text := range d.failed {
 		if i == failedLines {
-			lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("   … and %d more", len(d.failed)-i)}))
+			lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
 			break
 		}
-		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + text}))
+		lines = append(lines, line(styled(e.th.bad, " " + failure.sign() + " " + text)))
 	}
 	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
 }

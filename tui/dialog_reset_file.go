@@ -65,7 +65,7 @@ func (d *resetDialog) fileLines(w int) [][]segment {
 	lines := [][]segment{line(d.label("", onValue), e.plain("["+d.value.text(&e.g, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
 	if d.stale || d.loading || d.saved.exact == nil {
 		text := "a file that a reset has saved; " + e.enter() + " reads it"
-		return append(lines, line(segment{e.th.dim, pad("", 8) + text}))
+		return append(lines, line(styled(e.th.dim, pad("", 8) + text)))
 	}
 	f, st := &d.saved, e.th.dim
 	text := "= " + plural(len(f.exact), "queue")
@@ -81,5 +81,5 @@ func (d *resetDialog) fileLines(w int) [][]segment {
 	if f.none > 0 {
 		text += fmt.Sprintf(none, f.none)
 	}
-	return append(lines, line(segment{st, pad("", 8) + table.Cut(text, max(w-11, 10))}))
+	return append(lines, line(styled(st, pad("", 8) + table.Cut(text, max(w-11, 10)))))
 }

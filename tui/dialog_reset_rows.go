@@ -54,7 +54,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 	}
 	layout := table.Fit(columns, w, w, 0)
 	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", style{})
-	lines := [][]segment{line(segment{e.th.header, string(header)})}
+	lines := [][]segment{line(styled(e.th.header, string(header)))}
 	if len(d.rows) == 0 {
 		text := "  no preview"
 		switch {
@@ -87,7 +87,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 			st = e.th.bad
 		}
 		row := layout.AppendRow(nil, columns, cells, look)
-		lines = append(lines, line(segment{st, string(row)}))
+		lines = append(lines, line(styled(st, string(row))))
 	}
 	return lines
 }

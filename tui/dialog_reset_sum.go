@@ -64,7 +64,7 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 	case len(d.rows) == 0:
 		return [][]segment{line()}
 	case d.old: // figures of another target are none
-		return [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain("…")), line(segment{e.th.dim, " Lag    "}, e.plain("…"))}
+		return [][]segment{line(), line(styled(e.th.dim, " Sum    "), e.plain("…")), line(styled(e.th.dim, " Lag    "), e.plain("…"))}
 	}
 	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {
@@ -107,7 +107,7 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 	default:
 		lag += "applied as shown"
 	}
-	lines := [][]segment{line(), line(segment{e.th.dim, " Sum    "}, e.plain(sum)), line(segment{e.th.dim, " Lag    "}, e.plain(lag))}
+	lines := [][]segment{line(), line(styled(e.th.dim, " Sum    "), e.plain(sum)), line(styled(e.th.dim, " Lag    "), e.plain(lag))}
 	if !wide {
 		return lines
 	}
@@ -115,5 +115,5 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 		return append(lines, d.riskLines()...)
 	}
 	return append(lines,
-		line(segment{e.th.dim, " Risk   "}, e.plain("consumers must be idempotent · other members' queues are not touched")))
+		line(styled(e.th.dim, " Risk   "), e.plain("consumers must be idempotent · other members' queues are not touched")))
 }

@@ -138,10 +138,10 @@ func (d *resetDialog) typedName() string {
 func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	e := d.env
 	if d.at.IsZero() || d.err != "" {
-		return [][]segment{line(segment{e.th.dim, " How    "}, e.plain("…"))}
+		return [][]segment{line(styled(e.th.dim, " How    "), e.plain("…"))}
 	}
 	if d.plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
-		return [][]segment{line(segment{e.th.dim, " How    "}, e.plain("depends on the target"))}
+		return [][]segment{line(styled(e.th.dim, " How    "), e.plain("depends on the target"))}
 	}
 	st := e.th.text
 	if d.plan.Method == inspect.MethodNone {
@@ -153,7 +153,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 		if i == 2 && !wide {
 			break
 		}
-		lines = append(lines, line(segment{e.th.dim, before}, segment{st, part}))
+		lines = append(lines, line(styled(e.th.dim, before), styled(st, part)))
 		before = "        "
 	}
 	deaf := 0
@@ -170,7 +170,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	switch {
 	case d.plan.Method == inspect.MethodNone: // nothing will be verified
 	case len(d.safe.Members) == 0:
-		lines = append(lines, line(segment{e.th.dim, "        "}, e.plain("start no member until all queues are verified")))
+		lines = append(lines, line(styled(e.th.dim, "        "), e.plain("start no member until all queues are verified")))
 	case deaf > 0:
 		text := fmt.Sprintf("%s %d of %s: %s %s", warning.sign(), deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
 		lines = append(lines, indented(w, e.th.warn, text)...)
@@ -186,7 +186,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 func indented(w int, st style, text string) (lines [][]segment) {
 	parts := wrapText(text, max(w-12, 20))
 	for _, part := range parts[:min(len(parts), 2)] {
-		lines = append(lines, line(segment{st, pad("", 8) + part}))
+		lines = append(lines, line(styled(st, pad("", 8) + part)))
 	}
 	return lines
 }
@@ -199,8 +199,8 @@ func (d *resetDialog) riskLines() [][]segment {
 		risk += " · the retry topic is not touched"
 	}
 	return [][]segment{
-		line(segment{e.th.dim, " Risk   "}, e.plain(risk)),
-		line(segment{e.th.dim, " CLI    "}, e.plain(d.commandLine())),
+		line(styled(e.th.dim, " Risk   "), e.plain(risk)),
+		line(styled(e.th.dim, " CLI    "), e.plain(d.commandLine())),
 	}
 }
 

@@ -202,7 +202,7 @@ func (d settleDialog) view(w, h int) string {
 	}
 	wrap := func(st style, text string) (lines [][]segment) {
 		for _, l := range wrapText(text, max(w-4, 10)) {
-			lines = append(lines, line(segment{st, " " + l}))
+			lines = append(lines, line(styled(st, " " + l)))
 		}
 		return lines
 	}
@@ -210,16 +210,16 @@ func (d settleDialog) view(w, h int) string {
 	tail := wrap(th.text, d.effect())
 	if d.hasLevel() {
 		tail = append(tail, line(d.env.plain(" Delay level ["+d.level.text(&d.env.g, 4, d.focus == settleLevel && !d.working)+"]"),
-			segment{th.dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h"}))
+			styled(th.dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h")))
 	}
 	if d.left != "" {
-		tail = append(tail, line(segment{th.warn, " ! " + d.left}))
+		tail = append(tail, line(styled(th.warn, " ! " + d.left)))
 	}
 	if d.err != "" {
-		tail = append(tail, line(segment{th.bad, " " + failure.sign() + " " + d.err}))
+		tail = append(tail, line(styled(th.bad, " " + failure.sign() + " " + d.err)))
 	}
 	if d.working {
-		tail = append(tail, line(segment{th.warn, " being carried out …"}))
+		tail = append(tail, line(styled(th.warn, " being carried out …")))
 	} else {
 		tail = append(tail, line(d.env.plain(" "), d.env.button(button, d.focus == settleApply, true), d.env.plain(" "),
 			d.env.button("Cancel", d.focus == settleCancel, true)))
@@ -242,7 +242,7 @@ func (d *settleDialog) samples(w, room int) (lines [][]segment) {
 		lines = append(lines, line(d.env.plain("   "+table.Cut(s, max(w-6, 10)))))
 	}
 	if n < d.total {
-		lines = append(lines, line(segment{d.env.th.dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n)))}))
+		lines = append(lines, line(styled(d.env.th.dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n))))))
 	}
 	return lines
 }
@@ -252,14 +252,14 @@ func (d *settleDialog) samples(w, room int) (lines [][]segment) {
 func (d *settleDialog) failures(w, room int) [][]segment {
 	th := d.env.th
 	_, _, done := settleWords(d.verdict)
-	lines := [][]segment{line(segment{th.bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)})}
+	lines := [][]segment{line(styled(th.bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)))}
 	for i, r := range d.rows {
 		about := "   " + r.queue + "  " + offset(r.offset) + "  "
-		block := [][]segment{line(d.env.plain(about), segment{th.text, r.err})}
+		block := [][]segment{line(d.env.plain(about), styled(th.text, r.err))}
 		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
 			block[0] = block[0][:1]
 			for _, l := range wrapText(r.err, max(w-8, 10)) {
-				block = append(block, line(segment{th.text, "     " + l}))
+				block = append(block, line(styled(th.text, "     " + l)))
 			}
 		}
 		left := room - len(lines)
@@ -267,7 +267,7 @@ func (d *settleDialog) failures(w, room int) [][]segment {
 			left-- // for the number of the others
 		}
 		if len(block) > left && i > 0 {
-			lines = append(lines, line(segment{th.dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i)))}))
+			lines = append(lines, line(styled(th.dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i))))))
 			break
 		}
 		lines = append(lines, block...)

@@ -109,22 +109,22 @@ func (a *app) drawHeader(c *canvas) {
 	if wide {
 		gap = "  "
 	}
-	left := []segment{{th.bold, " eyeq "}, {a.dot(), "● "}, {th.bold, SafeText(orUnknown(a.env.o.Cluster))}, {style{}, gap}}
+	left := []segment{styled(th.bold, " eyeq "), styled(a.dot(), "● "), styled(th.bold, SafeText(orUnknown(a.env.o.Cluster))), styled(style{}, gap)}
 	if m := a.env.modeWord(); m != "" {
-		left = append(left, segment{th.mode, m}, segment{style{}, gap})
+		left = append(left, styled(th.mode, m), styled(style{}, gap))
 	}
 	if t := SafeText(a.env.o.Title); t != "" && t != SafeText(a.env.o.Cluster) {
-		left = append(left, segment{th.accent, t}, segment{style{}, gap})
+		left = append(left, styled(th.accent, t), styled(style{}, gap))
 	}
 	own := a.page() == nil && (len(a.engines) > 0 || a.watchedNow() != nil)
 	if own {
-		left = append(left, segment{style{}, " "}, segment{th.bold, a.groupName()})
+		left = append(left, styled(style{}, " "), styled(th.bold, a.groupName()))
 		if n := a.consumers(); n > 1 && a.watchedNow() == nil {
-			left = append(left, segment{th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)})
+			left = append(left, styled(th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)))
 		}
 		left = append(left, a.holdText(gap)...)
 	} else if p := a.page(); p != nil {
-		left = append(left, segment{style{}, " "}, segment{th.bold, p.subject()})
+		left = append(left, styled(style{}, " "), styled(th.bold, p.subject()))
 	}
 	now := a.env.now.In(a.env.o.Location)
 	if a.env.mode == timeUTC {
@@ -138,25 +138,25 @@ func (a *app) drawHeader(c *canvas) {
 		if !own && a.watchedNow() != nil { // nobody asks for its picture now
 			s = nil
 		}
-		c.spread(left, append(brokersText(th, s), segment{th.bold, now.Format(clock) + " "}))
+		c.spread(left, append(brokersText(th, s), styled(th.bold, now.Format(clock) + " ")))
 		return
 	}
 	right := []segment{}
 	switch {
 	case own && a.watchedNow() != nil:
 		if s != nil {
-			left = append(left, segment{th.dim, gap + a.watchTitle(s)})
+			left = append(left, styled(th.dim, gap + a.watchTitle(s)))
 		}
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.clusterText()...)
 	case !own:
 		right = append(right, a.clusterText()...)
 	case s != nil:
-		left = append(left, segment{th.dim, gap + a.subscriptionText(s)})
+		left = append(left, styled(th.dim, gap + a.subscriptionText(s)))
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.namesrvText(s)...)
 	}
-	c.spread(left, append(right, segment{th.bold, "   " + now.Format(clock) + " "}))
+	c.spread(left, append(right, styled(th.bold, "   " + now.Format(clock) + " ")))
 }
 
 // dot is the style of the cluster's sign: its colour, unless what is shown gets no answer.
@@ -188,9 +188,9 @@ func (a *app) holdText(gap string) []segment {
 	}
 	n := s.held()
 	if n == 0 {
-		return []segment{{a.env.th.dim, gap + "holds nothing"}}
+		return []segment{styled(a.env.th.dim, gap + "holds nothing")}
 	}
-	return []segment{{style{}, gap}, {a.env.th.warn, "HOLDS " + grouped(n)}}
+	return []segment{styled(style{}, gap), styled(a.env.th.warn, "HOLDS " + grouped(n))}
 }
 
 // held counts the messages that wait for the operator.
@@ -251,7 +251,7 @@ func brokersText(th *theme, s *scene) []segment {
 	if n == 0 {
 		return nil
 	}
-	return []segment{{th.bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))}, {style{}, "  "}}
+	return []segment{styled(th.bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))), styled(style{}, "  ")}
 }
 
 // namesrvText is the name server that answered last and its place in the list.
@@ -260,11 +260,11 @@ func (a *app) namesrvText(s *scene) []segment {
 	n := slices.Index(s.Namesrv, s.NamesrvCurrent) + 1
 	switch {
 	case s.NamesrvError != "":
-		return []segment{{th.bad, fmt.Sprintf("ns %s down 0/%d", failure.sign(), len(s.Namesrv))}}
+		return []segment{styled(th.bad, fmt.Sprintf("ns %s down 0/%d", failure.sign(), len(s.Namesrv)))}
 	case s.NamesrvCurrent == "":
-		return []segment{{th.dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv))}}
+		return []segment{styled(th.dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv)))}
 	}
-	return []segment{{th.text, "ns " + strings.TrimSuffix(s.NamesrvCurrent, ":9876")}, {th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv))}}
+	return []segment{styled(th.text, "ns " + strings.TrimSuffix(s.NamesrvCurrent, ":9876")), styled(th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv)))}
 }
 
 func refreshText(d time.Duration) string {

@@ -73,13 +73,13 @@ func tabLine(e *env, tabs []tab, tight, short bool) []segment {
 		text := t.text(e.keys)
 		switch {
 		case t.on:
-			line = append(line, segment{th.title, " [" + text + "]"})
+			line = append(line, styled(th.title, " [" + text + "]"))
 		case short:
-			line = append(line, segment{th.text, " " + e.keys.first(t.view)})
+			line = append(line, styled(th.text, " " + e.keys.first(t.view)))
 		case tight:
-			line = append(line, segment{th.text, " " + text})
+			line = append(line, styled(th.text, " " + text))
 		default:
-			line = append(line, segment{th.text, "  " + text + " "})
+			line = append(line, styled(th.text, "  " + text + " "))
 		}
 	}
 	return line
@@ -131,11 +131,11 @@ func (a *app) freshness() []segment {
 			return state
 		}
 	}
-	state := segment{th.good, "● live"}
+	state := styled(th.good, "● live")
 	if a.frozen() {
-		state = segment{th.warn, "FROZEN"}
+		state = styled(th.warn, "FROZEN")
 	} else if old, stale := a.stale(); stale {
-		state = segment{th.bad, "! " + age(old) + " old"}
+		state = styled(th.bad, "! " + age(old) + " old")
 	}
 	every := a.refresh
 	if w := a.watchedNow(); w != nil {
@@ -144,5 +144,5 @@ func (a *app) freshness() []segment {
 	if a.shown == viewLog {
 		every = pollEvery
 	}
-	return []segment{state, {th.dim, " " + refreshText(every) + " "}}
+	return []segment{state, styled(th.dim, " " + refreshText(every) + " ")}
 }

@@ -57,7 +57,7 @@ func (a *app) drawTiny() string {
 func (a *app) pageFacts(p page) []segment {
 	health := a.pageHealth(p.status())
 	health.text = strings.TrimSpace(health.text)
-	return []segment{{a.env.th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + p.subject())}, health}
+	return []segment{styled(a.env.th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + p.subject())), health}
 }
 
 func (a *app) tinySummary() string {
@@ -84,7 +84,7 @@ func (a *app) tinySummary() string {
 func (a *app) facts() []segment {
 	th, p := a.env.th, a.picture()
 	s := p.scene
-	lines := []segment{{th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + a.groupName())}}
+	lines := []segment{styled(th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + a.groupName()))}
 	health := a.health()
 	health.text = strings.TrimSpace(health.text)
 	lines = append(lines, health)
@@ -94,7 +94,7 @@ func (a *app) facts() []segment {
 	v := &a.live[a.cur]
 	f := v.figures()
 	add := func(st style, format string, args ...any) {
-		lines = append(lines, segment{st, fmt.Sprintf(format, args...)})
+		lines = append(lines, styled(st, fmt.Sprintf(format, args...)))
 	}
 	trend, st := f.trendText(true)
 	add(st(th), "lag %s %s", f.lagText(grouped), trend)

@@ -81,7 +81,7 @@ func (v *liveView) fillAlloc(c *canvas, notes []string) {
 		if i < len(notes) {
 			text = " " + notes[i]
 		}
-		c.boxed(thinBox, v.env.th.frame, segment{v.env.th.text, text})
+		c.boxed(thinBox, v.env.th.frame, styled(v.env.th.text, text))
 	}
 }
 

@@ -38,7 +38,7 @@ type pageStatus struct {
 func partial(th *theme, problems ...[]inspect.Problem) segment {
 	for _, list := range problems {
 		if len(list) > 0 {
-			return segment{th.warn, " ! partial: " + list[0].String()}
+			return styled(th.warn, " ! partial: " + list[0].String())
 		}
 	}
 	return segment{}

@@ -49,22 +49,22 @@ func (v brokersView) status() pageStatus {
 	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Brokers), "broker") + " and " + plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
-			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why)}
+			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why))
 			return s
 		}
 	}
 	for i := range v.data.Namesrv {
 		if n := &v.data.Namesrv[i]; !n.Reachable {
-			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why)}
+			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why))
 			return s
 		}
 	}
 	if len(v.data.Brokers) == 0 && !v.ask.at.IsZero() { // a dead broker is not known to name servers any more
-		s.health = segment{v.env.th.warn, " " + warning.sign() + " the name servers know no broker"}
+		s.health = styled(v.env.th.warn, " " + warning.sign() + " the name servers know no broker")
 	}
 	for i := range v.data.Brokers {
 		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.text == "" {
-			s.health = segment{v.env.th.warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text)}
+			s.health = styled(v.env.th.warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
 		}
 	}
 	if part := partial(v.env.th, v.data.Problems); part.text != "" {

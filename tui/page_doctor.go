@@ -125,11 +125,11 @@ func (v doctorView) status() pageStatus {
 	switch {
 	case !v.visit.asked:
 	case bad > 0:
-		s.health = segment{th.bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning"))}
+		s.health = styled(th.bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning")))
 	case warn > 0:
-		s.health = segment{th.warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning"))}
+		s.health = styled(th.warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning")))
 	case len(v.report.Unchecked) > 0:
-		s.health = segment{th.warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule"))}
+		s.health = styled(th.warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule")))
 	}
 	s.fine = "nothing wrong was found"
 	if info > 0 {
@@ -215,7 +215,7 @@ func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {
 			if i > 0 {
 				lead = strings.Repeat(" ", table.Width(lead))
 			}
-			lines = append(lines, segment{st, " " + lead + l})
+			lines = append(lines, styled(st, " " + lead + l))
 		}
 	}
 	if f != nil {

@@ -60,7 +60,7 @@ func (v groupView) status() pageStatus {
 		s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
 	}
 	if v.members.tries > 0 {
-		s.health = segment{v.env.th.bad, " " + failure.sign() + " " + v.members.what + ": " + v.members.err}
+		s.health = styled(v.env.th.bad, " " + failure.sign() + " " + v.members.what + ": " + v.members.err)
 	}
 	return s
 }
@@ -84,7 +84,7 @@ func (v *groupView) wrong() segment {
 	default:
 		return segment{}
 	}
-	return segment{v.env.th.bad, " " + failure.sign() + " " + text}
+	return styled(v.env.th.bad, " " + failure.sign() + " " + text)
 }
 
 func (v groupView) update(msg any) (page, request) {
@@ -272,17 +272,17 @@ func (v *groupView) headLines() [][]segment {
 	if v.w < 100 {
 		gap = "  "
 	}
-	l := line(segment{style{}, " "}, segment{groupStyle(th, state), state}, segment{th.dim, "  "}, segment{th.text, groupKind(r)},
-		segment{th.dim, gap + "members "}, segment{th.bold, numberText(r.Members)},
-		segment{th.dim, gap + "lag "}, segment{th.bold, numberText(r.Lag)}, segment{th.dim, gap + "retry "}, segment{th.text, numberText(r.RetryLag)},
-		segment{th.dim, gap + "dlq "}, segment{th.text, numberText(r.DeadLetters)})
+	l := line(styled(style{}, " "), styled(groupStyle(th, state), state), styled(th.dim, "  "), styled(th.text, groupKind(r)),
+		styled(th.dim, gap + "members "), styled(th.bold, numberText(r.Members)),
+		styled(th.dim, gap + "lag "), styled(th.bold, numberText(r.Lag)), styled(th.dim, gap + "retry "), styled(th.text, numberText(r.RetryLag)),
+		styled(th.dim, gap + "dlq "), styled(th.text, numberText(r.DeadLetters)))
 	if clients := gap + "clients "; len(r.Versions) > 0 && widthOf(l)+len(clients) < v.w-len("5.3.3") { // the members' rows say it too
-		l = append(l, segment{th.dim, clients + versionText(strings.Join(r.Versions, " "))})
+		l = append(l, styled(th.dim, clients + versionText(strings.Join(r.Versions, " "))))
 	}
 	lines := [][]segment{l}
 	for _, m := range r.Modes {
-		lines = append(lines, line(segment{th.dim, " " + m.Broker + " was told: " + m.Topic + " by "}, segment{th.text, m.String()},
-			segment{th.dim, ", for members that let it allocate · it calls them " + r.Type.String()}))
+		lines = append(lines, line(styled(th.dim, " " + m.Broker + " was told: " + m.Topic + " by "), styled(th.text, m.String()),
+			styled(th.dim, ", for members that let it allocate · it calls them " + r.Type.String())))
 	}
 	if r.Paused.Any() {
 		text := " " + groupState(r)
@@ -292,7 +292,7 @@ func (v *groupView) headLines() [][]segment {
 		for _, t := range slices.Sorted(maps.Keys(r.Paused.Topics)) {
 			text += " · must not read " + t + " from " + strings.Join(r.Paused.Topics[t], " ")
 		}
-		lines = append(lines, line(segment{th.accent, text + "   " + v.env.keys.first("command") + "resume"}))
+		lines = append(lines, line(styled(th.accent, text + "   " + v.env.keys.first("command") + "resume")))
 	}
 	return lines
 }

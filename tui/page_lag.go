@@ -104,14 +104,14 @@ func (v lagView) status() pageStatus {
 		if s.health.text != "" {
 			text += " · " + strings.TrimPrefix(s.health.text, " ! ")
 		}
-		s.health = segment{v.env.th.bad, " " + failure.sign() + " " + text}
+		s.health = styled(v.env.th.bad, " " + failure.sign() + " " + text)
 	}
 	switch {
 	case s.health.text != "":
 	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
 		s.fine = "broadcasting: the members keep the offsets"
 	case v.data.UnknownQueues > 0:
-		s.health = segment{v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues)}
+		s.health = styled(v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
 	}
 	return s
 }

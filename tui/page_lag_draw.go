@@ -135,47 +135,47 @@ func (v *lagView) outlook(long bool) (string, style) {
 func (v *lagView) figureLines() [][]segment {
 	th, d := v.env.th, &v.data
 	wide := v.w >= 100
-	first := line(segment{th.dim, " lag "}, segment{th.bold, numberText(d.Lag)}, segment{style{}, " "})
+	first := line(styled(th.dim, " lag "), styled(th.bold, numberText(d.Lag)), styled(style{}, " "))
 	cells := 16
 	if !wide {
 		cells = 8
 	}
 	if v.data.Model == broadcasting {
-		return [][]segment{line(segment{th.warn, " lag " + unknown + "   broadcasting: each member keeps its own offsets, the brokers know none"})}
+		return [][]segment{line(styled(th.warn, " lag " + unknown + "   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
-	first = append(first, segment{th.spark, v.env.g.trend(v.hist.trend(v.env.g.trendCells(cells, keepMarks)), false)})
+	first = append(first, styled(th.spark, v.env.g.trend(v.hist.trend(v.env.g.trendCells(cells, keepMarks)), false)))
 	if text, st := v.outlook(wide); text != "" {
-		first = append(first, segment{style{}, "  "}, segment{st, text})
+		first = append(first, styled(style{}, "  "), styled(st, text))
 	}
 	if n := len(d.UnknownTopics); n > 0 {
-		first = append(first, segment{th.warn, "  " + plural(n, "topic") + " unknown"})
+		first = append(first, styled(th.warn, "  " + plural(n, "topic") + " unknown"))
 	} else if d.UnknownQueues > 0 {
-		first = append(first, segment{th.warn, "  " + plural(d.UnknownQueues, "queue") + " unknown"})
+		first = append(first, styled(th.warn, "  " + plural(d.UnknownQueues, "queue") + " unknown"))
 	}
 	out, outOK := v.hist.consumed()
 	in, inOK := v.hist.produced()
-	second := line(segment{th.dim, " consumed "}, segment{th.text, rate(out, outOK)}, segment{th.dim, " · produced "}, segment{th.text, rate(in, inOK)},
-		segment{th.dim, " · oldest waits "}, segment{th.text, v.oldestText()})
+	second := line(styled(th.dim, " consumed "), styled(th.text, rate(out, outOK)), styled(th.dim, " · produced "), styled(th.text, rate(in, inOK)),
+		styled(th.dim, " · oldest waits "), styled(th.text, v.oldestText()))
 	if p := pauseText(d.Pause); p != "" {
-		second = append(second, segment{th.accent, " · " + p})
+		second = append(second, styled(th.accent, " · " + p))
 	}
 	retry := func(name string, n inspect.Number) {
 		st := th.text
 		if !n.Known || n.Value > 0 {
 			st = th.warn
 		}
-		second = append(second, segment{th.dim, " · " + name + " "}, segment{st, numberText(n)})
+		second = append(second, styled(th.dim, " · " + name + " "), styled(st, numberText(n)))
 	}
 	retry("retry", d.RetryLag)
 	retry("dlq", d.DeadLetters)
 	if d.Ahead > 0 {
-		second = append(second, segment{th.warn, " · ahead " + grouped(d.Ahead)})
+		second = append(second, styled(th.warn, " · ahead " + grouped(d.Ahead)))
 	}
 	if p := d.Pop; p != nil && len(p.Topics) > 0 {
-		second = append(second, segment{th.dim, " · unacked "}, segment{th.text, numberText(p.Unacked)})
+		second = append(second, styled(th.dim, " · unacked "), styled(th.text, numberText(p.Unacked)))
 	}
 	if d.Filtered {
-		second = append(second, segment{th.dim, " · counts other tags too"})
+		second = append(second, styled(th.dim, " · counts other tags too"))
 	}
 	lines := [][]segment{first, second}
 	if texts := d.UnreadableTexts(); len(texts) > 0 {
@@ -183,7 +183,7 @@ func (v *lagView) figureLines() [][]segment {
 		if n := len(texts) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		lines = append(lines, line(segment{th.bad, " " + warning.sign() + " " + texts[0] + more}))
+		lines = append(lines, line(styled(th.bad, " " + warning.sign() + " " + texts[0] + more)))
 	}
 	return lines
 }

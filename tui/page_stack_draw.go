@@ -55,13 +55,13 @@ func (v stackView) status() pageStatus {
 	}
 	th := v.env.th
 	if v.taken.tries == 0 {
-		s.state = []segment{{th.dim, "taken " + ago(v.taken.at, v.env.now) + "  "}, {th.key, v.env.keys.first("refresh")}, {th.dim, " again "}}
+		s.state = []segment{styled(th.dim, "taken " + ago(v.taken.at, v.env.now) + "  "), styled(th.key, v.env.keys.first("refresh")), styled(th.dim, " again ")}
 		if v.taken.asking {
-			s.state = []segment{{th.dim, "reading … "}}
+			s.state = []segment{styled(th.dim, "reading … ")}
 		}
 	}
 	if why := v.data.Why; why.Kind != inspect.ReasonNone {
-		s.health = segment{th.warn, " " + warning.sign() + " no stack: " + why.String()}
+		s.health = styled(th.warn, " " + warning.sign() + " no stack: " + why.String())
 		return s
 	}
 	threads, listening := v.data.Count()
@@ -151,7 +151,7 @@ func (v *stackView) layBelow() []segment {
 			room -= 8 // for what leads the lines that follow
 		}
 		for _, part := range wrapText(line, max(room, 10)) {
-			shown = append(shown, segment{st, lead + part})
+			shown = append(shown, styled(st, lead + part))
 			if strings.HasPrefix(part, "  ") {
 				lead = "         " // below what a frame's line begins with
 			}

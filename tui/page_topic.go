@@ -65,7 +65,7 @@ func (v topicView) status() pageStatus {
 	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
-			s.health = segment{v.env.th.bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed)}
+			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed))
 			break
 		}
 	}
@@ -270,18 +270,18 @@ func (v *topicView) headLines() [][]segment {
 	if v.rated {
 		incoming = rate(v.rate, true)
 	}
-	l := line(segment{th.dim, " type "}, segment{th.bold, topicType(r)}, segment{th.dim, "   stored "}, segment{th.bold, numberText(r.Stored)},
-		segment{th.dim, "   comes in "}, segment{th.text, incoming}, segment{th.dim, "   last "}, segment{th.text, sinceText(r.LastStored, v.env.now)},
-		segment{th.dim, "   perm "}, segment{th.text, orUnknown(r.Perm)})
+	l := line(styled(th.dim, " type "), styled(th.bold, topicType(r)), styled(th.dim, "   stored "), styled(th.bold, numberText(r.Stored)),
+		styled(th.dim, "   comes in "), styled(th.text, incoming), styled(th.dim, "   last "), styled(th.text, sinceText(r.LastStored, v.env.now)),
+		styled(th.dim, "   perm "), styled(th.text, orUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
-		l = append(l, segment{th.dim, "   " + SafeText(whose)})
+		l = append(l, styled(th.dim, "   " + SafeText(whose)))
 	}
 	if n := len(v.data.Attributes); n > 0 {
 		var list []string
 		for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
 			list = append(list, k+"="+v.data.Attributes[k])
 		}
-		l = append(l, segment{th.dim, "   " + strings.Join(list, " ")})
+		l = append(l, styled(th.dim, "   " + strings.Join(list, " ")))
 	}
 	return [][]segment{l}
 }

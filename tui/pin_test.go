@@ -114,7 +114,7 @@ func TestPinnedRowsStandInEveryTerminal(t *testing.T) {
 	for _, text := range append([]string{"䷀ 𝌆 \U0001FAE8"}, foreignTexts...) {
 		for _, w := range []int{7, 20, 40} {
 			c := newCanvas(w, 2)
-			c.boxed(thinBox, style{Open: "\x1b[2m", Close: "\x1b[0m"}, segment{style{Open: "\x1b[1m", Close: "\x1b[0m"}, SafeText(text)})
+			c.boxed(thinBox, style{Open: "\x1b[2m", Close: "\x1b[0m"}, styled(style{Open: "\x1b[1m", Close: "\x1b[0m"}, SafeText(text)))
 			c.cell(style{}, SafeText(text), w, true)
 			c.end()
 			laidOut := c.String()

@@ -18,17 +18,17 @@ func (a *app) drawStatus(c *canvas, word string) {
 	var left []segment
 	switch {
 	case a.leave.on || a.leave.after:
-		left = append(left, segment{th.warn, " " + a.leavingText()})
+		left = append(left, styled(th.warn, " " + a.leavingText()))
 	case a.page() != nil:
 		left = append(left, a.pageHealth(a.page().status()))
 	case a.frozen():
 		f := a.source().frozen
-		left = append(left, segment{th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
-			plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))})
+		left = append(left, styled(th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
+			plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))))
 	default:
 		left = append(left, a.health())
 	}
-	note := segment{severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text}
+	note := styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text)
 	room := a.w - table.Width(word) - 4
 	// What was said on another view stands beside what the shown one says of itself, not
 	// in its place; a failure is to be read wherever the operator goes.
@@ -45,17 +45,17 @@ func (a *app) drawStatus(c *canvas, word string) {
 			}
 		}
 		if len(left) > 0 {
-			left = append(left, segment{th.dim, " · "})
+			left = append(left, styled(th.dim, " · "))
 		} else {
-			left = append(left, segment{style{}, " "})
+			left = append(left, styled(style{}, " "))
 		}
 		left = append(left, note)
 	} else if !a.frozen() && !a.leave.on && a.page() == nil {
 		left = append(left, a.latest())
 	}
-	right := []segment{{th.mode, " " + word + " "}}
+	right := []segment{styled(th.mode, " " + word + " ")}
 	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
-		right = append([]segment{{th.bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n)))}}, right...)
+		right = append([]segment{styled(th.bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n))))}, right...)
 	}
 	c.spread(earned(th, left), right)
 }
@@ -71,7 +71,7 @@ func earned(th *theme, line []segment) []segment {
 			continue
 		}
 		if rest := strings.TrimPrefix(line[0].text, " ✓"); rest != "" {
-			line[0] = segment{th.text, rest}
+			line[0] = styled(th.text, rest)
 			return line
 		}
 		for i := range line[1:] { // nothing is left to stand before it
@@ -112,18 +112,18 @@ func (a *app) health() segment {
 	case len(a.engines) == 0:
 		return segment{}
 	case a.ended:
-		return segment{th.bad, " " + failure.sign() + " the consumer has ended"}
+		return styled(th.bad, " " + failure.sign() + " the consumer has ended")
 	case s == nil && a.env.young():
 		return segment{}
 	case s == nil:
-		return segment{th.warn, " ! waiting for the engine's first figures"}
+		return styled(th.warn, " ! waiting for the engine's first figures")
 	case s.State != engine.Running:
-		return segment{th.warn, " ! " + s.State.String() + because(s.StateCause)}
+		return styled(th.warn, " ! " + s.State.String() + because(s.StateCause))
 	case s.NamesrvError != "":
-		return segment{th.bad, " " + failure.sign() + " name server: " + unrepeated(s.NamesrvError)}
+		return styled(th.bad, " " + failure.sign() + " name server: " + unrepeated(s.NamesrvError))
 	}
 	if old, stale := a.stale(); stale {
-		return segment{th.bad, " ! figures are " + age(old) + " old: the engine does not answer"}
+		return styled(th.bad, " ! figures are " + age(old) + " old: the engine does not answer")
 	}
 	beat, slow := time.Time{}, segment{}
 	for i := range s.Brokers {
@@ -137,11 +137,11 @@ func (a *app) health() segment {
 			if b.Gone && !strings.Contains(b.Error, "names it any more") {
 				gone = ", in no route any more"
 			}
-			return segment{th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone)}
+			return styled(th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone))
 		}
 		if b.LastHeartbeat.IsZero() {
 			if waits := a.env.now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
-				slow = segment{th.warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits))}
+				slow = styled(th.warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits)))
 			}
 			continue
 		}
@@ -155,29 +155,29 @@ func (a *app) health() segment {
 	for i := range s.Topics {
 		switch t := &s.Topics[i]; {
 		case t.Missing != "" && !t.Retry:
-			return segment{th.warn, " ! topic " + t.Topic + ": " + t.Missing}
+			return styled(th.warn, " ! topic " + t.Topic + ": " + t.Missing)
 		case t.MembersError != "":
-			return segment{th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError}
+			return styled(th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError)
 		}
 	}
 	if s.PersistError != "" {
-		return segment{th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError)}
+		return styled(th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError))
 	}
 	if text := s.redRows(); text != "" {
-		return segment{th.bad, " " + failure.sign() + " " + text}
+		return styled(th.bad, " " + failure.sign() + " " + text)
 	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
-			return segment{severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now))}
+			return styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now)))
 		}
 	}
 	if s.Pause != nil {
-		return segment{th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now))}
+		return styled(th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
 	}
 	if a.w < 100 {
-		return segment{th.good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now))}
+		return styled(th.good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now)))
 	}
-	return segment{th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now))}
+	return styled(th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now)))
 }
 
 // redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
@@ -226,13 +226,13 @@ func (a *app) latest() segment {
 	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return segment{th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError))}
+		return styled(th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
 	case acted:
-		return segment{th.accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator)}
+		return styled(th.accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator))
 	case a.w < 100:
 		return segment{}
 	}
-	return segment{th.dim, a.membersText()}
+	return styled(th.dim, a.membersText())
 }
 
 // membersText says how fresh the allocation is.

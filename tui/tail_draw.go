@@ -103,18 +103,18 @@ func (v *tailView) drawCounts(c *canvas) {
 	case v.w < besideFrom && unseen != "":
 		right = fmt.Sprintf("match %s · %s", grouped(matched), strings.TrimSuffix(unseen, "· "))
 	}
-	left := []segment{{th.text, " " + v.fromText() + " · " + v.queuesText()}}
+	left := []segment{styled(th.text, " " + v.fromText() + " · " + v.queuesText())}
 	if v.filter != "" {
 		state := ""
 		if v.filter != v.applied || v.sieving {
 			state = " (typed)"
 		}
-		left = append(left, segment{th.accent, " · filter " + SafeText(v.filter) + state})
+		left = append(left, styled(th.accent, " · filter " + SafeText(v.filter) + state))
 	}
 	if v.sieveErr != "" {
-		left = append(left, segment{th.bad, " " + failure.sign() + " " + v.sieveErr})
+		left = append(left, styled(th.bad, " " + failure.sign() + " " + v.sieveErr))
 	}
-	c.spread(left, []segment{{th.text, right}})
+	c.spread(left, []segment{styled(th.text, right)})
 }
 
 func (v *tailView) fromText() string {
@@ -283,10 +283,10 @@ func (v *tailView) drawHistogram(c *canvas) {
 		right = fmt.Sprintf(" %s behind the end ·", short(float64(v.total.Behind))) + right
 	}
 	cells := max(min(c.w-len(right)-20, histogram), 10)
-	left := []segment{{th.dim, " last " + fmt.Sprintf("%ds ", cells)}, {th.spark, v.env.g.trend(v.trend(cells), true)}}
+	left := []segment{styled(th.dim, " last " + fmt.Sprintf("%ds ", cells)), styled(th.spark, v.env.g.trend(v.trend(cells), true))}
 	st := th.dim
 	if v.errors > 0 {
 		st = th.warn
 	}
-	c.spread(left, []segment{{st, right}})
+	c.spread(left, []segment{styled(st, right)})
 }

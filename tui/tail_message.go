@@ -53,7 +53,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 	if r.message == nil {
 		var lines [][]segment
 		for _, l := range wrapText(r.bad, max(w-2, 10)) {
-			lines = append(lines, line(segment{th.bad, " " + l}))
+			lines = append(lines, line(styled(th.bad, " " + l)))
 		}
 		return lines
 	}
@@ -64,7 +64,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 	}
 	body := v.shownBody(r)
 	if body == nil {
-		return append(append(lines, line(segment{th.dim, "─ body " + size(int64(r.size)) + " …"})), tracks...)
+		return append(append(lines, line(styled(th.dim, "─ body " + size(int64(r.size)) + " …"))), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
@@ -74,9 +74,9 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 		cut = "+"
 	}
 	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))), cut)
-	lines = append(lines, line(segment{th.frame, rule}))
+	lines = append(lines, line(styled(th.frame, rule)))
 	if body.failed != "" && shown > 1 {
-		lines = append(lines, line(segment{th.warn, " " + warning.sign() + " " + body.failed}))
+		lines = append(lines, line(styled(th.warn, " " + warning.sign() + " " + body.failed)))
 		end = min(top+shown-1, len(body.lines))
 	}
 	re := needle(v.want)
@@ -85,7 +85,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 		if re != nil && re.MatchString(body.lines[i]) {
 			st = th.accent
 		}
-		lines = append(lines, line(segment{th.dim, padLeft(grouped(int64(i+1)), bodyNumber-1) + " "}, segment{st, body.lines[i]}))
+		lines = append(lines, line(styled(th.dim, padLeft(grouped(int64(i+1)), bodyNumber-1) + " "), styled(st, body.lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -99,15 +99,15 @@ const decodersFrom = 20
 // decoderLine names the decoders and marks the chosen one.
 func (v *tailView) decoderLine() []segment {
 	th := v.env.th
-	l := line(segment{th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "})
+	l := line(styled(th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "))
 	for _, name := range message.Decoders() {
 		if name == v.decoder {
-			l = append(l, segment{th.accent, "[" + name + "] "})
+			l = append(l, styled(th.accent, "[" + name + "] "))
 			continue
 		}
-		l = append(l, segment{th.dim, name + " "})
+		l = append(l, styled(th.dim, name + " "))
 	}
-	return append(l, segment{th.frame, "─ " + v.env.keys.first("copy") + " copy ─ " + v.env.keys.first("save") + " save"})
+	return append(l, styled(th.frame, "─ " + v.env.keys.first("copy") + " copy ─ " + v.env.keys.first("save") + " save"))
 }
 
 // factLines are what is known besides the body.
@@ -119,7 +119,7 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 		if d.Topic != "" {
 			text += " in " + d.Topic
 		}
-		held = [][]segment{line(segment{th.warn, text})}
+		held = [][]segment{line(styled(th.warn, text))}
 	}
 	born := func(host string) string {
 		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, clockMillis), host, signedSpan(r.stored.Sub(r.born)))
@@ -133,16 +133,16 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 		tags += "   " + packed
 	}
 	if !all {
-		return append([][]segment{line(segment{th.text, from}), line(segment{th.text, tags + "   " + size(int64(r.size))})}, held...)
+		return append([][]segment{line(styled(th.text, from)), line(styled(th.text, tags + "   " + size(int64(r.size))))}, held...)
 	}
 	id, _ := safeHead([]byte(m.MessageID()), rowCells)
 	lines := [][]segment{
-		line(segment{th.text, " id      " + id}),
-		line(segment{th.text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size)))}),
-		line(segment{th.text, from}),
+		line(styled(th.text, " id      " + id)),
+		line(styled(th.text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size))))),
+		line(styled(th.text, from)),
 	}
-	lines = append(append(lines, held...), line(segment{th.text, tags}))
-	return append(lines, line(segment{th.text, " props   " + v.propertiesText(r)}))
+	lines = append(append(lines, held...), line(styled(th.text, tags)))
+	return append(lines, line(styled(th.text, " props   " + v.propertiesText(r))))
 }
 
 // propertiesText lists properties, as many as a line may show.
@@ -168,24 +168,24 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
 	if n == 0 || t == nil && v.asking != r.seq {
 		return nil
 	}
-	lines := [][]segment{line(segment{th.frame, "─ who read it ─ inferred from offsets and members ─"})}
+	lines := [][]segment{line(styled(th.frame, "─ who read it ─ inferred from offsets and members ─"))}
 	switch {
 	case t == nil:
-		return append(lines, line(segment{th.dim, " asking …"}))
+		return append(lines, line(styled(th.dim, " asking …")))
 	case t.err != "":
-		lines = append(lines, line(segment{th.warn, " " + unknown + ": " + t.err}))
+		lines = append(lines, line(styled(th.warn, " " + unknown + ": " + t.err)))
 		if n--; n == 0 { // the tracks below it are not all
 			return lines
 		}
 	case len(t.tracks) == 0:
-		return append(lines, line(segment{th.dim, " no group is known to consume this topic"}))
+		return append(lines, line(styled(th.dim, " no group is known to consume this topic")))
 	}
 	for i, x := range t.tracks {
 		if i == n-1 && len(t.tracks) > n {
-			lines = append(lines, line(segment{th.dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i)}))
+			lines = append(lines, line(styled(th.dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
 			break
 		}
-		lines = append(lines, line(segment{th.text, " " + trackText(&x)}))
+		lines = append(lines, line(styled(th.text, " " + trackText(&x))))
 	}
 	return lines
 }

@@ -120,7 +120,7 @@ func (d queuesDialog) view(w, h int) string {
 		if i == d.at {
 			mark, st = d.env.g.cursor, d.env.th.cursor
 		}
-		lines = append(lines, line(segment{st, mark + " " + box + " " + SafeText(mq.Short())}))
+		lines = append(lines, line(styled(st, mark + " " + box + " " + SafeText(mq.Short()))))
 	}
 	return drawBox(d.env, w, h, "QUEUES to read", fmt.Sprintf("%d of %d", n, len(d.queues)), lines, d.at)
 }

@@ -176,10 +176,10 @@ func (d *resendDialog) headLines(w int) [][]segment {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.form.why != "" {
-		lines = append(lines, line(segment{e.th.bad, " " + failure.sign() + " " + d.form.why}))
+		lines = append(lines, line(styled(e.th.bad, " " + failure.sign() + " " + d.form.why)))
 	}
 	if d.about != "" && !d.form.done {
-		lines = append(lines, line(segment{e.th.warn, " " + warning.sign() + " " + d.about}))
+		lines = append(lines, line(styled(e.th.warn, " " + warning.sign() + " " + d.about)))
 	}
 	return append(lines, line())
 }
@@ -188,7 +188,7 @@ func (d *resendDialog) headLines(w int) [][]segment {
 func (d *resendDialog) rowLines(w, room int) [][]segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
-	lines := [][]segment{line(segment{e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"})}
+	lines := [][]segment{line(styled(e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"))}
 	top := min(d.top, max(len(d.rows)-room, 0))
 	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
@@ -207,10 +207,10 @@ func (d *resendDialog) rowLines(w, room int) [][]segment {
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
 			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.warn
 		}
-		lines = append(lines, line(segment{st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result}))
+		lines = append(lines, line(styled(st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result)))
 	}
 	if n := len(d.rows) - top - room; n > 0 {
-		lines = append(lines, line(segment{e.th.dim, fmt.Sprintf("  … %d more (down)", n)}))
+		lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("  … %d more (down)", n))))
 	}
 	return lines
 }

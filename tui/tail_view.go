@@ -348,13 +348,13 @@ func (v tailView) status() pageStatus {
 	th := v.env.th
 	switch {
 	case v.err != "":
-		s.health = segment{th.bad, " " + failure.sign() + " " + v.err}
+		s.health = styled(th.bad, " " + failure.sign() + " " + v.err)
 	case v.env.o.OpenTail == nil:
-		s.health = segment{th.warn, " ! no topic can be read here"}
+		s.health = styled(th.warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
-		s.health = segment{th.bad, " " + failure.sign() + " " + v.muteText()}
+		s.health = styled(th.bad, " " + failure.sign() + " " + v.muteText())
 	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
-		s.health = segment{th.warn, " ! " + v.noted}
+		s.health = styled(th.warn, " ! " + v.noted)
 	default:
 		lead := " ✓ "
 		if !v.frozen.IsZero() {
@@ -368,16 +368,16 @@ func (v tailView) status() pageStatus {
 		if v.ring.dropped > 0 {
 			text += " · oldest " + grouped(v.ring.dropped) + " dropped"
 		}
-		s.health = segment{th.good, text}
+		s.health = styled(th.good, text)
 	}
-	s.state = []segment{{th.good, "● follow"}, {th.text, " +" + shortRate(v.rate(), true) + " "}, {th.spark, v.env.g.trend(v.trend(8), true) + " "}}
+	s.state = []segment{styled(th.good, "● follow"), styled(th.text, " +" + shortRate(v.rate(), true) + " "), styled(th.spark, v.env.g.trend(v.trend(8), true) + " ")}
 	switch {
 	case v.err != "": // nothing is read until the operator says so
-		s.state = []segment{{th.bad, failure.sign() + " stopped "}}
+		s.state = []segment{styled(th.bad, failure.sign() + " stopped ")}
 	case len(v.total.Mute) > 0:
-		s.state[0] = segment{th.bad, failure.sign() + " " + v.muteQueues()}
+		s.state[0] = styled(th.bad, failure.sign() + " " + v.muteQueues())
 	case !v.frozen.IsZero():
-		s.state[0] = segment{th.warn, "stands"}
+		s.state[0] = styled(th.warn, "stands")
 	}
 	return s
 }

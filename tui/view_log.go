@@ -62,7 +62,7 @@ func (v logView) view(w, h int) string {
 		if i == v.list.Cursor() {
 			mark = v.env.g.cursor
 		}
-		c.boxed(thinBox, th.frame, segment{th.mark, mark}, segment{th.text, table.Tail(v.lines[i], v.scroll)})
+		c.boxed(thinBox, th.frame, styled(th.mark, mark), styled(th.text, table.Tail(v.lines[i], v.scroll)))
 	}
 	note := ""
 	switch {
@@ -74,7 +74,7 @@ func (v logView) view(w, h int) string {
 		note = "  the log is empty"
 	}
 	for c.lines < h-1 {
-		c.boxed(thinBox, th.frame, segment{th.text, note})
+		c.boxed(thinBox, th.frame, styled(th.text, note))
 		note = ""
 	}
 	c.bottom(thinBox, th.frame)

@@ -338,7 +338,7 @@ func (v queueView) view(w, h int) string {
 			if c.lines >= h-1 {
 				break
 			}
-			c.boxed(thinBox, th.frame, segment{th.text, line})
+			c.boxed(thinBox, th.frame, styled(th.text, line))
 		}
 		c.bottom(thinBox, th.frame)
 	}
@@ -367,7 +367,7 @@ func (v queueView) view(w, h int) string {
 	}
 	note := v.note(q)
 	for c.lines < h-1 {
-		c.boxed(thinBox, th.frame, segment{th.text, note})
+		c.boxed(thinBox, th.frame, styled(th.text, note))
 		note = ""
 	}
 	c.bottom(thinBox, th.frame)

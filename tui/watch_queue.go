@@ -272,7 +272,7 @@ func (v *queueView) drawHead(c *canvas, h int) {
 		if i < len(lines) {
 			text = table.Cut(lines[i], c.w-2)
 		}
-		c.boxed(thinBox, th.frame, segment{th.text, text})
+		c.boxed(thinBox, th.frame, styled(th.text, text))
 	}
 	c.bottom(thinBox, th.frame)
 }
