@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // How long a plan, and its execution with the watching of members, may take.
@@ -20,9 +21,9 @@ const (
 
 // readOnlyText says why nothing can be changed here.
 func (e *env) readOnlyText(what string) string {
-	text := what + ": cluster " + SafeText(e.o.Cluster) + " is read-only"
+	text := what + ": cluster " + draw.SafeText(e.o.Cluster) + " is read-only"
 	if why := e.o.ModeWhy; why != "" {
-		text += " (" + SafeText(why) + ")"
+		text += " (" + draw.SafeText(why) + ")"
 	}
 	return text + ", nothing sent"
 }
@@ -70,7 +71,7 @@ func (a *app) serveChange(r request) tea.Cmd {
 	case planPauseRequest:
 		return a.cmds.planPause(o.Inspect, r.PauseRequest, r.ticket, o.Now)
 	case applyPauseRequest:
-		a.writing = "a change of group " + SafeText(r.plan.Request.Group)
+		a.writing = "a change of group " + draw.SafeText(r.plan.Request.Group)
 		return a.cmds.applyPause(o.Inspect, o.Audit, r)
 	}
 	return nil
@@ -82,7 +83,7 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 	text, sev := "", notice
 	switch msg := msg.(type) {
 	case resetAnyDoneMsg:
-		text = fmt.Sprintf("reset of %s: %d of %s verified", SafeText(msg.result.Plan.Request.Group), msg.result.Done, plural(len(msg.result.Rows), "queue"))
+		text = fmt.Sprintf("reset of %s: %d of %s verified", draw.SafeText(msg.result.Plan.Request.Group), msg.result.Done, plural(len(msg.result.Rows), "queue"))
 		if msg.err != "" || msg.result.Done < len(msg.result.Rows) {
 			text, sev = text+because(msg.err), failure
 		}
@@ -96,7 +97,7 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 				of++
 			}
 		}
-		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], SafeText(q.Group), good, plural(of, "broker"))
+		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], draw.SafeText(q.Group), good, plural(of, "broker"))
 		if msg.err != "" || good < of {
 			text, sev = text+because(msg.err), failure
 		}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"context"
+	"eyeq/tui/draw"
 	"fmt"
 	"io"
 	"slices"
@@ -30,15 +31,15 @@ func (a *app) switchCluster(name string) tea.Cmd {
 	case len(o.Clusters) == 0 || o.Switch == nil:
 		return a.refuse("cluster: no other cluster is configured")
 	case name == "":
-		return a.refuse("which cluster? :cluster NAME; configured: " + SafeText(strings.Join(o.Clusters, ", ")))
+		return a.refuse("which cluster? :cluster NAME; configured: " + draw.SafeText(strings.Join(o.Clusters, ", ")))
 	case !slices.Contains(o.Clusters, name):
-		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", SafeText(name), SafeText(strings.Join(o.Clusters, ", "))))
+		return a.refuse(fmt.Sprintf("there is no cluster %q; configured: %s", draw.SafeText(name), draw.SafeText(strings.Join(o.Clusters, ", "))))
 	case name == o.Cluster:
-		return a.refuse("this is cluster " + SafeText(name))
+		return a.refuse("this is cluster " + draw.SafeText(name))
 	case a.writing != "":
 		return a.refuse("cluster: " + a.writing + " is still being written")
 	}
-	d := clusterDialog{env: a.env, name: SafeText(name), ticket: a.env.newTicket()}
+	d := clusterDialog{env: a.env, name: draw.SafeText(name), ticket: a.env.newTicket()}
 	a.push(d)
 	open := a.cmds.openCluster(o.Switch, name, d.ticket)
 	if o.Asks == nil || !o.Asks(name) {
@@ -144,22 +145,22 @@ func (d clusterDialog) view(w, h int) string {
 	if d.err == "" {
 		return ""
 	}
-	var lines [][]segment
+	var lines [][]draw.Segment
 	before := " " + failure.sign() + " "
-	for _, l := range wrapText(d.err, max(w-6, 10)) {
-		lines = append(lines, line(styled(d.env.th.bad, before), d.env.plain(l)))
+	for _, l := range draw.WrapText(d.err, max(w-6, 10)) {
+		lines = append(lines, line(draw.Styled(d.env.th.Bad, before), d.env.plain(l)))
 		before = "   "
 	}
-	lines = append(lines, line(), line(d.env.plain("   "), d.env.button("Stay on "+SafeText(d.env.o.Cluster), true, true)))
+	lines = append(lines, line(), line(d.env.plain("   "), d.env.button("Stay on "+draw.SafeText(d.env.o.Cluster), true, true)))
 	return drawBox(d.env, w, h, "CANNOT GO to cluster "+d.name, "", lines, len(lines)-1)
 }
 
-func (d clusterDialog) hint(c *canvas) string {
+func (d clusterDialog) hint(c *draw.Canvas) string {
 	if d.err != "" {
 		d.env.hints(c, d.env.enter(), "press", "esc", "stay")
 		return "DIALOG"
 	}
-	c.put(d.env.th.text, " going to cluster "+d.name+" …  ")
+	c.Put(d.env.th.Text, " going to cluster "+d.name+" …  ")
 	d.env.hints(c, "esc", "stay")
 	return "WAIT"
 }

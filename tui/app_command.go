@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 // commandName is a command of the bar, with what follows it.
@@ -110,7 +111,7 @@ func (a *app) command(text string) tea.Cmd {
 	case "q", "quit":
 		return a.askLeave()
 	default:
-		return a.refuse(fmt.Sprintf("there is no command %q; %s lists keys, tab in the bar lists commands", SafeText(fields[0]), a.env.keys.first("help")))
+		return a.refuse(fmt.Sprintf("there is no command %q; %s lists keys, tab in the bar lists commands", draw.SafeText(fields[0]), a.env.keys.first("help")))
 	}
 	return nil
 }
@@ -127,13 +128,13 @@ func (a *app) commandLive(name string) tea.Cmd {
 	if a.env.o.Inspect != nil {
 		return a.openWatch(name)
 	}
-	return a.refuse(fmt.Sprintf("no consumer %q in this process; there are: %s", SafeText(name), strings.Join(a.sourceNames(), ", ")))
+	return a.refuse(fmt.Sprintf("no consumer %q in this process; there are: %s", draw.SafeText(name), strings.Join(a.sourceNames(), ", ")))
 }
 
 // sourceName is how a consumer is called here, safe to print.
 func (a *app) sourceName(i int) string {
 	if a.sources[i].name != "" {
-		return SafeText(a.sources[i].name)
+		return draw.SafeText(a.sources[i].name)
 	}
 	if s := a.sources[i].scene; s != nil {
 		return s.Group
@@ -175,7 +176,7 @@ func (a *app) commandTopic(name string) tea.Cmd {
 		return a.openTopic(name)
 	}
 	if !known {
-		return a.refuse(fmt.Sprintf("topic %q is not subscribed", SafeText(name)))
+		return a.refuse(fmt.Sprintf("topic %q is not subscribed", draw.SafeText(name)))
 	}
 	v.topic = name
 	v.refresh(true)
@@ -228,7 +229,7 @@ func (a *app) commandSet(fields []string) tea.Cmd {
 func (a *app) commandCharset(name string) tea.Cmd {
 	c, err := message.ParseCharset(name)
 	if err != nil {
-		return a.refuse("set charset: " + SafeText(err.Error()))
+		return a.refuse("set charset: " + draw.SafeText(err.Error()))
 	}
 	a.env.charset = c
 	a.note = note{"bodies are read in " + c.String(), notice, a.env.now}
@@ -261,7 +262,7 @@ func (a *app) findQueue(text string) (engine.MessageQueue, error) {
 	v := &a.live[a.cur]
 	switch {
 	case len(found) == 0:
-		return engine.MessageQueue{}, fmt.Errorf("no queue %s", SafeText(text))
+		return engine.MessageQueue{}, fmt.Errorf("no queue %s", draw.SafeText(text))
 	case len(found) > 1 && v.topic != "":
 		for _, mq := range found {
 			if mq.Topic == v.topic {

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 // mostCompletions are as many as one line can be about.
@@ -23,14 +24,14 @@ func (k *knownNames) learn(msg answerMsg) {
 	case inspect.GroupList:
 		k.groups = k.groups[:0:0]
 		for i := range list.Groups {
-			if g := &list.Groups[i]; isSafe(g.Group) && !g.System {
+			if g := &list.Groups[i]; draw.IsSafe(g.Group) && !g.System {
 				k.groups = append(k.groups, g.Group)
 			}
 		}
 	case inspect.TopicList:
 		k.topics = k.topics[:0:0]
 		for i := range list.Topics {
-			if t := &list.Topics[i]; isSafe(t.Topic) && !t.System {
+			if t := &list.Topics[i]; draw.IsSafe(t.Topic) && !t.System {
 				k.topics = append(k.topics, t.Topic)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -149,7 +150,7 @@ func topicLabel(group, topic string) string {
 	if topic == "%RETRY%"+group {
 		return "(retry)"
 	}
-	return SafeText(topic)
+	return draw.SafeText(topic)
 }
 
 // queueName names a queue with its topic: an act must not be about another topic's
@@ -171,7 +172,7 @@ func (a *app) queueNames(queues []engine.MessageQueue) string {
 			names = append(names, fmt.Sprintf("and %d more", len(queues)-most))
 			break
 		}
-		name := SafeText(mq.Short())
+		name := draw.SafeText(mq.Short())
 		if i == 0 || queues[i-1].Topic != mq.Topic {
 			name = topicLabel(group, mq.Topic) + " " + name
 		}
@@ -284,7 +285,7 @@ func (a *app) what(queues []engine.MessageQueue) string {
 func (a *app) onFilter(r filterRequest) tea.Cmd {
 	err := a.setFilter(r.text)
 	if n := len(a.dialogs); n > 0 && err != nil {
-		d, _ := a.dialogs[n-1].update(filterRefused{SafeText(err.Error())})
+		d, _ := a.dialogs[n-1].update(filterRefused{draw.SafeText(err.Error())})
 		a.dialogs[n-1] = d
 		return nil
 	}

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // orderMsg sorts a page by a column.
@@ -108,7 +109,7 @@ func (a *app) parseTail(fields []string) (r TailRequest, err error) {
 			}
 			r.Queues = append(r.Queues, mq)
 		default:
-			return r, fmt.Errorf("%q is neither @-15m nor q=BROKER/ID", SafeText(f))
+			return r, fmt.Errorf("%q is neither @-15m nor q=BROKER/ID", draw.SafeText(f))
 		}
 	}
 	return r, nil
@@ -125,7 +126,7 @@ func parsePosition(e *env, text string) (TailPosition, error) {
 	case strings.HasPrefix(text, "offset:"):
 		n, err := strconv.ParseInt(strings.ReplaceAll(text[len("offset:"):], ",", ""), 10, 64)
 		if err != nil || n < 0 {
-			return TailPosition{}, fmt.Errorf("%q is no offset", SafeText(text))
+			return TailPosition{}, fmt.Errorf("%q is no offset", draw.SafeText(text))
 		}
 		return TailPosition{ByOffset: true, Offset: n}, nil
 	}
@@ -141,5 +142,5 @@ func parseQueue(topic, text string) (engine.MessageQueue, error) {
 			return engine.MessageQueue{Topic: topic, BrokerName: text[:i], QueueID: int32(id)}, nil
 		}
 	}
-	return engine.MessageQueue{}, fmt.Errorf("%q is no queue: BROKER/ID", SafeText(text))
+	return engine.MessageQueue{}, fmt.Errorf("%q is no queue: BROKER/ID", draw.SafeText(text))
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // page is the shown view when it is a page, else nil.
@@ -270,49 +271,49 @@ func (a *app) servePage(r request) tea.Cmd {
 }
 
 // pageState is the right end of the tabs: how fresh what is shown is.
-func (a *app) pageState(s pageStatus) []segment {
+func (a *app) pageState(s pageStatus) []draw.Segment {
 	th, q := a.env.th, s.main
-	every := styled(th.dim, " every " + age(q.every) + " ")
+	every := draw.Styled(th.Dim, " every "+age(q.every)+" ")
 	switch old, stale := q.old(a.env.now); {
 	case s.state != nil:
 		return s.state
 	case !s.frozen.IsZero():
-		return []segment{styled(th.warn, "FROZEN ")}
+		return []draw.Segment{draw.Styled(th.Warn, "FROZEN ")}
 	case stale:
-		return []segment{styled(th.bad, "! " + age(old) + " old"), every}
+		return []draw.Segment{draw.Styled(th.Bad, "! "+age(old)+" old"), every}
 	case q.gone || q.tries > 0 || !q.asked:
 		return untold(th, q.gone, q.tries > 0)
 	}
-	return []segment{styled(th.good, "● live"), every}
+	return []draw.Segment{draw.Styled(th.Good, "● live"), every}
 }
 
 // untold is the right end of the tabs where nothing was told: there is no such thing, it
 // could not be asked for, or the answer is awaited.
-func untold(th *theme, gone, failed bool) []segment {
+func untold(th *draw.Theme, gone, failed bool) []draw.Segment {
 	switch {
 	case gone:
-		return []segment{styled(th.bad, failure.sign() + " not there ")}
+		return []draw.Segment{draw.Styled(th.Bad, failure.sign()+" not there ")}
 	case failed:
-		return []segment{styled(th.bad, failure.sign() + " no answer ")}
+		return []draw.Segment{draw.Styled(th.Bad, failure.sign()+" no answer ")}
 	}
-	return []segment{styled(th.dim, "reading … ")}
+	return []draw.Segment{draw.Styled(th.Dim, "reading … ")}
 }
 
 // pageHealth is the left of the status line.
-func (a *app) pageHealth(s pageStatus) segment {
+func (a *app) pageHealth(s pageStatus) draw.Segment {
 	th, q := a.env.th, s.main
 	switch {
 	case !s.frozen.IsZero():
-		return styled(th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
+		return draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
 			age(a.env.now.Sub(s.frozen)), plural(s.hidden, "change"), a.env.keys.first("freeze")))
 	case q.tries > 0:
-		return styled(th.bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err))
-	case s.health.text != "":
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err))
+	case s.health.Text != "":
 		return s.health
 	case !q.asked && a.env.now.Sub(q.began) < loadingAfter:
-		return segment{}
+		return draw.Segment{}
 	case !q.asked:
-		return styled(th.dim, " reading " + q.what + " …")
+		return draw.Styled(th.Dim, " reading "+q.what+" …")
 	}
 	text := " ✓ " + s.fine
 	if a.w >= 100 {
@@ -326,19 +327,19 @@ func (a *app) pageHealth(s pageStatus) segment {
 			text += read + a.env.clock(at, clockSeconds)
 		}
 	}
-	return styled(th.good, text)
+	return draw.Styled(th.Good, text)
 }
 
 // clusterText is the name server of line 1 while no engine tells.
-func (a *app) clusterText() []segment {
+func (a *app) clusterText() []draw.Segment {
 	n := a.env.o.Namesrv
 	switch {
 	case len(n) == 0:
 		return nil
 	case a.unanswered():
-		return []segment{styled(a.env.th.bad, fmt.Sprintf("ns %s of %d", unknown, len(n)))}
+		return []draw.Segment{draw.Styled(a.env.th.Bad, fmt.Sprintf("ns %s of %d", unknown, len(n)))}
 	}
-	return []segment{styled(a.env.th.text, "ns " + SafeText(strings.TrimSuffix(n[0], ":9876"))), styled(a.env.th.dim, fmt.Sprintf(" 1/%d", len(n)))}
+	return []draw.Segment{draw.Styled(a.env.th.Text, "ns "+draw.SafeText(strings.TrimSuffix(n[0], ":9876"))), draw.Styled(a.env.th.Dim, fmt.Sprintf(" 1/%d", len(n)))}
 }
 
 // jsonText is a text to be copied that is made when it is wanted.

@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // askSave asks where to save what the shown view shows.
@@ -42,9 +43,9 @@ func (a *app) onSaved(msg savedMsg) {
 	case msg.exists:
 		a.push(overwriteDialog{env: a.env, saved: msg.saved})
 	case msg.err != "":
-		a.say("save "+SafeText(msg.path), msg.err)
+		a.say("save "+draw.SafeText(msg.path), msg.err)
 	default:
-		a.say("saved "+msg.what+" to "+SafeText(msg.path)+", "+size(int64(msg.n)), "")
+		a.say("saved "+msg.what+" to "+draw.SafeText(msg.path)+", "+size(int64(msg.n)), "")
 	}
 }
 
@@ -121,7 +122,7 @@ func (v *liveView) copyWatched(mq engine.MessageQueue) copied {
 	x.rows = slices.DeleteFunc(x.rows, func(row []any) bool {
 		return row[0] != mq.Topic || row[1] != mq.BrokerName || row[2] != mq.QueueID
 	})
-	return copied{"queue " + SafeText(mq.Short()) + " as JSON", func() (string, error) {
+	return copied{"queue " + draw.SafeText(mq.Short()) + " as JSON", func() (string, error) {
 		b, err := x.jsonText()
 		return string(b), err
 	}}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/draw"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -97,7 +98,7 @@ func (a *app) memberIDs() []string {
 		}
 	}
 	slices.Sort(ids)
-	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return !isSafe(id) })
+	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return !draw.IsSafe(id) })
 }
 
 // trueMember is the client id of a member that is shown as id.

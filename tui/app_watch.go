@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // openWatch shows any group live: through this process's own member if there is one,
@@ -19,7 +20,7 @@ func (a *app) openWatch(group string) tea.Cmd {
 		}
 	}
 	if a.env.o.Inspect == nil {
-		return a.refuse("live " + SafeText(group) + ": no consumer of this process, and there is no cluster to ask")
+		return a.refuse("live " + draw.SafeText(group) + ": no consumer of this process, and there is no cluster to ask")
 	}
 	i := a.watchedIndex(group)
 	if i < 0 {
@@ -100,43 +101,43 @@ func (a *app) onWatch(msg answerMsg) {
 }
 
 // watchHealth is the worst thing that is wrong with what is known of a watched group.
-func (a *app) watchHealth() segment {
+func (a *app) watchHealth() draw.Segment {
 	th, s := a.env.th, a.source()
 	w := s.watch
 	switch {
 	case s.scene == nil && w.err != "":
-		return styled(th.bad, " " + failure.sign() + " " + w.err)
+		return draw.Styled(th.Bad, " "+failure.sign()+" "+w.err)
 	case s.scene == nil:
-		return styled(th.dim, " asking brokers and members … " + age(a.env.now.Sub(w.began)))
+		return draw.Styled(th.Dim, " asking brokers and members … "+age(a.env.now.Sub(w.began)))
 	case w.err != "":
-		return styled(th.bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err))
 	}
 	f := s.scene.watch
 	if old, stale := a.stale(); stale {
-		return styled(th.bad, " ! figures are " + age(old) + " old: the cluster has not answered yet")
+		return draw.Styled(th.Bad, " ! figures are "+age(old)+" old: the cluster has not answered yet")
 	}
 	if text := s.scene.muteText(func(t time.Time) string { return timeAbsolute.clock(t, a.env.now, a.env.o.Location, clockSeconds) }, a.env.now); text != "" {
 		if f.paused != "" {
 			text = f.paused + " · " + text
 		}
-		return styled(th.bad, " " + failure.sign() + " " + text)
+		return draw.Styled(th.Bad, " "+failure.sign()+" "+text)
 	}
 	if !f.told && !f.empty() && len(f.trouble) > 0 {
-		return styled(th.bad, " " + failure.sign() + " " + f.trouble[0])
+		return draw.Styled(th.Bad, " "+failure.sign()+" "+f.trouble[0])
 	}
 	text, sev := f.worst(s.scene)
 	switch {
 	case f.paused != "" && sev == failure:
-		return styled(th.bad, " " + sev.sign() + " " + f.paused + " · " + text)
+		return draw.Styled(th.Bad, " "+sev.sign()+" "+f.paused+" · "+text)
 	case f.paused != "":
-		return styled(th.accent, " " + f.paused)
+		return draw.Styled(th.Accent, " "+f.paused)
 	case sev != info:
-		return styled(severityStyle(th, sev), " " + sev.sign() + " " + text)
+		return draw.Styled(severityStyle(th, sev), " "+sev.sign()+" "+text)
 	}
 	if a.w < 100 {
-		return styled(th.good, " ✓ " + text)
+		return draw.Styled(th.Good, " ✓ "+text)
 	}
-	return styled(th.good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text))
 }
 
 // setWatchEvery takes a new period for the group on the screen.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -28,7 +29,7 @@ func TestASCIISignsSayTheSame(t *testing.T) {
 		"lag ≥ 409,310 · 1": "lag >=409,310 . 1", " ≥409": ">=409", "≤ 3": "<=3", "a ≠ b": "a !=b", "shift ±N": "shift+-N", "reading … 61": "reading.. 61", "order-se…│": "order-se~|",
 		"takes ≈ 5m": "takes ~ 5m", "x≥y": "x?y", "\x1b[1m≥ 2\x1b[0m": "\x1b[1m>=2\x1b[0m",
 	} {
-		if got := toASCII(text); got != want {
+		if got := draw.ToASCII(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		} else if table.Width(text) != table.Width(got) {
 			t.Errorf("%q becomes %q, which is not as wide", text, got)
@@ -41,7 +42,7 @@ func TestASCIIArrowsAreNoCursors(t *testing.T) {
 	for text, want := range map[string]string{
 		"▸ running → stopping": "> running-> stopping", " → stop it": "-> stop it", "commit→newest": "commit-newest", "订 → 2": "??-> 2",
 	} {
-		if got := toASCII(text); got != want {
+		if got := draw.ToASCII(text); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -130,34 +131,34 @@ func (b *bar) complete(step int) {
 
 func (b bar) view(int, int) string { return "" }
 
-func (b bar) hint(c *canvas) string {
+func (b bar) hint(c *draw.Canvas) string {
 	th := b.env.th
-	c.put(th.key, " "+b.sign)
-	width := max(c.room()/2, 20)
+	c.Put(th.Key, " "+b.sign)
+	width := max(c.Room()/2, 20)
 	if b.err != "" { // it needs the room more
 		width = min(width, max(table.Width(b.input.value())+2, 16))
 	}
-	c.put(th.text, b.input.text(&b.env.g, min(width, c.room()), true))
+	c.Put(th.Text, b.input.text(&b.env.g, min(width, c.Room()), true))
 	switch {
 	case b.err != "":
-		c.put(th.bad, " "+failure.sign()+" "+b.err)
+		c.Put(th.Bad, " "+failure.sign()+" "+b.err)
 		if b.sign == "/" {
-			c.put(th.dim, " · rows as before")
+			c.Put(th.Dim, " · rows as before")
 		}
 	case b.sign == "/":
 		help := b.help
 		if help == "" {
 			help = "text  ~regexp  !without  >lag 100 "
 		}
-		c.put(th.dim, " "+help+"  "+b.env.enter()+" keep  esc no filter")
+		c.Put(th.Dim, " "+help+"  "+b.env.enter()+" keep  esc no filter")
 	default:
 		list := b.list
 		if list == nil && b.finder != nil {
 			list = b.finder(b.input.value())
 		}
-		c.put(th.dim, " "+strings.Join(lastWords(list), "  "))
+		c.Put(th.Dim, " "+strings.Join(lastWords(list), "  "))
 	}
-	c.end()
+	c.End()
 	if b.sign == "/" {
 		return "FILTER"
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -326,7 +327,7 @@ func (c *catalog[R]) state() (s catalogState) {
 
 // health is what is wrong: the list, the row under the cursor, which has hardly room to
 // say so itself, or other rows; the worst of them gives the colour.
-func (c *catalog[R]) health(noun string, list []inspect.Problem) segment {
+func (c *catalog[R]) health(noun string, list []inspect.Problem) draw.Segment {
 	var row []inspect.Problem
 	if k, ok := c.rows.list.Current(); ok && c.entries[k].row != nil {
 		row, _ = c.trouble(c.entries[k].row)
@@ -337,9 +338,9 @@ func (c *catalog[R]) health(noun string, list []inspect.Problem) segment {
 		return fmt.Sprintf("%s of %s %s: %s", grouped(int64(n)), plural(c.listed(), noun), what, t.why)
 	}; {
 	case t.lost > 0:
-		s = styled(th.bad, " " + failure.sign() + " " + count(t.lost, "not known"))
-	case s.text == "" && t.part > 0:
-		s = styled(th.warn, " ! " + count(t.part, "partial"))
+		s = draw.Styled(th.Bad, " "+failure.sign()+" "+count(t.lost, "not known"))
+	case s.Text == "" && t.part > 0:
+		s = draw.Styled(th.Warn, " ! "+count(t.part, "partial"))
 	}
 	return s
 }
@@ -395,7 +396,7 @@ func (c *catalog[R]) copy() request {
 	if len(keys) == 0 {
 		return refuseRequest{"there is nothing under the cursor to copy"}
 	}
-	what := SafeText(keys[0])
+	what := draw.SafeText(keys[0])
 	if len(keys) > 1 {
 		what = plural(len(keys), "row")
 	}
@@ -421,8 +422,8 @@ func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
 // status is what the page says of itself: how old its oldest row is, and what is wrong.
 func (c *catalog[R]) status(noun string, problems []inspect.Problem) pageStatus {
 	s := pageStatus{main: &c.names, fine: c.fine(noun), health: c.health(noun, problems), oldest: c.told.oldest}
-	if old := c.env.now.Sub(s.oldest); s.health.text == "" && !s.oldest.IsZero() && old > rowsOld {
-		s.health = styled(c.env.th.warn, " ! " + s.fine + " · rows up to " + age(old) + " old")
+	if old := c.env.now.Sub(s.oldest); s.health.Text == "" && !s.oldest.IsZero() && old > rowsOld {
+		s.health = draw.Styled(c.env.th.Warn, " ! "+s.fine+" · rows up to "+age(old)+" old")
 	}
 	return s
 }
@@ -464,7 +465,7 @@ func (c *catalog[R]) nameColumn(title string) table.Column {
 }
 
 // nameCell is its cell.
-func (e *catalogEntry[R]) nameCell(st style) table.Cell {
+func (e *catalogEntry[R]) nameCell(st draw.Style) table.Cell {
 	if e.system {
 		return table.Cell{Text: e.safe + systemMark, Style: st, Name: true}
 	}

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/draw"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -31,7 +32,7 @@ type changeForm struct {
 }
 
 func newChangeForm(e *env, group, why, busy string) changeForm {
-	return changeForm{env: e, group: group, why: SafeText(why), busy: busy, reason: newField(""), name: newField("")}
+	return changeForm{env: e, group: group, why: draw.SafeText(why), busy: busy, reason: newField(""), name: newField("")}
 }
 
 // key takes a key: leave closes the dialog, apply has the change carried out.
@@ -98,15 +99,15 @@ func (f *changeForm) finish() bool {
 func (f *changeForm) reasonText() string { return strings.TrimSpace(f.reason.value()) }
 
 // lines draw the fields and, below them, the buttons.
-func (f *changeForm) lines(w int, apply string) [][]segment {
+func (f *changeForm) lines(w int, apply string) [][]draw.Segment {
 	e := f.env
-	label := func(text string, part formFocus) segment {
+	label := func(text string, part formFocus) draw.Segment {
 		if f.focus == part {
-			return styled(e.th.title, e.g.cursor + text)
+			return draw.Styled(e.th.Title, e.g.Cursor+text)
 		}
-		return styled(e.th.dim, " " + text)
+		return draw.Styled(e.th.Dim, " "+text)
 	}
-	return [][]segment{
+	return [][]draw.Segment{
 		line(label("Reason ", formReason), e.plain("["+f.reason.text(&e.g, min(max(w-14, 10), 80), f.focus == formReason)+"]")),
 		line(label("Type the group's name to apply: ", formName), e.plain("["+f.name.text(&e.g, min(30, max(w-40, 10)), f.focus == formName)+"]")),
 		line(e.plain(" "), e.button(apply, f.focus == formApply, f.off() == ""), e.plain(" "), e.button("Cancel", f.focus == formCancel, true)),
@@ -127,15 +128,15 @@ func (f *changeForm) off() string {
 }
 
 // hint writes the line of keys, or what is going on, and gives the mode.
-func (f *changeForm) hint(c *canvas, goingOn string) string {
+func (f *changeForm) hint(c *draw.Canvas, goingOn string) string {
 	if f.working {
-		c.put(f.env.th.text, " "+goingOn+" …")
-		c.end()
+		c.Put(f.env.th.Text, " "+goingOn+" …")
+		c.End()
 		return "WRITING"
 	}
 	if off := f.off(); f.focus == formApply && off != "" {
-		c.put(f.env.th.warn, " off: "+off)
-		c.end()
+		c.Put(f.env.th.Warn, " off: "+off)
+		c.End()
 		return "DIALOG"
 	}
 	f.env.hints(c, "tab", "next field", f.env.enter(), "press", "esc", "leave")

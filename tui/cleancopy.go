@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/draw"
 	"reflect"
 	"time"
 )
@@ -24,7 +25,7 @@ var timeType = reflect.TypeFor[time.Time]()
 func allTextsSafe(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.String:
-		return isSafe(v.String())
+		return draw.IsSafe(v.String())
 	case reflect.Pointer, reflect.Interface:
 		return v.IsNil() || allTextsSafe(v.Elem())
 	case reflect.Struct:
@@ -65,7 +66,7 @@ func cleanValue(out, in reflect.Value) {
 	out.Set(in)
 	switch in.Kind() {
 	case reflect.String:
-		out.SetString(SafeText(in.String()))
+		out.SetString(draw.SafeText(in.String()))
 	case reflect.Pointer:
 		if !in.IsNil() {
 			out.Set(reflect.New(in.Type().Elem()))

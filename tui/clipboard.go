@@ -15,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // maxCopy is what terminals take at once: many cut an escape sequence of more than
@@ -140,9 +141,9 @@ func (a *app) underCursor(asJSON bool) (x copied, why string) {
 		return v.copyWatched(mq), ""
 	}
 	if asJSON {
-		return copied{"queue " + SafeText(mq.Short()) + " as JSON", func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
+		return copied{"queue " + draw.SafeText(mq.Short()) + " as JSON", func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
 	}
-	return literal("the queue's name", SafeText(mq.Topic)+" "+SafeText(mq.Short())), ""
+	return literal("the queue's name", draw.SafeText(mq.Topic)+" "+draw.SafeText(mq.Short())), ""
 }
 
 // copyMessage copies a message's true bytes, whatever they are, or all of it as JSON.
@@ -189,7 +190,7 @@ func (a *app) copyMember(id string) (copied, string) {
 		list := []member{}
 		for i := range s.raw.Topics {
 			for _, m := range s.raw.Topics[i].Members {
-				if SafeText(m.ClientID) != id {
+				if draw.SafeText(m.ClientID) != id {
 					continue
 				}
 				queues := []string{}

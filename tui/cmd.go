@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 const (
@@ -184,7 +185,7 @@ func (c commands) log(tail func(n int) []string, poll int) tea.Cmd {
 		lines := tail(logLines)
 		safe := make([]string, len(lines))
 		for i, l := range lines {
-			safe[i] = SafeText(l)
+			safe[i] = draw.SafeText(l)
 		}
 		return logMsg{safe, poll}
 	}
@@ -231,7 +232,7 @@ func errorText(err error) string {
 	case err == nil:
 		return ""
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time (" + SafeText(err.Error()) + ")"
+		return "no answer in time (" + draw.SafeText(err.Error()) + ")"
 	}
-	return SafeText(err.Error())
+	return draw.SafeText(err.Error())
 }

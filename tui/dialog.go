@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -21,7 +22,7 @@ type dialog interface {
 	view(w, h int) string
 	// hint writes the line that otherwise shows keys and gives the mode for the
 	// status line.
-	hint(c *canvas) (mode string)
+	hint(c *draw.Canvas) (mode string)
 }
 
 // request is what a dialog asks the root to do.
@@ -80,14 +81,14 @@ const detailsFrom = 16
 // drawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
 // do not fit, the lines round the focus are kept. The title says what is done to whom: all
 // of it is shown, on more lines if need be, and the details where they have room beside it.
-func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus int) string {
+func drawBox(e *env, w, h int, title, details string, lines [][]draw.Segment, focus int) string {
 	const corners, beside = 6, 4 // what the upper edge takes, and what two texts in it
 	if n := w - corners - beside - table.Width(title); n >= min(table.Width(details), detailsFrom) {
 		details = table.CutMiddle(details, n)
 	} else {
 		details = ""
 	}
-	heads := wrapText(title, max(w-corners-beside-table.Width(details), 1))
+	heads := draw.WrapText(title, max(w-corners-beside-table.Width(details), 1))
 	more := heads[1:]
 	if most := max(h-3, 0); len(more) > most {
 		more = more[:most]
@@ -98,48 +99,48 @@ func drawBox(e *env, w, h int, title, details string, lines [][]segment, focus i
 		first = min(max(focus-room/2, 0), len(lines)-room)
 		lines = lines[first : first+room]
 	}
-	c := newCanvas(w, len(lines)+len(more)+2)
-	c.top(heavyBox, e.th.accent, e.th.title, heads[0], details)
+	c := draw.NewCanvas(w, len(lines)+len(more)+2)
+	c.Top(draw.HeavyBox, e.th.Accent, e.th.Title, heads[0], details)
 	for _, text := range more {
-		c.boxed(heavyBox, e.th.accent, styled(e.th.title, " " + text))
+		c.Boxed(draw.HeavyBox, e.th.Accent, draw.Styled(e.th.Title, " "+text))
 	}
 	for _, l := range lines {
-		c.boxed(heavyBox, e.th.accent, l...)
+		c.Boxed(draw.HeavyBox, e.th.Accent, l...)
 	}
-	c.bottom(heavyBox, e.th.accent)
+	c.Bottom(draw.HeavyBox, e.th.Accent)
 	return c.String()
 }
 
-func line(segments ...segment) []segment { return segments }
+func line(segments ...draw.Segment) []draw.Segment { return segments }
 
-func (e *env) plain(text string) segment { return styled(e.th.text, text) }
+func (e *env) plain(text string) draw.Segment { return draw.Styled(e.th.Text, text) }
 
 // hints writes pairs of key and word.
-func (e *env) hints(c *canvas, pairs ...string) {
+func (e *env) hints(c *draw.Canvas, pairs ...string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
-		if need := table.Width(pairs[i]) + table.Width(pairs[i+1]) + 3; need > c.room() {
+		if need := table.Width(pairs[i]) + table.Width(pairs[i+1]) + 3; need > c.Room() {
 			break
 		}
-		c.put(style{}, " ")
-		c.put(e.th.key, pairs[i])
-		c.put(style{}, " "+pairs[i+1]+" ")
+		c.Put(draw.Style{}, " ")
+		c.Put(e.th.Key, pairs[i])
+		c.Put(draw.Style{}, " "+pairs[i+1]+" ")
 	}
-	c.end()
+	c.End()
 }
 
 // button draws a button; the one with the focus has the cursor sign.
-func (e *env) button(label string, focused, enabled bool) segment {
-	st := e.th.text
+func (e *env) button(label string, focused, enabled bool) draw.Segment {
+	st := e.th.Text
 	mark := " "
 	if !enabled {
 		label += " (off)"
-		st = e.th.dim
+		st = e.th.Dim
 	}
 	if focused {
-		mark = e.g.cursor
-		st = e.th.cursor
+		mark = e.g.Cursor
+		st = e.th.Cursor
 	}
-	return styled(st, "<" + mark + label + " >")
+	return draw.Styled(st, "<"+mark+label+" >")
 }
 
 // leaveDialog asks once before a member of a real group leaves.
@@ -171,21 +172,21 @@ func (d leaveDialog) update(msg tea.Msg) (dialog, request) {
 }
 
 func (d leaveDialog) view(w, h int) string {
-	var lines [][]segment
-	for _, l := range wrapText(d.text, max(w-4, 10)) {
+	var lines [][]draw.Segment
+	for _, l := range draw.WrapText(d.text, max(w-4, 10)) {
 		lines = append(lines, line(d.env.plain(" "+l)))
 	}
 	lines = append(lines, line(), line(d.env.plain("  "), d.env.button("Stay", !d.leave, true), d.env.plain("  "), d.env.button("Leave", d.leave, true)))
 	return drawBox(d.env, w, h, "LEAVE the group?", "", lines, len(lines)-1)
 }
 
-func (d leaveDialog) hint(c *canvas) string {
+func (d leaveDialog) hint(c *draw.Canvas) string {
 	d.env.hints(c, "tab", "other button", d.env.enter(), "press", "y", "leave", "esc", "stay")
 	return "DIALOG"
 }
 
 // enter is how the enter key is written.
-func (e *env) enter() string { return e.g.enter }
+func (e *env) enter() string { return e.g.Enter }
 
 // textDialog shows lines to be read: an event's details.
 type textDialog struct {
@@ -227,7 +228,7 @@ func lastPage(lines, h int) int { return max(lines-max(h-2, 1), 0) }
 // broken are the lines in w cells.
 func (d *textDialog) broken(w int) (parts []string) {
 	for _, l := range d.lines {
-		parts = append(parts, wrapText(l, max(w-4, 10))...)
+		parts = append(parts, draw.WrapText(l, max(w-4, 10))...)
 	}
 	return parts
 }
@@ -242,7 +243,7 @@ func (d textDialog) view(w, h int) string {
 	if len(parts) > room {
 		details = window(before, room, len(parts))
 	}
-	var lines [][]segment
+	var lines [][]draw.Segment
 	for _, part := range parts[before:min(before+room, len(parts))] {
 		lines = append(lines, line(d.env.plain(" "+part)))
 	}
@@ -254,7 +255,7 @@ func window(before, seen, of int) string {
 	return fmt.Sprintf("%d-%d of %d", min(before+1, of), before+seen, of)
 }
 
-func (d textDialog) hint(c *canvas) string {
+func (d textDialog) hint(c *draw.Canvas) string {
 	d.env.hints(c, "j/k", "scroll", "g/G", "begin, end", "esc", "close")
 	return "DETAIL"
 }
@@ -343,16 +344,16 @@ func (d helpDialog) rows() []*binding {
 
 func (d helpDialog) view(w, h int) string {
 	rows := d.rows()
-	lines := [][]segment{line(d.env.plain(" find: [" + d.search.text(&d.env.g, min(30, w-12), true) + "]"))}
+	lines := [][]draw.Segment{line(d.env.plain(" find: [" + d.search.text(&d.env.g, min(30, w-12), true) + "]"))}
 	columns, room, width := helpLayout(w, h)
 	top := min(d.top, d.lastTop(w, h))
 	entries, seen := d.entries(rows[top:], width-16), 0
 	per := min(room, (len(entries)+columns-1)/columns)
 	for i := range per {
-		var l []segment
+		var l []draw.Segment
 		for col := range columns {
 			if n := i + col*per; n < len(entries) {
-				l = append(l, styled(d.env.th.key, " " + pad(entries[n].key, 14)), styled(d.env.th.text, pad(entries[n].text, width-16)))
+				l = append(l, draw.Styled(d.env.th.Key, " "+pad(entries[n].key, 14)), draw.Styled(d.env.th.Text, pad(entries[n].text, width-16)))
 				seen += min(len(entries[n].key), 1)
 			}
 		}
@@ -392,7 +393,7 @@ func (d helpDialog) lastTop(w, h int) int {
 func (d helpDialog) entries(rows []*binding, width int) (lines []struct{ key, text string }) {
 	for _, b := range rows {
 		key := b.Help().Key
-		for _, part := range wrapText(b.Help().Desc, max(width-1, 10)) {
+		for _, part := range draw.WrapText(b.Help().Desc, max(width-1, 10)) {
 			lines = append(lines, struct{ key, text string }{key, part})
 			key = ""
 		}
@@ -405,7 +406,7 @@ func (d helpDialog) total() int {
 	return len(d.rows())
 }
 
-func (d helpDialog) hint(c *canvas) string {
+func (d helpDialog) hint(c *draw.Canvas) string {
 	d.env.hints(c, "type", "to filter", "↑/↓", "scroll", "esc", "close")
 	return "HELP"
 }

@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // pauseDialog is the prompt before a pause or resume: which queues, why, and when it
@@ -65,7 +66,7 @@ func (d pauseDialog) apply() (dialog, request) {
 	if text := strings.TrimSpace(d.after.value()); text != "" {
 		after, err := time.ParseDuration(text)
 		if err != nil || after <= 0 {
-			d.err, d.second = fmt.Sprintf("%q is no time: 30s, 10m, 2h, or nothing", SafeText(text)), true
+			d.err, d.second = fmt.Sprintf("%q is no time: 30s, 10m, 2h, or nothing", draw.SafeText(text)), true
 			return d, nil
 		}
 		r.ResumeAfter = after
@@ -76,33 +77,33 @@ func (d pauseDialog) apply() (dialog, request) {
 func (d pauseDialog) view(w, h int) string {
 	th, g := d.env.th, &d.env.g
 	if d.resume {
-		lines := append([][]segment{line(d.env.plain(" Pulling goes on at the next offset. "))}, d.leftLines()...)
-		return drawBox(d.env, w, h, "RESUME "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 0)
+		lines := append([][]draw.Segment{line(d.env.plain(" Pulling goes on at the next offset. "))}, d.leftLines()...)
+		return drawBox(d.env, w, h, "RESUME "+d.names, "asked by "+draw.SafeText(d.env.o.Operator), lines, 0)
 	}
 	width := min(max(w-54, 14), 60)
-	lines := [][]segment{
+	lines := [][]draw.Segment{
 		line(d.env.plain(" What is cached is consumed to its end; the member keeps its queues.")),
 		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
-			styled(th.dim, " 10m, or not")),
+			draw.Styled(th.Dim, " 10m, or not")),
 	}
 	if d.handover != "" { // the other way to stop consuming does the opposite
-		lines = slices.Insert(lines, 1, line(styled(d.env.th.dim, d.handover)))
+		lines = slices.Insert(lines, 1, line(draw.Styled(d.env.th.Dim, d.handover)))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {
-		lines = append(lines, line(styled(th.bad, " " + failure.sign() + " " + d.err)))
+		lines = append(lines, line(draw.Styled(th.Bad, " "+failure.sign()+" "+d.err)))
 	}
-	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+SafeText(d.env.o.Operator), lines, 1)
+	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+draw.SafeText(d.env.o.Operator), lines, 1)
 }
 
-func (d *pauseDialog) leftLines() [][]segment {
+func (d *pauseDialog) leftLines() [][]draw.Segment {
 	if d.left == "" {
 		return nil
 	}
-	return [][]segment{line(styled(d.env.th.warn, " ! " + d.left))}
+	return [][]draw.Segment{line(draw.Styled(d.env.th.Warn, " ! "+d.left))}
 }
 
-func (d pauseDialog) hint(c *canvas) string {
+func (d pauseDialog) hint(c *draw.Canvas) string {
 	if d.resume {
 		d.env.hints(c, d.env.enter(), "resume", "esc", "leave it")
 	} else {

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -139,7 +140,7 @@ func (d *pauseGroupDialog) off() string {
 	case d.env.now.Sub(d.at) > previewGood:
 		return "what is shown is older than " + age(previewGood) + ": ctrl-r asks again"
 	case d.name.value() != d.typedName():
-		return "type the group's name: " + SafeText(d.typedName())
+		return "type the group's name: " + draw.SafeText(d.typedName())
 	}
 	return ""
 }
@@ -160,8 +161,8 @@ func (d pauseGroupDialog) view(w, h int) string {
 	case d.applying:
 		what = " — writing"
 	}
-	details := strings.TrimSpace(SafeText(e.o.Cluster) + " · " + e.modeWord())
-	title := strings.ToUpper(d.verb()) + " THE GROUP " + SafeText(d.group) + what
+	details := strings.TrimSpace(draw.SafeText(e.o.Cluster) + " · " + e.modeWord())
+	title := strings.ToUpper(d.verb()) + " THE GROUP " + draw.SafeText(d.group) + what
 	lines := d.planLines(w)
 	if d.done {
 		lines = d.resultLines(w)
@@ -173,123 +174,123 @@ func (d pauseGroupDialog) view(w, h int) string {
 }
 
 // planLines say what is changed, and for whom.
-func (d *pauseGroupDialog) planLines(w int) [][]segment {
+func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 	e := d.env
 	text := " The brokers refuse the group's pulls from then on (consumeEnable = false); nothing else of its configuration changes."
 	if d.resume {
 		text = " The brokers let the group pull again (consumeEnable = true); nothing else of its configuration changes."
 	}
-	var lines [][]segment
-	for _, part := range wrapText(strings.TrimSpace(text), max(w-4, 10)) {
+	var lines [][]draw.Segment
+	for _, part := range draw.WrapText(strings.TrimSpace(text), max(w-4, 10)) {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.loading {
-		return append(lines, line(styled(e.th.dim, "  asking the brokers …")))
+		return append(lines, line(draw.Styled(e.th.Dim, "  asking the brokers …")))
 	}
 	if d.err != "" {
-		return append(lines, line(styled(e.th.bad, "  " + failure.sign() + " " + d.err)))
+		return append(lines, line(draw.Styled(e.th.Bad, "  "+failure.sign()+" "+d.err)))
 	}
 	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
-		l := line(e.plain("  "+pad(b.Broker, 16)), styled(e.th.dim, pad(b.Addr, 22)))
+		l := line(e.plain("  "+pad(b.Broker, 16)), draw.Styled(e.th.Dim, pad(b.Addr, 22)))
 		if b.Error != "" {
-			lines = append(lines, append(l, styled(e.th.warn, warning.sign() + " " + b.Error)))
+			lines = append(lines, append(l, draw.Styled(e.th.Warn, warning.sign()+" "+b.Error)))
 			continue
 		}
-		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), styled(e.th.accent, word[b.After])))
+		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), draw.Styled(e.th.Accent, word[b.After])))
 	}
 	switch n := len(d.plan.Members); {
 	case n == 0:
-		lines = append(lines, line(styled(e.th.dim, "  nobody is connected now: it holds for whoever comes")))
+		lines = append(lines, line(draw.Styled(e.th.Dim, "  nobody is connected now: it holds for whoever comes")))
 	default:
 		lines = append(lines, line(e.plain("  "+plural(n, "member")+":")))
 		for i := range d.plan.Members {
 			if i == 4 && n > 5 {
-				lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("    … and %d more", n-i))))
+				lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("    … and %d more", n-i))))
 				break
 			}
 			m := &d.plan.Members[i]
 			id := "    " + table.Cut(m.ClientID, max(w-8, 10))
 			if table.Width(id)+2+table.Width(m.Effect) <= w-4 {
-				lines = append(lines, line(e.plain(id+"  "), styled(e.th.dim, m.Effect)))
+				lines = append(lines, line(e.plain(id+"  "), draw.Styled(e.th.Dim, m.Effect)))
 				continue
 			}
 			lines = append(lines, line(e.plain(id)))
-			for _, part := range wrapText(m.Effect, max(w-10, 10)) {
-				lines = append(lines, line(styled(e.th.dim, "      " + part)))
+			for _, part := range draw.WrapText(m.Effect, max(w-10, 10)) {
+				lines = append(lines, line(draw.Styled(e.th.Dim, "      "+part)))
 			}
 		}
 	}
 	return lines
 }
 
-func (d *pauseGroupDialog) buttonLines(w int) [][]segment {
+func (d *pauseGroupDialog) buttonLines(w int) [][]draw.Segment {
 	e, off := d.env, d.off()
-	label := func(text string, f pauseFocus) segment {
+	label := func(text string, f pauseFocus) draw.Segment {
 		if d.focus == f {
-			return styled(e.th.title, e.g.cursor + text)
+			return draw.Styled(e.th.Title, e.g.Cursor+text)
 		}
-		return styled(e.th.dim, " " + text)
+		return draw.Styled(e.th.Dim, " "+text)
 	}
-	width := min(max(table.Width(SafeText(d.typedName()))+2, 12), 40)
-	lines := [][]segment{
+	width := min(max(table.Width(draw.SafeText(d.typedName()))+2, 12), 40)
+	lines := [][]draw.Segment{
 		line(),
 		line(label("Reason ", pauseOnReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == pauseOnReason)+"]")),
 		line(label("Type the group's name to apply: ", pauseOnName), e.plain("["+d.name.text(&e.g, width, d.focus == pauseOnName)+"]")),
 		line(e.plain(" "), e.button(strings.ToUpper(d.verb()[:1])+d.verb()[1:], d.focus == pauseOnApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == pauseOnCancel, true)),
 	}
 	if off != "" {
-		return append(lines, line(styled(e.th.dim, " It is off: " + off)))
+		return append(lines, line(draw.Styled(e.th.Dim, " It is off: "+off)))
 	}
 	text := fmt.Sprintf(" It writes the group's configuration on %s.", plural(len(d.plan.Brokers), "broker"))
 	if e.o.AuditPath != "" {
-		text += " Noted in " + SafeText(e.o.AuditPath)
+		text += " Noted in " + draw.SafeText(e.o.AuditPath)
 	}
-	return append(lines, line(styled(e.th.warn, text)))
+	return append(lines, line(draw.Styled(e.th.Warn, text)))
 }
 
 // resultLines tell what each broker says now, and what was seen of the members.
-func (d *pauseGroupDialog) resultLines(w int) [][]segment {
+func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 	e := d.env
-	var lines [][]segment
+	var lines [][]draw.Segment
 	for i := range d.result.Rows {
 		b := &d.result.Rows[i]
 		l := line(e.plain("  " + pad(b.Broker, 16)))
 		switch {
 		case b.Verified && len(b.Changed) == 0:
-			l = append(l, styled(e.th.good, "✓ " + d.verb() + "d, read back; all other fields as before"))
+			l = append(l, draw.Styled(e.th.Good, "✓ "+d.verb()+"d, read back; all other fields as before"))
 		case b.Verified:
-			l = append(l, styled(e.th.bad, failure.sign() + " other fields differ now: " + strings.Join(b.Changed, ", ")))
+			l = append(l, draw.Styled(e.th.Bad, failure.sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
 		case b.Missing: // nothing was to be done there
-			l = append(l, styled(e.th.warn, warning.sign() + " " + orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.th.Warn, warning.sign()+" "+orUnknown(b.Error)))
 		default:
-			l = append(l, styled(e.th.bad, failure.sign() + " " + orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.th.Bad, failure.sign()+" "+orUnknown(b.Error)))
 		}
 		lines = append(lines, l)
 	}
 	if d.result.Proof != "" {
-		st, sign := e.th.good, "✓"
+		st, sign := e.th.Good, "✓"
 		if !d.result.Proved {
-			st, sign = e.th.warn, warning.sign()
+			st, sign = e.th.Warn, warning.sign()
 		}
-		for _, part := range wrapText(sign+" "+d.result.Proof, max(w-6, 10)) {
-			lines = append(lines, line(styled(st, "  " + part)))
+		for _, part := range draw.WrapText(sign+" "+d.result.Proof, max(w-6, 10)) {
+			lines = append(lines, line(draw.Styled(st, "  "+part)))
 		}
 	}
 	if d.err != "" {
-		for _, part := range wrapText(failure.sign()+" "+d.err, max(w-6, 10)) {
-			lines = append(lines, line(styled(e.th.bad, "  " + part)))
+		for _, part := range draw.WrapText(failure.sign()+" "+d.err, max(w-6, 10)) {
+			lines = append(lines, line(draw.Styled(e.th.Bad, "  "+part)))
 		}
 	}
 	return append(lines, line(), line(e.plain(" "), e.button("Close", true, true)))
 }
 
-func (d pauseGroupDialog) hint(c *canvas) string {
+func (d pauseGroupDialog) hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:
-		c.put(d.env.th.text, " writing, reading back, and watching the members' pulls …")
-		c.end()
+		c.Put(d.env.th.Text, " writing, reading back, and watching the members' pulls …")
+		c.End()
 		return "WRITING"
 	case d.done:
 		d.env.hints(c, d.env.enter(), "close")

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -186,7 +187,7 @@ func (d *resetDialog) off() string {
 	case d.env.now.Sub(d.at) > previewGood:
 		return "the preview is older than " + age(previewGood) + ": ctrl-r previews again"
 	case d.name.value() != d.typedName():
-		return "type the group's name: " + SafeText(d.typedName())
+		return "type the group's name: " + draw.SafeText(d.typedName())
 	}
 	return ""
 }

@@ -6,12 +6,13 @@ import (
 	"strings"
 
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
 func (d resetDialog) view(w, h int) string {
 	wide := w >= 100
-	var head, tail [][]segment
+	var head, tail [][]draw.Segment
 	title := "RESET OFFSETS — preview, nothing written yet"
 	if sum := d.sum(); sum.skip > 0 && !d.old {
 		title = fmt.Sprintf("RESET — SKIPS %s in %s — nothing written yet", plural(sum.skip, "message"), plural(sum.skips, "queue"))
@@ -35,16 +36,16 @@ func (d resetDialog) view(w, h int) string {
 	}
 	rows := min(max(room, 0), max(len(d.rows), 1))
 	d.list.Resize(rows)
-	lines := append([][]segment{}, head...)
+	lines := append([][]draw.Segment{}, head...)
 	if rows > 0 {
 		lines = append(lines, d.tableLines(w-2, wide)...)
 	}
 	lines = append(lines, tail...)
-	return drawBox(d.env, w, h, title, strings.TrimSpace(SafeText(d.env.o.Cluster)+" · "+d.env.modeWord()), lines, len(lines)-1)
+	return drawBox(d.env, w, h, title, strings.TrimSpace(draw.SafeText(d.env.o.Cluster)+" · "+d.env.modeWord()), lines, len(lines)-1)
 }
 
 // small keeps the line with the focus and the buttons.
-func (d *resetDialog) small(w int, head, tail [][]segment) (h, t [][]segment) {
+func (d *resetDialog) small(w int, head, tail [][]draw.Segment) (h, t [][]draw.Segment) {
 	if d.focus == onScope && len(head) > 0 {
 		head = head[:1]
 	} else if i := 1 + min(len(d.left), 1); len(head) > i {
@@ -61,12 +62,12 @@ func (d *resetDialog) small(w int, head, tail [][]segment) (h, t [][]segment) {
 }
 
 // label names a field; the one with the focus has the cursor.
-func (d *resetDialog) label(text string, f resetFocus) segment {
-	mark, st := " ", d.env.th.dim
+func (d *resetDialog) label(text string, f resetFocus) draw.Segment {
+	mark, st := " ", d.env.th.Dim
 	if d.focus == f && !d.applying {
-		mark, st = d.env.g.cursor, d.env.th.title
+		mark, st = d.env.g.Cursor, d.env.th.Title
 	}
-	return styled(st, mark + pad(text, 7))
+	return draw.Styled(st, mark+pad(text, 7))
 }
 
 // radios are choices in width cells. The chosen one is always seen: where not all have
@@ -89,7 +90,7 @@ func radios(names []string, chosen, width int) string {
 	return "(•)" + table.Cut(names[chosen], max(width-3-table.Width(place), 1)) + place
 }
 
-func (d *resetDialog) formLines(w int, wide bool) [][]segment {
+func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 	e := d.env
 	var scopes, kinds []string
 	for _, s := range d.scopes {
@@ -100,7 +101,7 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 			core.ResetOffset: "offset", core.ResetShift: "shift ±N", toFile: "file"}[k])
 	}
 	room := w - 11
-	lines := [][]segment{
+	lines := [][]draw.Segment{
 		line(d.label("Scope", onScope), e.plain(radios(scopes, d.scope, room))),
 		line(d.label("To", onKind), e.plain(radios(kinds, slices.Index(resetKinds, d.kind), room))),
 	}
@@ -110,17 +111,17 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	case d.hasValue():
 		value := line(d.label("", onValue), e.plain("["+d.value.text(&e.g, 24, d.focus == onValue)+"]"))
 		if t, err := d.target(); err != nil {
-			value = append(value, styled(e.th.bad, " " + err.Error()))
+			value = append(value, draw.Styled(e.th.Bad, " "+err.Error()))
 		} else if d.kind == core.ResetTime {
 			if !d.stale {
 				t = d.asked // what the preview is about: a relative time moves on
 			}
-			value = append(value, styled(e.th.dim, " = " + t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00") + " (" + ago(t.Time, e.now) + ")"))
+			value = append(value, draw.Styled(e.th.Dim, " = "+t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00")+" ("+ago(t.Time, e.now)+")"))
 		}
 		lines = append(lines, value)
 	}
 	if d.left != "" {
-		lines = slices.Insert(lines, 1, line(styled(e.th.warn, "        ! " + d.left)))
+		lines = slices.Insert(lines, 1, line(draw.Styled(e.th.Warn, "        ! "+d.left)))
 	}
 	if d.any {
 		return append(lines, d.howLines(w, wide)...)
@@ -129,42 +130,42 @@ func (d *resetDialog) formLines(w int, wide bool) [][]segment {
 	if !wide {
 		how = "stop each queue, drop its cache, write, read back"
 	}
-	return append(lines, line(styled(e.th.dim, " How    "), e.plain(how)))
+	return append(lines, line(draw.Styled(e.th.Dim, " How    "), e.plain(how)))
 }
 
-func (d *resetDialog) buttonLines(w int, wide bool) [][]segment {
+func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
 	e := d.env
 	off := d.off()
 	ask := "Type the group's name to apply: "
-	nameWidth := min(max(table.Width(SafeText(d.group))+2, 12), 40)
+	nameWidth := min(max(table.Width(draw.SafeText(d.group))+2, 12), 40)
 	if !wide {
 		ask, nameWidth = "Type group to apply: ", min(nameWidth, max(w-62, 12))
 	}
-	nameMark := styled(e.th.dim, " ")
+	nameMark := draw.Styled(e.th.Dim, " ")
 	if d.focus == onName {
-		nameMark = styled(e.th.title, e.g.cursor)
+		nameMark = draw.Styled(e.th.Title, e.g.Cursor)
 	}
 	name := line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "))
 	buttons := line(e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true))
-	lines := [][]segment{line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]"))}
-	if widthOf(name)+widthOf(buttons) <= w-2 {
+	lines := [][]draw.Segment{line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]"))}
+	if draw.WidthOf(name)+draw.WidthOf(buttons) <= w-2 {
 		lines = append(lines, append(name, buttons...))
 	} else {
 		lines = append(lines, name, append(line(e.plain(" ")), buttons...))
 	}
-	why := styled(e.th.dim, " Apply is off: " + off)
+	why := draw.Styled(e.th.Dim, " Apply is off: "+off)
 	if off == "" {
 		text := " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."
 		if e.o.AuditPath != "" && wide {
-			text += " Noted in " + SafeText(e.o.AuditPath)
+			text += " Noted in " + draw.SafeText(e.o.AuditPath)
 		}
-		why = styled(e.th.warn, text)
+		why = draw.Styled(e.th.Warn, text)
 	}
 	return append(lines, line(why))
 }
 
 // resultLines tell what was written: old → wanted → read back.
-func (d *resetDialog) resultLines(w int) [][]segment {
+func (d *resetDialog) resultLines(w int) [][]draw.Segment {
 	e := d.env
 	verified, passed := 0, 0
 	for i := range d.result {
@@ -178,27 +179,27 @@ func (d *resetDialog) resultLines(w int) [][]segment {
 	if passed > 0 {
 		sum += fmt.Sprintf("; %d not touched, past the target already", passed)
 	}
-	st := e.th.good
+	st := e.th.Good
 	if verified+passed < len(d.result) || d.err != "" {
-		st = e.th.bad
+		st = e.th.Bad
 	}
-	lines := [][]segment{line(), line(styled(st, sum))}
+	lines := [][]draw.Segment{line(), line(draw.Styled(st, sum))}
 	if d.savedTo != "" { // whole: whoever wants it undone elsewhere needs all of the path
-		for _, l := range wrapText("the offsets before: "+d.savedTo, max(w-4, 10)) {
-			lines = append(lines, line(styled(st, " " + l)))
+		for _, l := range draw.WrapText("the offsets before: "+d.savedTo, max(w-4, 10)) {
+			lines = append(lines, line(draw.Styled(st, " "+l)))
 		}
 	}
 	if d.err != "" {
-		for _, l := range wrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
-			lines = append(lines, line(styled(e.th.bad, " " + l)))
+		for _, l := range draw.WrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
+			lines = append(lines, line(draw.Styled(e.th.Bad, " "+l)))
 		}
 	}
 	for i, text := range d.failed {
 		if i == failedLines {
-			lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
+			lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
 			break
 		}
-		lines = append(lines, line(styled(e.th.bad, " " + failure.sign() + " " + text)))
+		lines = append(lines, line(draw.Styled(e.th.Bad, " "+failure.sign()+" "+text)))
 	}
 	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
 }

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -32,7 +33,7 @@ func readSavedFile(path string) (savedFile, error) {
 	if err != nil {
 		return savedFile{}, err
 	}
-	f := savedFile{group: SafeText(s.Group), cluster: SafeText(s.Cluster), at: s.Time, exact: s.Exact()}
+	f := savedFile{group: draw.SafeText(s.Group), cluster: draw.SafeText(s.Cluster), at: s.Time, exact: s.Exact()}
 	f.none = len(s.Queues) - len(f.exact)
 	if len(f.exact) == 0 {
 		return f, fmt.Errorf("%s has no offset in it", path)
@@ -60,17 +61,17 @@ func (d *resetDialog) takeFile() {
 }
 
 // fileLines are the path and what was found there.
-func (d *resetDialog) fileLines(w int) [][]segment {
+func (d *resetDialog) fileLines(w int) [][]draw.Segment {
 	e := d.env
-	lines := [][]segment{line(d.label("", onValue), e.plain("["+d.value.text(&e.g, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
+	lines := [][]draw.Segment{line(d.label("", onValue), e.plain("["+d.value.text(&e.g, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
 	if d.stale || d.loading || d.saved.exact == nil {
 		text := "a file that a reset has saved; " + e.enter() + " reads it"
-		return append(lines, line(styled(e.th.dim, pad("", 8) + text)))
+		return append(lines, line(draw.Styled(e.th.Dim, pad("", 8)+text)))
 	}
-	f, st := &d.saved, e.th.dim
+	f, st := &d.saved, e.th.Dim
 	text := "= " + plural(len(f.exact), "queue")
-	if f.group != SafeText(d.group) || f.cluster != SafeText(e.o.Cluster) {
-		st = e.th.warn // the command line takes it, too
+	if f.group != draw.SafeText(d.group) || f.cluster != draw.SafeText(e.o.Cluster) {
+		st = e.th.Warn // the command line takes it, too
 		text = warning.sign() + " of group " + f.group + " on " + f.cluster + ": " + plural(len(f.exact), "queue")
 	}
 	layout, none := "2006-01-02 15:04:05 -07:00", "; %d had none and stay"
@@ -81,5 +82,5 @@ func (d *resetDialog) fileLines(w int) [][]segment {
 	if f.none > 0 {
 		text += fmt.Sprintf(none, f.none)
 	}
-	return append(lines, line(styled(st, pad("", 8) + table.Cut(text, max(w-11, 10)))))
+	return append(lines, line(draw.Styled(st, pad("", 8)+table.Cut(text, max(w-11, 10)))))
 }

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 // resetFocus is a part of the dialog that takes keys.
@@ -169,15 +170,15 @@ func (d *resetDialog) rowKey(key string) request {
 }
 
 // hint is the line below the dialog, and the word for what the screen is doing.
-func (d resetDialog) hint(c *canvas) string {
+func (d resetDialog) hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:
 		text := " writing … each queue's result follows"
 		if d.any && d.plan.Online {
 			text = " writing, then watching what the members do with it … each queue's result follows"
 		}
-		c.put(d.env.th.text, text)
-		c.end()
+		c.Put(d.env.th.Text, text)
+		c.End()
 		return "WRITING"
 	case d.done:
 		d.env.hints(c, d.env.enter(), "close", "↑/↓", "scroll")

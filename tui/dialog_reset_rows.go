@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -38,7 +39,7 @@ var resetDone = []table.Column{
 }
 
 // tableLines are the header and the visible rows.
-func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
+func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 	e := d.env
 	columns := resetNarrow
 	switch {
@@ -53,8 +54,8 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 		columns[0].Width = min(d.nameWidth(), 22)
 	}
 	layout := table.Fit(columns, w, w, 0)
-	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", style{})
-	lines := [][]segment{line(styled(e.th.header, string(header)))}
+	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", draw.Style{})
+	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, string(header)))}
 	if len(d.rows) == 0 {
 		text := "  no preview"
 		switch {
@@ -74,27 +75,27 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]segment {
 	for i := first; i < end; i++ {
 		cells := d.cells(&d.rows[i], wide, layout.WidthOf(columns, "queue"))
 		look := table.Look{Cursor: " ", Mark: " "}
-		st := e.th.text
+		st := e.th.Text
 		if i == d.list.Cursor() {
-			look.Cursor = e.g.cursor
+			look.Cursor = e.g.Cursor
 			if d.focus == onRows {
-				st = e.th.cursor
+				st = e.th.Cursor
 			}
 		}
 		if d.exclude[d.rows[i].MessageQueue] {
-			st = e.th.dim
-		} else if d.rows[i].Err != nil && st == e.th.text {
-			st = e.th.bad
+			st = e.th.Dim
+		} else if d.rows[i].Err != nil && st == e.th.Text {
+			st = e.th.Bad
 		}
 		row := layout.AppendRow(nil, columns, cells, look)
-		lines = append(lines, line(styled(st, string(row))))
+		lines = append(lines, line(draw.Styled(st, string(row))))
 	}
 	return lines
 }
 
 // rowName is a queue with its topic, whose end gives way to a narrow column.
 func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
-	name, topic := SafeText(r.Short()), topicLabel(d.group, r.Topic)
+	name, topic := draw.SafeText(r.Short()), topicLabel(d.group, r.Topic)
 	if room := width - table.Width(name) - 1; room >= 2 {
 		return table.Cut(topic, room) + " " + name
 	}
@@ -105,7 +106,7 @@ func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
 func (d *resetDialog) nameWidth() int {
 	n := 12
 	for i := range d.rows {
-		n = max(n, table.Width(topicLabel(d.group, d.rows[i].Topic))+1+table.Width(SafeText(d.rows[i].Short())))
+		n = max(n, table.Width(topicLabel(d.group, d.rows[i].Topic))+1+table.Width(draw.SafeText(d.rows[i].Short())))
 	}
 	return n
 }

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 // resetSum is what the included rows come to.
@@ -58,13 +59,13 @@ func (d *resetDialog) sum() resetSum {
 }
 
 // sumLines are the lines below the rows: what they come to, and what is to be known.
-func (d *resetDialog) sumLines(wide bool) [][]segment {
+func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	e, s := d.env, d.sum()
 	switch {
 	case len(d.rows) == 0:
-		return [][]segment{line()}
+		return [][]draw.Segment{line()}
 	case d.old: // figures of another target are none
-		return [][]segment{line(), line(styled(e.th.dim, " Sum    "), e.plain("…")), line(styled(e.th.dim, " Lag    "), e.plain("…"))}
+		return [][]draw.Segment{line(), line(draw.Styled(e.th.Dim, " Sum    "), e.plain("…")), line(draw.Styled(e.th.Dim, " Lag    "), e.plain("…"))}
 	}
 	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {
@@ -107,7 +108,7 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 	default:
 		lag += "applied as shown"
 	}
-	lines := [][]segment{line(), line(styled(e.th.dim, " Sum    "), e.plain(sum)), line(styled(e.th.dim, " Lag    "), e.plain(lag))}
+	lines := [][]draw.Segment{line(), line(draw.Styled(e.th.Dim, " Sum    "), e.plain(sum)), line(draw.Styled(e.th.Dim, " Lag    "), e.plain(lag))}
 	if !wide {
 		return lines
 	}
@@ -115,5 +116,5 @@ func (d *resetDialog) sumLines(wide bool) [][]segment {
 		return append(lines, d.riskLines()...)
 	}
 	return append(lines,
-		line(styled(e.th.dim, " Risk   "), e.plain("consumers must be idempotent · other members' queues are not touched")))
+		line(draw.Styled(e.th.Dim, " Risk   "), e.plain("consumers must be idempotent · other members' queues are not touched")))
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift, toFile}
@@ -27,7 +28,7 @@ func (d *resetDialog) target() (core.ResetTarget, error) {
 	case core.ResetOffset, core.ResetShift:
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimPrefix(strings.ReplaceAll(text, "−", "-"), "+"), ",", ""), 10, 64)
 		if err != nil {
-			return t, fmt.Errorf("%q is no number", SafeText(text))
+			return t, fmt.Errorf("%q is no number", draw.SafeText(text))
 		}
 		if d.kind == core.ResetOffset && n < 0 {
 			return t, fmt.Errorf("an offset is not negative")

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // newResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
@@ -19,7 +20,7 @@ func newResetAnyDialog(e *env, r resetAnyRequest) (resetDialog, request) {
 	d := emptyResetDialog(e, r.group, r.topic, r.rate)
 	d.any = true
 	if n := len(r.queues); n > 0 {
-		label := "queue " + SafeText(r.queues[0].Short())
+		label := "queue " + draw.SafeText(r.queues[0].Short())
 		if n > 1 {
 			label = fmt.Sprintf("only marked (%d)", n)
 		}
@@ -135,25 +136,25 @@ func (d *resetDialog) typedName() string {
 }
 
 // howLines say how it is done and what it means for the members.
-func (d *resetDialog) howLines(w int, wide bool) [][]segment {
+func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 	e := d.env
 	if d.at.IsZero() || d.err != "" {
-		return [][]segment{line(styled(e.th.dim, " How    "), e.plain("…"))}
+		return [][]draw.Segment{line(draw.Styled(e.th.Dim, " How    "), e.plain("…"))}
 	}
 	if d.plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
-		return [][]segment{line(styled(e.th.dim, " How    "), e.plain("depends on the target"))}
+		return [][]draw.Segment{line(draw.Styled(e.th.Dim, " How    "), e.plain("depends on the target"))}
 	}
-	st := e.th.text
+	st := e.th.Text
 	if d.plan.Method == inspect.MethodNone {
-		st = e.th.bad
+		st = e.th.Bad
 	}
-	var lines [][]segment
+	var lines [][]draw.Segment
 	before := " How    "
-	for i, part := range wrapText(d.safe.Why, max(w-12, 20)) {
+	for i, part := range draw.WrapText(d.safe.Why, max(w-12, 20)) {
 		if i == 2 && !wide {
 			break
 		}
-		lines = append(lines, line(styled(e.th.dim, before), styled(st, part)))
+		lines = append(lines, line(draw.Styled(e.th.Dim, before), draw.Styled(st, part)))
 		before = "        "
 	}
 	deaf := 0
@@ -170,37 +171,37 @@ func (d *resetDialog) howLines(w int, wide bool) [][]segment {
 	switch {
 	case d.plan.Method == inspect.MethodNone: // nothing will be verified
 	case len(d.safe.Members) == 0:
-		lines = append(lines, line(styled(e.th.dim, "        "), e.plain("start no member until all queues are verified")))
+		lines = append(lines, line(draw.Styled(e.th.Dim, "        "), e.plain("start no member until all queues are verified")))
 	case deaf > 0:
 		text := fmt.Sprintf("%s %d of %s: %s %s", warning.sign(), deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
-		lines = append(lines, indented(w, e.th.warn, text)...)
+		lines = append(lines, indented(w, e.th.Warn, text)...)
 	case len(d.safe.Members) == 1:
-		lines = append(lines, indented(w, e.th.text, "1 member online: it "+sample.Effect)...)
+		lines = append(lines, indented(w, e.th.Text, "1 member online: it "+sample.Effect)...)
 	default:
-		lines = append(lines, indented(w, e.th.text, plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
+		lines = append(lines, indented(w, e.th.Text, plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
 	}
 	return lines
 }
 
 // indented is a text beside the labels, in two lines at most.
-func indented(w int, st style, text string) (lines [][]segment) {
-	parts := wrapText(text, max(w-12, 20))
+func indented(w int, st draw.Style, text string) (lines [][]draw.Segment) {
+	parts := draw.WrapText(text, max(w-12, 20))
 	for _, part := range parts[:min(len(parts), 2)] {
-		lines = append(lines, line(styled(st, pad("", 8) + part)))
+		lines = append(lines, line(draw.Styled(st, pad("", 8)+part)))
 	}
 	return lines
 }
 
 // riskLines say what else is to be known, and the command that does the same.
-func (d *resetDialog) riskLines() [][]segment {
+func (d *resetDialog) riskLines() [][]draw.Segment {
 	e := d.env
 	risk := "consumers must be idempotent"
 	if !d.scopes[d.scope].retry {
 		risk += " · the retry topic is not touched"
 	}
-	return [][]segment{
-		line(styled(e.th.dim, " Risk   "), e.plain(risk)),
-		line(styled(e.th.dim, " CLI    "), e.plain(d.commandLine())),
+	return [][]draw.Segment{
+		line(draw.Styled(e.th.Dim, " Risk   "), e.plain(risk)),
+		line(draw.Styled(e.th.Dim, " CLI    "), e.plain(d.commandLine())),
 	}
 }
 
@@ -232,8 +233,8 @@ func (d *resetDialog) commandLine() string {
 	if d.from != "" { // no shell replaces a ~ within a word
 		to = ShellWord("file:" + home(d.from))
 	}
-	return text + " --to " + to + " --dry-run" + SafeText(d.env.o.TargetFlags)
+	return text + " --to " + to + " --dry-run" + draw.SafeText(d.env.o.TargetFlags)
 }
 
 // ShellWord makes one word of s for a shell; safe to print.
-func ShellWord(s string) string { return SafeText(inspect.ShellWord(s)) }
+func ShellWord(s string) string { return draw.SafeText(inspect.ShellWord(s)) }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -35,7 +36,7 @@ func settledRows(rows []engine.SettleRow) []settledRow {
 	safe := make([]settledRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		safe[i] = settledRow{SafeText(r.Short()), r.Offset, SafeText(r.Became), errorText(r.Err)}
+		safe[i] = settledRow{draw.SafeText(r.Short()), r.Offset, draw.SafeText(r.Became), errorText(r.Err)}
 	}
 	return safe
 }
@@ -150,7 +151,7 @@ func (d settleDialog) enter() (dialog, request) {
 	if d.hasLevel() {
 		n, err := strconv.Atoi(strings.TrimSpace(d.level.value()))
 		if err != nil || n < 0 || n > maxLevel {
-			d.err, d.focus = fmt.Sprintf("delay level %q: must be 0 to %d", SafeText(d.level.value()), maxLevel), settleLevel
+			d.err, d.focus = fmt.Sprintf("delay level %q: must be 0 to %d", draw.SafeText(d.level.value()), maxLevel), settleLevel
 			return d, nil
 		}
 		r.DelayLevel = int32(n)
@@ -198,39 +199,39 @@ func (d settleDialog) view(w, h int) string {
 	th := d.env.th
 	title += " " + plural(d.count, "held message")
 	if d.failed > 0 {
-		return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), d.failures(w, h-2), 0)
+		return drawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.o.Operator), d.failures(w, h-2), 0)
 	}
-	wrap := func(st style, text string) (lines [][]segment) {
-		for _, l := range wrapText(text, max(w-4, 10)) {
-			lines = append(lines, line(styled(st, " " + l)))
+	wrap := func(st draw.Style, text string) (lines [][]draw.Segment) {
+		for _, l := range draw.WrapText(text, max(w-4, 10)) {
+			lines = append(lines, line(draw.Styled(st, " "+l)))
 		}
 		return lines
 	}
-	lines := wrap(th.bold, d.where)
-	tail := wrap(th.text, d.effect())
+	lines := wrap(th.Bold, d.where)
+	tail := wrap(th.Text, d.effect())
 	if d.hasLevel() {
 		tail = append(tail, line(d.env.plain(" Delay level ["+d.level.text(&d.env.g, 4, d.focus == settleLevel && !d.working)+"]"),
-			styled(th.dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h")))
+			draw.Styled(th.Dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h")))
 	}
 	if d.left != "" {
-		tail = append(tail, line(styled(th.warn, " ! " + d.left)))
+		tail = append(tail, line(draw.Styled(th.Warn, " ! "+d.left)))
 	}
 	if d.err != "" {
-		tail = append(tail, line(styled(th.bad, " " + failure.sign() + " " + d.err)))
+		tail = append(tail, line(draw.Styled(th.Bad, " "+failure.sign()+" "+d.err)))
 	}
 	if d.working {
-		tail = append(tail, line(styled(th.warn, " being carried out …")))
+		tail = append(tail, line(draw.Styled(th.Warn, " being carried out …")))
 	} else {
 		tail = append(tail, line(d.env.plain(" "), d.env.button(button, d.focus == settleApply, true), d.env.plain(" "),
 			d.env.button("Cancel", d.focus == settleCancel, true)))
 	}
 	lines = append(lines, d.samples(w, h-2-len(lines)-len(tail))...)
 	lines = append(lines, tail...)
-	return drawBox(d.env, w, h, title, "asked by "+SafeText(d.env.o.Operator), lines, len(lines)-1)
+	return drawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.o.Operator), lines, len(lines)-1)
 }
 
 // samples lists what the decision is about, in at most room lines.
-func (d *settleDialog) samples(w, room int) (lines [][]segment) {
+func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
 	if d.total == 0 || room <= 0 {
 		return nil
 	}
@@ -242,24 +243,24 @@ func (d *settleDialog) samples(w, room int) (lines [][]segment) {
 		lines = append(lines, line(d.env.plain("   "+table.Cut(s, max(w-6, 10)))))
 	}
 	if n < d.total {
-		lines = append(lines, line(styled(d.env.th.dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n))))))
+		lines = append(lines, line(draw.Styled(d.env.th.Dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n))))))
 	}
 	return lines
 }
 
 // failures lists the messages for which it did not come true, each with its whole
 // reason: that is what the dialog stays for.
-func (d *settleDialog) failures(w, room int) [][]segment {
+func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 	th := d.env.th
 	_, _, done := settleWords(d.verdict)
-	lines := [][]segment{line(styled(th.bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)))}
+	lines := [][]draw.Segment{line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)))}
 	for i, r := range d.rows {
 		about := "   " + r.queue + "  " + offset(r.offset) + "  "
-		block := [][]segment{line(d.env.plain(about), styled(th.text, r.err))}
+		block := [][]draw.Segment{line(d.env.plain(about), draw.Styled(th.Text, r.err))}
 		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
 			block[0] = block[0][:1]
-			for _, l := range wrapText(r.err, max(w-8, 10)) {
-				block = append(block, line(styled(th.text, "     " + l)))
+			for _, l := range draw.WrapText(r.err, max(w-8, 10)) {
+				block = append(block, line(draw.Styled(th.Text, "     "+l)))
 			}
 		}
 		left := room - len(lines)
@@ -267,7 +268,7 @@ func (d *settleDialog) failures(w, room int) [][]segment {
 			left-- // for the number of the others
 		}
 		if len(block) > left && i > 0 {
-			lines = append(lines, line(styled(th.dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i))))))
+			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i))))))
 			break
 		}
 		lines = append(lines, block...)
@@ -275,7 +276,7 @@ func (d *settleDialog) failures(w, room int) [][]segment {
 	return lines
 }
 
-func (d settleDialog) hint(c *canvas) string {
+func (d settleDialog) hint(c *draw.Canvas) string {
 	switch {
 	case d.failed > 0:
 		d.env.hints(c, "esc", "close")

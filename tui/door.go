@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // scene is a snapshot behind the door: every text in it is safe to print. Queues
@@ -113,19 +114,19 @@ func letter(n int) string {
 
 // snapshotIsSafe reports whether cleaning would change nothing.
 func snapshotIsSafe(s *engine.Snapshot) bool {
-	safe := isSafe(s.StateCause) && isSafe(s.Group) && isSafe(s.ClientID) && isSafe(s.Strategy) &&
-		isSafe(s.NamesrvCurrent) && isSafe(s.NamesrvError) && isSafe(s.PersistError) && isSafe(s.LastOperator) && isSafe(s.LastError) &&
+	safe := draw.IsSafe(s.StateCause) && draw.IsSafe(s.Group) && draw.IsSafe(s.ClientID) && draw.IsSafe(s.Strategy) &&
+		draw.IsSafe(s.NamesrvCurrent) && draw.IsSafe(s.NamesrvError) && draw.IsSafe(s.PersistError) && draw.IsSafe(s.LastOperator) && draw.IsSafe(s.LastError) &&
 		allSafe(s.Namesrv) && pauseIsSafe(s.Pause)
 	for i := 0; safe && i < len(s.Brokers); i++ {
 		b := &s.Brokers[i]
-		safe = isSafe(b.Name) && isSafe(b.Address) && isSafe(b.Error)
+		safe = draw.IsSafe(b.Name) && draw.IsSafe(b.Address) && draw.IsSafe(b.Error)
 	}
 	for i := 0; safe && i < len(s.Topics); i++ {
 		t := &s.Topics[i]
-		safe = isSafe(t.Topic) && isSafe(t.Expression) && isSafe(t.Missing) && isSafe(t.MembersFrom) &&
-			isSafe(t.MembersError) && allSafe(t.Brokers)
+		safe = draw.IsSafe(t.Topic) && draw.IsSafe(t.Expression) && draw.IsSafe(t.Missing) && draw.IsSafe(t.MembersFrom) &&
+			draw.IsSafe(t.MembersError) && allSafe(t.Brokers)
 		for j := 0; safe && j < len(t.Members); j++ {
-			safe = isSafe(t.Members[j].ClientID)
+			safe = draw.IsSafe(t.Members[j].ClientID)
 			for k := 0; safe && k < len(t.Members[j].Queues); k++ {
 				safe = queueNameIsSafe(t.Members[j].Queues[k])
 			}
@@ -133,18 +134,22 @@ func snapshotIsSafe(s *engine.Snapshot) bool {
 	}
 	for i := 0; safe && i < len(s.Queues); i++ {
 		q := &s.Queues[i]
-		safe = queueNameIsSafe(q.MessageQueue) && isSafe(q.Owner) && isSafe(q.Detail) && isSafe(q.HeadMessageID) &&
-			isSafe(q.LastStatus) && isSafe(q.LastError) && pauseIsSafe(q.Pause)
+		safe = queueNameIsSafe(q.MessageQueue) && draw.IsSafe(q.Owner) && draw.IsSafe(q.Detail) && draw.IsSafe(q.HeadMessageID) &&
+			draw.IsSafe(q.LastStatus) && draw.IsSafe(q.LastError) && pauseIsSafe(q.Pause)
 	}
 	return safe
 }
 
-func queueNameIsSafe(mq engine.MessageQueue) bool { return isSafe(mq.Topic) && isSafe(mq.BrokerName) }
+func queueNameIsSafe(mq engine.MessageQueue) bool {
+	return draw.IsSafe(mq.Topic) && draw.IsSafe(mq.BrokerName)
+}
 
-func pauseIsSafe(p *engine.PauseState) bool { return p == nil || isSafe(p.By) && isSafe(p.Reason) }
+func pauseIsSafe(p *engine.PauseState) bool {
+	return p == nil || draw.IsSafe(p.By) && draw.IsSafe(p.Reason)
+}
 
 func allSafe(texts []string) bool {
-	return !slices.ContainsFunc(texts, func(t string) bool { return !isSafe(t) })
+	return !slices.ContainsFunc(texts, func(t string) bool { return !draw.IsSafe(t) })
 }
 
 // cleanSnapshot copies a snapshot with every text made safe.
@@ -185,7 +190,7 @@ func cleanSnapshot(raw *engine.Snapshot) *engine.Snapshot {
 
 func clean(texts ...*string) {
 	for _, t := range texts {
-		*t = SafeText(*t)
+		*t = draw.SafeText(*t)
 	}
 }
 

@@ -6,14 +6,15 @@ import (
 	"github.com/charmbracelet/lipgloss"
 
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 // env is what views and dialogs share. bubbletea's loop owns it, as all view state;
 // views read it.
 type env struct {
 	o        Options
-	th       *theme
-	g        glyphs
+	th       *draw.Theme
+	g        draw.Glyphs
 	keys     *keymap
 	renderer *lipgloss.Renderer // of the styles
 	mode     timeMode

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // severity of an event, for the sign before it and the e/E keys.
@@ -71,7 +72,7 @@ func describe(e engine.Event) eventRow {
 	r := eventRow{event: e, at: e.When(), name: e.EventName()}
 	if mq, ok := e.About(); ok {
 		r.mq = mq
-		r.topic, r.queue = SafeText(mq.Topic), SafeText(mq.Short())
+		r.topic, r.queue = draw.SafeText(mq.Topic), draw.SafeText(mq.Short())
 	}
 	switch {
 	case r.describeFlow(e), r.describeCluster(e), r.describeGroup(e), r.describeQueue(e), r.describeOffset(e),
@@ -80,7 +81,7 @@ func describe(e engine.Event) eventRow {
 		r.kind = "EVENT"
 		r.text = strings.Join(fieldsOf(e), "  ")
 	}
-	r.cause, r.text, r.queue, r.topic, r.reason = SafeText(r.cause), SafeText(r.text), SafeText(r.queue), SafeText(r.topic), SafeText(r.reason)
+	r.cause, r.text, r.queue, r.topic, r.reason = draw.SafeText(r.cause), draw.SafeText(r.text), draw.SafeText(r.queue), draw.SafeText(r.topic), draw.SafeText(r.reason)
 	return r
 }
 
@@ -125,7 +126,7 @@ func fieldsOf(e engine.Event) []string {
 		if name == "" || name == "-" || !v.Type().Field(i).IsExported() {
 			continue
 		}
-		fields = append(fields, SafeText(fmt.Sprintf("%s=%v", name, v.Field(i).Interface())))
+		fields = append(fields, draw.SafeText(fmt.Sprintf("%s=%v", name, v.Field(i).Interface())))
 	}
 	return fields
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/charmbracelet/bubbles/textinput"
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -39,13 +40,13 @@ func (f *field) key(msg tea.KeyMsg) { f.input, _ = f.input.Update(msg) }
 
 // text gives what is seen in width cells: the part round the cursor, with the
 // cursor as a sign when it is focused.
-func (f *field) text(g *glyphs, width int, focused bool) string {
+func (f *field) text(g *draw.Glyphs, width int, focused bool) string {
 	runes := []rune(f.input.Value())
 	at := min(f.input.Position(), len(runes))
-	before, after := SafeText(string(runes[:at])), SafeText(string(runes[at:]))
+	before, after := draw.SafeText(string(runes[:at])), draw.SafeText(string(runes[at:]))
 	sign := ""
 	if focused {
-		sign = g.input
+		sign = g.Input
 	}
 	if room := width - table.Width(sign) - min(table.Width(after), width/3); table.Width(before) > room {
 		before = table.Tail(before, table.Width(before)-max(room, 0))

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"eyeq/tui/draw"
 	"fmt"
 	"regexp"
 	"regexp/syntax"
@@ -52,7 +53,7 @@ func parseFilter(text string, columns []string) (filter, error) {
 			}
 		}
 		if f.column == "" {
-			return filter{}, fmt.Errorf("no column %q; there are %s", SafeText(fields[0]), strings.Join(columns, ", "))
+			return filter{}, fmt.Errorf("no column %q; there are %s", draw.SafeText(fields[0]), strings.Join(columns, ", "))
 		}
 		n, err := parseNumber(fields[1])
 		if err != nil {
@@ -69,13 +70,13 @@ func parseFilter(text string, columns []string) (filter, error) {
 func patternFault(err error) string {
 	fault, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
-		return SafeText(err.Error())
+		return draw.SafeText(err.Error())
 	}
 	switch fault.Code {
 	case syntax.ErrMissingBracket, syntax.ErrMissingParen, syntax.ErrTrailingBackslash:
 		return "not whole: " + string(fault.Code)
 	}
-	return SafeText(fmt.Sprintf("%s: %s", fault.Code, strings.TrimPrefix(fault.Expr, anyCase)))
+	return draw.SafeText(fmt.Sprintf("%s: %s", fault.Code, strings.TrimPrefix(fault.Expr, anyCase)))
 }
 
 // anyCase begins the pattern of a table's filter: lines apart, whatever the case.
@@ -93,7 +94,7 @@ func parseNumber(text string) (float64, error) {
 	}
 	n, err := strconv.ParseFloat(digits, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number", SafeText(text))
+		return 0, fmt.Errorf("%q is no number", draw.SafeText(text))
 	}
 	return n * scale, nil
 }

@@ -18,6 +18,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -142,7 +143,7 @@ func strangers(t testing.TB, text string, w, h int) {
 	}
 	look("tab", "z")
 	look("z", "enter")
-	d.send(headMsg{mq: d.a.queue.mq, offset: 0, err: SafeText(text)})
+	d.send(headMsg{mq: d.a.queue.mq, offset: 0, err: draw.SafeText(text)})
 	look("q", "7")
 	look("G", "enter")
 	look("esc", "q")
@@ -173,7 +174,7 @@ func strangers(t testing.TB, text string, w, h int) {
 		}))
 	}
 	d.batch(b)
-	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: 1, tracks: cleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), err: SafeText(text)})
+	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: 1, tracks: cleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), err: draw.SafeText(text)})
 	look("k")
 	look("x", "g")
 	look("d", "w", "z")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -37,13 +38,13 @@ func (a *app) draw() string {
 		frame = a.drawFull()
 	}
 	if a.env.o.ASCII {
-		frame = toASCII(frame)
+		frame = draw.ToASCII(frame)
 	}
 	return frame
 }
 
 func (a *app) drawFull() string {
-	c := newCanvas(a.w, a.h)
+	c := draw.NewCanvas(a.w, a.h)
 	a.drawHeader(c)
 	if a.h >= tabsFrom {
 		a.drawTabs(c)
@@ -54,10 +55,10 @@ func (a *app) drawFull() string {
 	if over != "" {
 		lines = strings.Count(over, "\n") + 1
 	}
-	c.b = append(c.b, head(a.drawView(a.w, body), body-lines)...)
+	c.B = append(c.B, head(a.drawView(a.w, body), body-lines)...)
 	if lines > 0 {
-		c.b = append(c.b, over...)
-		c.b = append(c.b, '\n')
+		c.B = append(c.B, over...)
+		c.B = append(c.B, '\n')
 	}
 	a.drawStatus(c, a.drawHint(c))
 	return c.String()
@@ -102,29 +103,29 @@ func (a *app) drawDialogs(w, h int) string {
 }
 
 // drawHeader is line 1: cluster, mode and group, always.
-func (a *app) drawHeader(c *canvas) {
+func (a *app) drawHeader(c *draw.Canvas) {
 	th, s := a.env.th, a.picture().scene
 	wide := a.w >= 100
 	gap := " "
 	if wide {
 		gap = "  "
 	}
-	left := []segment{styled(th.bold, " eyeq "), styled(a.dot(), "● "), styled(th.bold, SafeText(orUnknown(a.env.o.Cluster))), styled(style{}, gap)}
+	left := []draw.Segment{draw.Styled(th.Bold, " eyeq "), draw.Styled(a.dot(), "● "), draw.Styled(th.Bold, draw.SafeText(orUnknown(a.env.o.Cluster))), draw.Styled(draw.Style{}, gap)}
 	if m := a.env.modeWord(); m != "" {
-		left = append(left, styled(th.mode, m), styled(style{}, gap))
+		left = append(left, draw.Styled(th.Mode, m), draw.Styled(draw.Style{}, gap))
 	}
-	if t := SafeText(a.env.o.Title); t != "" && t != SafeText(a.env.o.Cluster) {
-		left = append(left, styled(th.accent, t), styled(style{}, gap))
+	if t := draw.SafeText(a.env.o.Title); t != "" && t != draw.SafeText(a.env.o.Cluster) {
+		left = append(left, draw.Styled(th.Accent, t), draw.Styled(draw.Style{}, gap))
 	}
 	own := a.page() == nil && (len(a.engines) > 0 || a.watchedNow() != nil)
 	if own {
-		left = append(left, styled(style{}, " "), styled(th.bold, a.groupName()))
+		left = append(left, draw.Styled(draw.Style{}, " "), draw.Styled(th.Bold, a.groupName()))
 		if n := a.consumers(); n > 1 && a.watchedNow() == nil {
-			left = append(left, styled(th.dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)))
+			left = append(left, draw.Styled(th.Dim, fmt.Sprintf(" [%d/%d]", a.cur+1, n)))
 		}
 		left = append(left, a.holdText(gap)...)
 	} else if p := a.page(); p != nil {
-		left = append(left, styled(style{}, " "), styled(th.bold, p.subject()))
+		left = append(left, draw.Styled(draw.Style{}, " "), draw.Styled(th.Bold, p.subject()))
 	}
 	now := a.env.now.In(a.env.o.Location)
 	if a.env.mode == timeUTC {
@@ -138,33 +139,33 @@ func (a *app) drawHeader(c *canvas) {
 		if !own && a.watchedNow() != nil { // nobody asks for its picture now
 			s = nil
 		}
-		c.spread(left, append(brokersText(th, s), styled(th.bold, now.Format(clock) + " ")))
+		c.Spread(left, append(brokersText(th, s), draw.Styled(th.Bold, now.Format(clock)+" ")))
 		return
 	}
-	right := []segment{}
+	right := []draw.Segment{}
 	switch {
 	case own && a.watchedNow() != nil:
 		if s != nil {
-			left = append(left, styled(th.dim, gap + a.watchTitle(s)))
+			left = append(left, draw.Styled(th.Dim, gap+a.watchTitle(s)))
 		}
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.clusterText()...)
 	case !own:
 		right = append(right, a.clusterText()...)
 	case s != nil:
-		left = append(left, styled(th.dim, gap + a.subscriptionText(s)))
+		left = append(left, draw.Styled(th.Dim, gap+a.subscriptionText(s)))
 		right = append(right, brokersText(th, s)...)
 		right = append(right, a.namesrvText(s)...)
 	}
-	c.spread(left, append(right, styled(th.bold, "   " + now.Format(clock) + " ")))
+	c.Spread(left, append(right, draw.Styled(th.Bold, "   "+now.Format(clock)+" ")))
 }
 
 // dot is the style of the cluster's sign: its colour, unless what is shown gets no answer.
-func (a *app) dot() style {
+func (a *app) dot() draw.Style {
 	if a.unanswered() {
-		return a.env.th.bad
+		return a.env.th.Bad
 	}
-	return a.env.th.cluster
+	return a.env.th.Cluster
 }
 
 // unanswered reports whether what is asked of the cluster for the shown view fails now.
@@ -181,16 +182,16 @@ func (a *app) unanswered() bool {
 }
 
 // holdText says how many messages wait for the operator.
-func (a *app) holdText(gap string) []segment {
+func (a *app) holdText(gap string) []draw.Segment {
 	s := a.picture().scene
 	if !a.env.o.Hold || s == nil {
 		return nil
 	}
 	n := s.held()
 	if n == 0 {
-		return []segment{styled(a.env.th.dim, gap + "holds nothing")}
+		return []draw.Segment{draw.Styled(a.env.th.Dim, gap+"holds nothing")}
 	}
-	return []segment{styled(style{}, gap), styled(a.env.th.warn, "HOLDS " + grouped(n))}
+	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.th.Warn, "HOLDS "+grouped(n))}
 }
 
 // held counts the messages that wait for the operator.
@@ -205,7 +206,7 @@ func (a *app) picture() picture { return a.source().picture(a.env.now) }
 
 func (a *app) groupName() string {
 	s := a.picture().scene
-	name := SafeText(a.source().name)
+	name := draw.SafeText(a.source().name)
 	switch {
 	case s == nil:
 		return orUnknown(name)
@@ -238,7 +239,7 @@ func (a *app) subscriptionText(s *scene) string {
 }
 
 // brokersText counts the brokers that do not answer; nothing while all do.
-func brokersText(th *theme, s *scene) []segment {
+func brokersText(th *draw.Theme, s *scene) []draw.Segment {
 	if s == nil {
 		return nil
 	}
@@ -251,20 +252,20 @@ func brokersText(th *theme, s *scene) []segment {
 	if n == 0 {
 		return nil
 	}
-	return []segment{styled(th.bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))), styled(style{}, "  ")}
+	return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))), draw.Styled(draw.Style{}, "  ")}
 }
 
 // namesrvText is the name server that answered last and its place in the list.
-func (a *app) namesrvText(s *scene) []segment {
+func (a *app) namesrvText(s *scene) []draw.Segment {
 	th := a.env.th
 	n := slices.Index(s.Namesrv, s.NamesrvCurrent) + 1
 	switch {
 	case s.NamesrvError != "":
-		return []segment{styled(th.bad, fmt.Sprintf("ns %s down 0/%d", failure.sign(), len(s.Namesrv)))}
+		return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("ns %s down 0/%d", failure.sign(), len(s.Namesrv)))}
 	case s.NamesrvCurrent == "":
-		return []segment{styled(th.dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv)))}
+		return []draw.Segment{draw.Styled(th.Dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv)))}
 	}
-	return []segment{styled(th.text, "ns " + strings.TrimSuffix(s.NamesrvCurrent, ":9876")), styled(th.dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv)))}
+	return []draw.Segment{draw.Styled(th.Text, "ns "+strings.TrimSuffix(s.NamesrvCurrent, ":9876")), draw.Styled(th.Dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv)))}
 }
 
 func refreshText(d time.Duration) string {
@@ -304,7 +305,7 @@ var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", 
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
-func (a *app) drawHint(c *canvas) (mode string) {
+func (a *app) drawHint(c *draw.Canvas) (mode string) {
 	if n := len(a.dialogs); n > 0 {
 		return a.dialogs[n-1].hint(c)
 	}
@@ -372,11 +373,11 @@ func (a *app) drawHint(c *canvas) (mode string) {
 		if i < len(middle) && !shown[i] {
 			continue
 		}
-		c.put(style{}, " ")
-		c.put(a.env.th.key, p.key)
-		c.put(a.env.th.dim, " "+p.word+" ")
+		c.Put(draw.Style{}, " ")
+		c.Put(a.env.th.Key, p.key)
+		c.Put(a.env.th.Dim, " "+p.word+" ")
 	}
-	c.end()
+	c.End()
 	if p := a.page(); a.frozen() || p != nil && !p.status().frozen.IsZero() {
 		return "FROZEN"
 	}

@@ -5,6 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -58,7 +59,7 @@ func (a *app) unnumbered() string {
 	case viewStack:
 		return "Stack"
 	case viewQueue:
-		return "Queue " + SafeText(a.queue.mq.Short())
+		return "Queue " + draw.SafeText(a.queue.mq.Short())
 	case viewLog:
 		return "Log"
 	}
@@ -67,36 +68,36 @@ func (a *app) unnumbered() string {
 
 // tabLine writes tabs with air around them; tight without, and of those that are not
 // shown the key alone when short.
-func tabLine(e *env, tabs []tab, tight, short bool) []segment {
-	th, line := e.th, make([]segment, 0, len(tabs))
+func tabLine(e *env, tabs []tab, tight, short bool) []draw.Segment {
+	th, line := e.th, make([]draw.Segment, 0, len(tabs))
 	for _, t := range tabs {
 		text := t.text(e.keys)
 		switch {
 		case t.on:
-			line = append(line, styled(th.title, " [" + text + "]"))
+			line = append(line, draw.Styled(th.Title, " ["+text+"]"))
 		case short:
-			line = append(line, styled(th.text, " " + e.keys.first(t.view)))
+			line = append(line, draw.Styled(th.Text, " "+e.keys.first(t.view)))
 		case tight:
-			line = append(line, styled(th.text, " " + text))
+			line = append(line, draw.Styled(th.Text, " "+text))
 		default:
-			line = append(line, styled(th.text, "  " + text + " "))
+			line = append(line, draw.Styled(th.Text, "  "+text+" "))
 		}
 	}
 	return line
 }
 
 // drawTabs writes the tabs and how fresh what is shown is.
-func (a *app) drawTabs(c *canvas) {
+func (a *app) drawTabs(c *draw.Canvas) {
 	right := a.freshness()
-	c.spread(a.fitTabs(a.tabs(), right, c.w), right)
+	c.Spread(a.fitTabs(a.tabs(), right, c.W), right)
 }
 
 // fitTabs writes tabs in w cells, beside what stands at the right, a segment each. The
 // shown one is always whole.
-func (a *app) fitTabs(tabs []tab, right []segment, w int) []segment {
+func (a *app) fitTabs(tabs []tab, right []draw.Segment, w int) []draw.Segment {
 	left := tabLine(a.env, tabs, false, false)
 	for _, short := range []bool{false, true} {
-		if widthOf(left)+1+widthOf(right) > w {
+		if draw.WidthOf(left)+1+draw.WidthOf(right) > w {
 			left = tabLine(a.env, tabs, true, short)
 		}
 	}
@@ -107,7 +108,7 @@ func (a *app) fitTabs(tabs []tab, right []segment, w int) []segment {
 func (a *app) clickTab(x int) tea.Cmd {
 	tabs := a.tabs()
 	for i, s := range a.fitTabs(tabs, a.freshness(), a.w) {
-		if x -= table.Width(s.text); x < 0 {
+		if x -= table.Width(s.Text); x < 0 {
 			if t := tabs[i]; !t.on {
 				return a.act(t.view)
 			}
@@ -118,7 +119,7 @@ func (a *app) clickTab(x int) tea.Cmd {
 }
 
 // freshness is the right end of the tabs.
-func (a *app) freshness() []segment {
+func (a *app) freshness() []draw.Segment {
 	if p := a.page(); p != nil {
 		return a.pageState(p.status())
 	}
@@ -131,11 +132,11 @@ func (a *app) freshness() []segment {
 			return state
 		}
 	}
-	state := styled(th.good, "● live")
+	state := draw.Styled(th.Good, "● live")
 	if a.frozen() {
-		state = styled(th.warn, "FROZEN")
+		state = draw.Styled(th.Warn, "FROZEN")
 	} else if old, stale := a.stale(); stale {
-		state = styled(th.bad, "! " + age(old) + " old")
+		state = draw.Styled(th.Bad, "! "+age(old)+" old")
 	}
 	every := a.refresh
 	if w := a.watchedNow(); w != nil {
@@ -144,5 +145,5 @@ func (a *app) freshness() []segment {
 	if a.shown == viewLog {
 		every = pollEvery
 	}
-	return []segment{state, styled(th.dim, " " + refreshText(every) + " ")}
+	return []draw.Segment{state, draw.Styled(th.Dim, " "+refreshText(every)+" ")}
 }

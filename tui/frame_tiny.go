@@ -5,19 +5,20 @@ import (
 	"strings"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 func (a *app) tiny() bool { return a.w < leastWidth || a.h < leastHeight }
 
 // drawTiny is the screen that is too small for tables: a fact a line, still live.
 func (a *app) drawTiny() string {
-	c := newCanvas(a.w, a.h)
-	var facts []segment
+	c := draw.NewCanvas(a.w, a.h)
+	var facts []draw.Segment
 	if over := a.drawDialogs(a.w, a.h-1); over != "" && a.w >= 20 && a.h >= 4 {
-		c.b = append(append(c.b, over...), '\n')
-		c.lines = strings.Count(over, "\n") + 1
-		for c.lines < a.h-1 {
-			c.end()
+		c.B = append(append(c.B, over...), '\n')
+		c.Lines = strings.Count(over, "\n") + 1
+		for c.Lines < a.h-1 {
+			c.End()
 		}
 	} else if p := a.page(); p != nil {
 		facts = a.pageFacts(p)
@@ -25,44 +26,44 @@ func (a *app) drawTiny() string {
 		facts = a.facts()
 	}
 	for _, f := range facts {
-		if c.lines >= a.h-1 {
+		if c.Lines >= a.h-1 {
 			break
 		}
-		c.put(f.style, f.text)
-		c.end()
+		c.Put(f.Style, f.Text)
+		c.End()
 	}
-	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.lines >= leastPane && a.w >= 20 {
-		c.b = append(append(c.b, p.view(a.w, a.h-1-c.lines)...), '\n')
-		c.lines = a.h - 1
+	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.Lines >= leastPane && a.w >= 20 {
+		c.B = append(append(c.B, p.view(a.w, a.h-1-c.Lines)...), '\n')
+		c.Lines = a.h - 1
 	}
-	c.blank(a.h - 1)
+	c.Blank(a.h - 1)
 	switch {
 	case len(a.dialogs) > 0:
 		a.dialogs[len(a.dialogs)-1].hint(c)
 	case a.leave.on || a.leave.after:
-		c.put(a.env.th.warn, a.leavingText())
-		c.end()
+		c.Put(a.env.th.Warn, a.leavingText())
+		c.End()
 	case a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && a.h > 1:
-		c.put(severityStyle(a.env.th, a.note.sev), a.note.text)
-		c.end()
+		c.Put(severityStyle(a.env.th, a.note.sev), a.note.text)
+		c.End()
 	default:
-		c.put(a.env.th.dim, a.tinySummary())
-		c.end()
+		c.Put(a.env.th.Dim, a.tinySummary())
+		c.End()
 	}
 	return c.String()
 }
 
 // pageFacts are the lines of a page on the tiny screen, above as much of its table as
 // there is room for.
-func (a *app) pageFacts(p page) []segment {
+func (a *app) pageFacts(p page) []draw.Segment {
 	health := a.pageHealth(p.status())
-	health.text = strings.TrimSpace(health.text)
-	return []segment{styled(a.env.th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + p.subject())), health}
+	health.Text = strings.TrimSpace(health.Text)
+	return []draw.Segment{draw.Styled(a.env.th.Bold, strings.TrimSpace(draw.SafeText(a.env.o.Cluster)+" "+a.env.modeWord()+" "+p.subject())), health}
 }
 
 func (a *app) tinySummary() string {
 	if p := a.page(); p != nil {
-		return fmt.Sprintf("eyeq %dx%d: %s · enlarge for tables", a.w, a.h, strings.TrimSpace(a.pageHealth(p.status()).text))
+		return fmt.Sprintf("eyeq %dx%d: %s · enlarge for tables", a.w, a.h, strings.TrimSpace(a.pageHealth(p.status()).Text))
 	}
 	p := a.picture()
 	text := fmt.Sprintf("eyeq %dx%d: ", a.w, a.h)
@@ -81,25 +82,25 @@ func (a *app) tinySummary() string {
 }
 
 // facts are the lines of the tiny screen, the most important first.
-func (a *app) facts() []segment {
+func (a *app) facts() []draw.Segment {
 	th, p := a.env.th, a.picture()
 	s := p.scene
-	lines := []segment{styled(th.bold, strings.TrimSpace(SafeText(a.env.o.Cluster) + " " + a.env.modeWord() + " " + a.groupName()))}
+	lines := []draw.Segment{draw.Styled(th.Bold, strings.TrimSpace(draw.SafeText(a.env.o.Cluster)+" "+a.env.modeWord()+" "+a.groupName()))}
 	health := a.health()
-	health.text = strings.TrimSpace(health.text)
+	health.Text = strings.TrimSpace(health.Text)
 	lines = append(lines, health)
 	if s == nil {
 		return lines
 	}
 	v := &a.live[a.cur]
 	f := v.figures()
-	add := func(st style, format string, args ...any) {
-		lines = append(lines, styled(st, fmt.Sprintf(format, args...)))
+	add := func(st draw.Style, format string, args ...any) {
+		lines = append(lines, draw.Styled(st, fmt.Sprintf(format, args...)))
 	}
 	trend, st := f.trendText(true)
 	add(st(th), "lag %s %s", f.lagText(grouped), trend)
-	add(th.text, "pull %s  done %s  fail %s", rate(f.pull, f.pullOK), rate(f.consume, f.consumeOK), v.failShare(&f))
-	add(th.text, "flow %s %s", v.flowTotal(&f), v.flowCauses(&f, " ", true))
+	add(th.Text, "pull %s  done %s  fail %s", rate(f.pull, f.pullOK), rate(f.consume, f.consumeOK), v.failShare(&f))
+	add(th.Text, "flow %s %s", v.flowTotal(&f), v.flowCauses(&f, " ", true))
 	states := map[engine.QueueState]int{}
 	for i := range s.Queues {
 		if s.Queues[i].Own {
@@ -112,14 +113,14 @@ func (a *app) facts() []segment {
 			text += fmt.Sprintf(" %d %s", n, st)
 		}
 	}
-	add(th.text, "own %d of %s:%s", f.own, plural(len(s.Queues), "queue"), text)
+	add(th.Text, "own %d of %s:%s", f.own, plural(len(s.Queues), "queue"), text)
 	if n := s.held(); n > 0 {
-		add(th.warn, "%s held for the operator", plural(n, "message"))
+		add(th.Warn, "%s held for the operator", plural(n, "message"))
 	}
-	add(th.text, "cache %s/%s  %s MiB", grouped(f.cached), grouped(f.cacheLimit), mib(f.cachedBytes))
-	add(th.text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)
-	add(th.text, "%s", v.rebalanceText())
-	add(th.text, "%s", v.commitText())
+	add(th.Text, "cache %s/%s  %s MiB", grouped(f.cached), grouped(f.cacheLimit), mib(f.cachedBytes))
+	add(th.Text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)
+	add(th.Text, "%s", v.rebalanceText())
+	add(th.Text, "%s", v.commitText())
 	for i := range p.folds {
 		r := &p.folds[i].row
 		add(severityStyle(th, r.sev), "%s %s %s %s %s", a.env.clock(r.at, clockSeconds), r.kind, r.cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())

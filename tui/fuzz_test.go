@@ -14,6 +14,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 // allEvents is one event of each kind.
@@ -96,7 +97,7 @@ func FuzzNames(f *testing.F) {
 				d.lines()
 			}
 		}
-		d.send(heldMsg{mq: d.a.queue.mq, rows: []heldRow{{id: SafeText(text), body: SafeText(text), keys: SafeText(text)}}})
+		d.send(heldMsg{mq: d.a.queue.mq, rows: []heldRow{{id: draw.SafeText(text), body: draw.SafeText(text), keys: draw.SafeText(text)}}})
 		d.keys("1", "enter", "enter")
 		if d.a.w > 0 && d.a.h > 0 {
 			d.lines()

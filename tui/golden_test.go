@@ -15,6 +15,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew")
@@ -261,7 +262,7 @@ func fixtureHeld() []heldRow {
 	rows := []heldRow{
 		{offset: 18_204_551, stage: core.StageTaken, started: fixtureNow.Add(-2 * time.Second), id: "0A000415000078D9F3C1", tags: "paid",
 			keys: "o-7781203", born: fixtureNow.Add(-252 * time.Second), stored: fixtureNow.Add(-252*time.Second + 13*time.Millisecond), bodySize: 1204,
-			body: SafeText("{\"id\":7781203,\"note\":\"\x1b[31mred\x1b[0m\",\n\"名称\":\"退款\"}")},
+			body: draw.SafeText("{\"id\":7781203,\"note\":\"\x1b[31mred\x1b[0m\",\n\"名称\":\"退款\"}")},
 	}
 	for i := range 6 {
 		rows = append(rows, heldRow{offset: 18_204_552 + int64(i), stage: []core.Stage{core.StageDone, core.StageCached}[i/3], reconsumed: int32(i),

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -40,7 +41,7 @@ func heldRows(messages []engine.HeldMessage, known []heldRow) []heldRow {
 		if m == nil {
 			continue
 		}
-		r := heldRow{id: SafeText(m.MessageID())}
+		r := heldRow{id: draw.SafeText(m.MessageID())}
 		if old := before[m.QueueOffset()]; old != nil && old.id == r.id && old.stored.Equal(m.Stored()) {
 			r = *old
 		} else {
@@ -55,16 +56,16 @@ func heldRows(messages []engine.HeldMessage, known []heldRow) []heldRow {
 func (r *heldRow) letIn(m *engine.Message) {
 	r.message = m
 	r.offset, r.reconsumed = m.QueueOffset(), m.ReconsumeTimes()
-	r.tags, r.keys = SafeText(m.Tags()), SafeText(strings.Join(m.Keys(), " "))
+	r.tags, r.keys = draw.SafeText(m.Tags()), draw.SafeText(strings.Join(m.Keys(), " "))
 	r.born, r.stored, r.bodySize = m.Born(), m.Stored(), len(m.StoredBody())
 	body, err := m.Body()
 	if err != nil {
-		r.body = "! body: " + SafeText(err.Error())
+		r.body = "! body: " + draw.SafeText(err.Error())
 		return
 	}
 	r.bodySize = len(body)
 	whole := false
-	if r.body, whole = safeHead(body, bodyPreview); !whole {
+	if r.body, whole = draw.SafeHead(body, bodyPreview); !whole {
 		r.more = ", the beginning:"
 	}
 }
@@ -111,22 +112,22 @@ func (v *queueView) note(q *engine.QueueSnapshot) string {
 	return "  the cache is empty"
 }
 
-func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
+func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
 	th, r := v.env.th, &v.held[i]
-	st := th.text
+	st := th.Text
 	running := none
 	switch r.stage {
 	case core.StageTaken:
-		st = th.good
+		st = th.Good
 		if !r.started.IsZero() {
 			running = span(v.pic.now.Sub(r.started))
 		}
 	case core.StageDone:
-		st = th.dim
+		st = th.Dim
 	}
 	stage := stageWord(r.stage)
 	if !r.held.IsZero() {
-		stage, st, running = "held", th.accent, span(v.pic.now.Sub(r.held))
+		stage, st, running = "held", th.Accent, span(v.pic.now.Sub(r.held))
 	}
 	body := r.body
 	if r.keys != "" {
@@ -142,9 +143,9 @@ func (v *queueView) drawHeld(c *canvas, layout *table.Layout, i int) {
 	cells := [...]table.Cell{
 		{Text: grouped(r.offset)}, {Text: stage, Style: st}, {Text: running}, {Text: retry},
 		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
-		{Text: r.id, Style: th.dim}, {Text: table.Tail(body, v.scroll)},
+		{Text: r.id, Style: th.Dim}, {Text: table.Tail(body, v.scroll)},
 	}
-	c.tableRow(th, layout, heldColumns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
+	c.TableRow(th, layout, heldColumns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
 }
 
 // heldDetails are all fields of a cached message.

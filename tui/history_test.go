@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 func TestRatesComeFromDifferences(t *testing.T) {
@@ -94,7 +95,7 @@ func TestResponseTimesAreBoundsOfTheDifference(t *testing.T) {
 }
 
 func TestSparklines(t *testing.T) {
-	g, a := newGlyphs(false), newGlyphs(true)
+	g, a := draw.NewGlyphs(false), draw.NewGlyphs(true)
 	nan := math.NaN()
 	tests := map[string]struct {
 		values   []float64
@@ -111,10 +112,10 @@ func TestSparklines(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := g.sparkline(tt.values, tt.fromZero); got != tt.want {
+			if got := g.Sparkline(tt.values, tt.fromZero); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if got := a.sparkline(tt.values, tt.fromZero); got != tt.ascii {
+			if got := a.Sparkline(tt.values, tt.fromZero); got != tt.ascii {
 				t.Errorf("ASCII: got %q, want %q", got, tt.ascii)
 			}
 		})
@@ -122,19 +123,19 @@ func TestSparklines(t *testing.T) {
 }
 
 func TestMeters(t *testing.T) {
-	g, a := newGlyphs(false), newGlyphs(true)
+	g, a := draw.NewGlyphs(false), draw.NewGlyphs(true)
 	for share, want := range map[float64]string{0: "····", 0.001: "▏···", 0.5: "██··", 0.55: "██▎·", 1: "████", 7: "████", -1: "····"} {
-		if got := g.meter(4, share); got != want {
+		if got := g.Meter(4, share); got != want {
 			t.Errorf("meter(%v) = %q, want %q", share, got, want)
 		}
 	}
-	if got := a.meter(4, 0.55); got != "##.." {
+	if got := a.Meter(4, 0.55); got != "##.." {
 		t.Errorf("ASCII: %q", got)
 	}
 }
 
 func TestSpanBars(t *testing.T) {
-	g := newGlyphs(false)
+	g := draw.NewGlyphs(false)
 	tests := map[string]struct {
 		todo, done, span int64
 		want             string
@@ -149,7 +150,7 @@ func TestSpanBars(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := g.spanBar(8, tt.todo, tt.done, tt.span, 2000); got != tt.want {
+			if got := g.SpanBar(8, tt.todo, tt.done, tt.span, 2000); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -161,7 +162,7 @@ func (l *lister[K]) details(more string) string {
 		add(fmt.Sprintf("%d marked", n))
 	}
 	if l.filter.active() {
-		add("filter " + SafeText(l.filter.text))
+		add("filter " + draw.SafeText(l.filter.text))
 	}
 	if o := l.list.Order; o.Column != "" {
 		add("sort " + l.orderText(&l.env.g, o))
@@ -174,13 +175,13 @@ func (l *lister[K]) noMatch(noun string) []string {
 	if !l.filter.active() || l.hidden == 0 {
 		return nil
 	}
-	return []string{"", "No " + noun + " matches  /" + SafeText(l.filter.text),
+	return []string{"", "No " + noun + " matches  /" + draw.SafeText(l.filter.text),
 		plural(l.hidden, noun) + " hidden by the filter", "esc clear filter   " + l.env.keys.first("command") + " other view"}
 }
 
 // draw draws the table in a box of h lines: the visible rows only, or the notes where
 // there are none.
-func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells []table.Cell), notes []string) {
+func (l *lister[K]) draw(c *draw.Canvas, h int, details string, cells func(k K, cells []table.Cell), notes []string) {
 	th := l.env.th
 	rows := max(h-tableFrame, 0)
 	l.list.Resize(rows)
@@ -193,13 +194,13 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 	} else if n > 0 {
 		title = fmt.Sprintf("%s  %s", l.title, grouped(int64(n)))
 	}
-	titleStyle := th.bold
+	titleStyle := th.Bold
 	if l.focused {
-		titleStyle = th.title
+		titleStyle = th.Title
 	}
-	c.top(paneBox(l.focused && l.beside), th.frame, titleStyle, title, details)
+	c.Top(draw.PaneBox(l.focused && l.beside), th.Frame, titleStyle, title, details)
 	if h < tableFrame {
-		c.bottom(thinBox, th.frame)
+		c.Bottom(draw.ThinBox, th.Frame)
 		return
 	}
 	up, down := l.arrows(&l.env.g)
@@ -212,34 +213,34 @@ func (l *lister[K]) draw(c *canvas, h int, details string, cells func(k K, cells
 
 // drawRows draws a table below its upper edge: its head, then rows lines with what can be
 // seen of it, or with the notes where there is no row.
-func drawRows[K comparable](c *canvas, e *env, s *table.State[K], columns []table.Column, rows int, up, down string, row func(i int, cells []table.Cell) table.Look, notes []string) {
-	layout := table.Fit(columns, c.w-2, c.w, s.Left)
-	c.tableHead(e.th, &layout, columns, s.Order, up, down)
+func drawRows[K comparable](c *draw.Canvas, e *env, s *table.State[K], columns []table.Column, rows int, up, down string, row func(i int, cells []table.Cell) table.Look, notes []string) {
+	layout := table.Fit(columns, c.W-2, c.W, s.Left)
+	c.TableHead(e.th, &layout, columns, s.Order, up, down)
 	first, end := s.Window()
 	cells := make([]table.Cell, len(columns))
 	for i := first; i < end; i++ {
 		clear(cells)
 		look := row(i, cells)
-		c.tableRow(e.th, &layout, columns, cells, look)
+		c.TableRow(e.th, &layout, columns, cells, look)
 	}
 	if first < end {
 		notes = nil
 	}
-	c.tableRest(e.th, rows-(end-first), notes)
-	c.bottom(thinBox, e.th.frame)
+	c.TableRest(e.th, rows-(end-first), notes)
+	c.Bottom(draw.ThinBox, e.th.Frame)
 }
 
 // look of a row: the cursor is a sign, and reversed where the keys go.
 func (e *env) look(cursor, marked, focused bool) table.Look {
-	l := table.Look{Cursor: " ", Mark: " ", Gutter: e.th.mark}
+	l := table.Look{Cursor: " ", Mark: " ", Gutter: e.th.Mark}
 	if cursor {
-		l.Cursor = e.g.cursor
+		l.Cursor = e.g.Cursor
 		if focused {
-			l.Row = e.th.cursor
+			l.Row = e.th.Cursor
 		}
 	}
 	if marked {
-		l.Mark = e.g.mark
+		l.Mark = e.g.Mark
 	}
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -15,7 +16,7 @@ import (
 const newFor = time.Minute
 
 // drawAlloc draws who gets which queue of the shown topic.
-func (v *liveView) drawAlloc(c *canvas) {
+func (v *liveView) drawAlloc(c *draw.Canvas) {
 	th := v.env.th
 	t, nth := v.shownTopic()
 	label := "Allocation"
@@ -23,65 +24,65 @@ func (v *liveView) drawAlloc(c *canvas) {
 		label = "Alloc"
 	}
 	if t == nil {
-		c.top(v.box(paneAlloc), th.frame, v.titleStyle(paneAlloc), label, "")
+		c.Top(v.box(paneAlloc), th.Frame, v.titleStyle(paneAlloc), label, "")
 		v.fillAlloc(c, []string{"no topics yet"})
-		c.bottom(thinBox, th.frame)
+		c.Bottom(draw.ThinBox, th.Frame)
 		return
 	}
 	title := label + "  " + t.Topic
 	if v.w < 86 {
 		title = label + " " + t.Topic
 	}
-	c.top(v.box(paneAlloc), th.frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
+	c.Top(v.box(paneAlloc), th.Frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
 	if notes := v.allocNotes(t); len(t.Members) == 0 {
 		v.fillAlloc(c, notes)
-		c.bottom(thinBox, th.frame)
+		c.Bottom(draw.ThinBox, th.Frame)
 		return
 	}
 	grid := v.gridBrokers(t)
 	if v.plan.allocHead {
-		c.open(thinBox, th.frame)
-		c.put(th.header, pad("    member (client id)", 4+v.memberWidth(t)+1+7)+"queues  share")
+		c.Open(draw.ThinBox, th.Frame)
+		c.Put(th.Header, pad("    member (client id)", 4+v.memberWidth(t)+1+7)+"queues  share")
 		if v.plan.grid {
-			c.to(v.gridX(t))
+			c.To(v.gridX(t))
 			for i, b := range grid {
 				if i > 0 {
-					c.skip(gridGap)
+					c.Skip(gridGap)
 				}
-				c.put(th.header, b.name)
+				c.Put(th.Header, b.name)
 				for _, id := range b.ids {
-					c.put(th.header, " "+strconv.Itoa(int(id)%10))
+					c.Put(th.Header, " "+strconv.Itoa(int(id)%10))
 				}
 			}
 		} else {
-			c.to(v.gridX(t) - 1)
-			c.put(th.header, "by broker")
+			c.To(v.gridX(t) - 1)
+			c.Put(th.Header, "by broker")
 		}
-		c.close(thinBox, th.frame)
+		c.Close(draw.ThinBox, th.Frame)
 	}
 	first, end := v.members.Window()
 	for i := first; i < end && i < len(t.Members); i++ {
 		v.drawMember(c, t, nth, i, grid)
 	}
 	for range v.plan.alloc - (end - first) {
-		c.boxed(thinBox, th.frame)
+		c.Boxed(draw.ThinBox, th.Frame)
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 }
 
 // fillAlloc writes notes in place of members.
-func (v *liveView) fillAlloc(c *canvas, notes []string) {
+func (v *liveView) fillAlloc(c *draw.Canvas, notes []string) {
 	n := v.plan.alloc
 	if v.plan.allocHead {
 		n++
 	}
-	notes = fitNotes(notes, c.w-4, n)
+	notes = draw.FitNotes(notes, c.W-4, n)
 	for i := range n {
 		text := ""
 		if i < len(notes) {
 			text = " " + notes[i]
 		}
-		c.boxed(thinBox, v.env.th.frame, styled(v.env.th.text, text))
+		c.Boxed(draw.ThinBox, v.env.th.Frame, draw.Styled(v.env.th.Text, text))
 	}
 }
 
@@ -167,27 +168,27 @@ func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
 }
 
 // drawMember draws one member's line.
-func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
+func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
 	th, m, cursor := v.env.th, &t.Members[i], i == v.members.Cursor()
 	focused := cursor && v.focus == paneAlloc
 	mark := " "
 	if cursor {
-		mark = v.env.g.cursor
+		mark = v.env.g.Cursor
 	}
-	text, bar := th.text, th.bar
+	text, bar := th.Text, th.Bar
 	if m.Self {
-		text = th.bold
+		text = th.Bold
 	}
 	if focused {
-		text, bar = th.cursor, th.cursor
+		text, bar = th.Cursor, th.Cursor
 	}
-	c.open(thinBox, th.frame)
+	c.Open(draw.ThinBox, th.Frame)
 	gap := " "
 	if v.w < 86 {
 		gap = ""
 	}
-	c.put(text, mark+gap+pad(v.pic.scene.letters[m.ClientID], 2))
-	c.cell(text, table.CutMiddle(m.ClientID, v.memberWidth(t)), v.memberWidth(t)+1, false)
+	c.Put(text, mark+gap+pad(v.pic.scene.letters[m.ClientID], 2))
+	c.Cell(text, table.CutMiddle(m.ClientID, v.memberWidth(t)), v.memberWidth(t)+1, false)
 	word := ""
 	switch {
 	case m.Self && v.w < 86:
@@ -198,17 +199,17 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, gr
 		word = "new"
 	}
 	if v.w < 86 {
-		c.put(text, pad(word, 4)+" ")
-		c.put(text, padLeft(queueCount(m), 3)+" ")
-		c.put(bar, pad(v.env.g.meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
+		c.Put(text, pad(word, 4)+" ")
+		c.Put(text, padLeft(queueCount(m), 3)+" ")
+		c.Put(bar, pad(v.env.g.Meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
 	} else {
-		c.put(text, pad(word, 7)+padLeft(queueCount(m), 6)+"  ")
-		c.put(bar, v.env.g.meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
+		c.Put(text, pad(word, 7)+padLeft(queueCount(m), 6)+"  ")
+		c.Put(bar, v.env.g.Meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
 		part := percent(float64(len(m.Queues)), float64(t.Queues))
 		if m.Unknown {
 			part = unknown
 		}
-		c.put(text, padLeft(part, 5)+"  ")
+		c.Put(text, padLeft(part, 5)+"  ")
 	}
 	switch {
 	case v.pic.scene.watch != nil && m.Unknown:
@@ -217,43 +218,43 @@ func (v *liveView) drawMember(c *canvas, t *engine.TopicSnapshot, nth, i int, gr
 		if v.pic.scene.told != nil {
 			text = warning.sign() + " does not say what it holds"
 		}
-		c.put(th.dim, text)
+		c.Put(th.Dim, text)
 	case v.plan.grid:
-		c.to(v.gridX(t))
+		c.To(v.gridX(t))
 		own := make(map[engine.MessageQueue]bool, len(m.Queues))
 		for _, mq := range m.Queues {
 			own[mq] = true
 		}
 		mark := v.pic.scene.letters[m.ClientID]
 		if len(mark) > 1 {
-			mark = v.env.g.full
+			mark = v.env.g.Full
 		}
 		for i, b := range grid {
 			if i > 0 {
-				c.skip(gridGap)
+				c.Skip(gridGap)
 			}
-			c.skip(table.Width(b.name))
+			c.Skip(table.Width(b.name))
 			var row strings.Builder
 			for _, id := range b.ids {
 				row.WriteByte(' ')
 				if own[engine.MessageQueue{Topic: t.Topic, BrokerName: b.name, QueueID: id}] {
 					row.WriteString(mark)
 				} else {
-					row.WriteString(v.env.g.void)
+					row.WriteString(v.env.g.Void)
 				}
 			}
-			c.put(text, row.String())
+			c.Put(text, row.String())
 		}
 	default:
-		c.put(text, v.ranges(m.Queues))
+		c.Put(text, v.ranges(m.Queues))
 	}
 	if v.pic.scene.watch != nil {
-		c.put(th.warn, v.memberNote(m, nth))
+		c.Put(th.Warn, v.memberNote(m, nth))
 	}
 	if m.Self && m.Held != len(m.Queues) {
-		c.put(th.warn, fmt.Sprintf("  holds %d", m.Held))
+		c.Put(th.Warn, fmt.Sprintf("  holds %d", m.Held))
 	}
-	c.close(thinBox, th.frame)
+	c.Close(draw.ThinBox, th.Frame)
 }
 
 // queueCount is how many queues a member has by the strategy.
@@ -345,25 +346,25 @@ func (v *liveView) gridFits() bool {
 }
 
 // drawAllocLine is the allocation in one line: A6 B5 C5.
-func (v *liveView) drawAllocLine(c *canvas) {
+func (v *liveView) drawAllocLine(c *draw.Canvas) {
 	th := v.env.th
 	t, _ := v.shownTopic()
 	switch {
 	case t == nil:
-		c.put(th.dim, " alloc: no topics yet")
+		c.Put(th.Dim, " alloc: no topics yet")
 	case len(t.Members) == 0:
-		c.put(th.text, " alloc "+t.Topic+": "+strings.TrimSpace(v.allocNotes(t)[0]))
+		c.Put(th.Text, " alloc "+t.Topic+": "+strings.TrimSpace(v.allocNotes(t)[0]))
 	default:
-		c.put(th.text, " alloc "+t.Topic+" ")
+		c.Put(th.Text, " alloc "+t.Topic+" ")
 		for i := range t.Members {
 			m := &t.Members[i]
-			st := th.text
+			st := th.Text
 			if m.Self {
-				st = th.bold
+				st = th.Bold
 			}
-			c.put(st, " "+v.pic.scene.letters[m.ClientID]+queueCount(m))
+			c.Put(st, " "+v.pic.scene.letters[m.ClientID]+queueCount(m))
 			if m.Self {
-				c.put(st, "(this)")
+				c.Put(st, "(this)")
 			}
 		}
 		by := "by " + orUnknown(v.pic.scene.Strategy)
@@ -373,7 +374,7 @@ func (v *liveView) drawAllocLine(c *canvas) {
 		if isBroadcast(v.pic.scene) {
 			by = "each all"
 		}
-		c.put(th.dim, fmt.Sprintf("  %s of %d", by, t.Queues))
+		c.Put(th.Dim, fmt.Sprintf("  %s of %d", by, t.Queues))
 	}
-	c.end()
+	c.End()
 }

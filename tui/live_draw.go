@@ -8,12 +8,13 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
 // view draws the live view in its room.
 func (v liveView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	if !v.zoomed {
 		v.drawFigures(c)
 	}
@@ -29,25 +30,25 @@ func (v liveView) view(w, h int) string {
 	if v.plan.feed > 0 {
 		v.drawFeed(c)
 	}
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 
 // titleStyle shows which pane takes the keys.
-func (v *liveView) titleStyle(p pane) style {
+func (v *liveView) titleStyle(p pane) draw.Style {
 	if v.focus == p {
-		return v.env.th.title
+		return v.env.th.Title
 	}
-	return v.env.th.bold
+	return v.env.th.Bold
 }
 
 // box shows the same by a sign, where there is another pane.
-func (v *liveView) box(p pane) boxLook {
-	return paneBox(v.focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
+func (v *liveView) box(p pane) draw.BoxLook {
+	return draw.PaneBox(v.focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
 }
 
 // drawQueues draws the queue table: the visible rows only.
-func (v *liveView) drawQueues(c *canvas) {
+func (v *liveView) drawQueues(c *draw.Canvas) {
 	th := v.env.th
 	first, end := v.queues.Window()
 	total := v.queues.Len()
@@ -58,10 +59,10 @@ func (v *liveView) drawQueues(c *canvas) {
 	if v.w < 86 && total > 0 {
 		title = fmt.Sprintf("Queues %d-%d/%d", first+1, end, total)
 	}
-	c.top(v.box(paneQueues), th.frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.w-table.Width(title)-10))
+	c.Top(v.box(paneQueues), th.Frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.W-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
 	up, down := v.arrows(&v.env.g)
-	c.tableHead(th, &layout, v.columns, v.queues.Order, up, down)
+	c.TableHead(th, &layout, v.columns, v.queues.Order, up, down)
 
 	var cells [liveColumns]table.Cell
 	drawn := 0
@@ -76,15 +77,15 @@ func (v *liveView) drawQueues(c *canvas) {
 			v.watchCells(cells[:], n, &layout)
 		}
 		look := v.env.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
-		c.tableRow(th, &layout, v.columns, cells[:], look)
+		c.TableRow(th, &layout, v.columns, cells[:], look)
 		drawn++
 	}
 	var notes []string
 	if drawn == 0 {
 		notes = v.emptyReason()
 	}
-	c.tableRest(th, v.plan.rows-drawn, notes)
-	c.bottom(thinBox, th.frame)
+	c.TableRest(th, v.plan.rows-drawn, notes)
+	c.Bottom(draw.ThinBox, th.Frame)
 }
 
 // queuesDetails is the right part of the table's upper edge, as long as there is
@@ -93,7 +94,7 @@ func (v *liveView) queuesDetails(room int) string {
 	order := v.orderText(&v.env.g, v.queues.Order)
 	what := "–"
 	if v.filter.active() {
-		what = fmt.Sprintf("%s (%d hidden)", SafeText(v.filter.text), v.hidden)
+		what = fmt.Sprintf("%s (%d hidden)", draw.SafeText(v.filter.text), v.hidden)
 	}
 	marked := ""
 	if n := v.queues.MarkCount(); n > 0 {
@@ -101,10 +102,10 @@ func (v *liveView) queuesDetails(room int) string {
 	}
 	scope := ""
 	if v.topic != "" {
-		scope = "topic " + SafeText(v.topic) + " · "
+		scope = "topic " + draw.SafeText(v.topic) + " · "
 	}
 	const bar = "bar: in flight, "
-	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.full, v.env.g.done)
+	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.Full, v.env.g.Done)
 	sorted := marked + scope + "sort " + order + " · "
 	for _, long := range []string{sorted + "filter " + what + " · " + bar + legend, sorted + "filter " + what + " · " + legend} {
 		if table.Width(long) <= room {
@@ -118,7 +119,7 @@ func (v *liveView) queuesDetails(room int) string {
 	if !v.filter.active() && table.Width(sorted+legend) <= room {
 		return sorted + legend
 	}
-	if middle := sorted + v.env.g.full + " not done " + v.env.g.done + " done"; !v.filter.active() && table.Width(middle) <= room {
+	if middle := sorted + v.env.g.Full + " not done " + v.env.g.Done + " done"; !v.filter.active() && table.Width(middle) <= room {
 		return middle
 	}
 	return brief
@@ -135,7 +136,7 @@ func (v *liveView) emptyReason() []string {
 	case s == nil:
 		return []string{"", "waiting for the engine's first figures …"}
 	case v.filter.active() && v.hidden > 0:
-		return []string{"", "No queue matches  /" + SafeText(v.filter.text),
+		return []string{"", "No queue matches  /" + draw.SafeText(v.filter.text),
 			plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
 	}
 	var lines []string
@@ -169,9 +170,9 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	q := &s.Queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	clear(cells)
-	base := th.text
+	base := th.Text
 	if !q.Own {
-		base = th.dim
+		base = th.Dim
 	}
 	owner := s.ownerLetter(q)
 	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base, Name: true}
@@ -191,7 +192,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		for i, id := range s.told.owners[n] {
 			letters[i] = orUnknown(s.letters[id])
 		}
-		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
 	}
 	word, st := v.stateText(n, layout.WidthOf(v.columns, "state"))
 	cells[colState] = table.Cell{Text: word, Style: st}
@@ -202,7 +203,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		} else if table.Width(text) > bar {
 			text = "(" + owner + ")"
 		}
-		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
+		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.Dim}
 		return
 	}
 	ahead := v.inFlight(n)
@@ -211,13 +212,13 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	if q.CachedMax != engine.Unknown {
 		cells[colMax] = table.Cell{Text: grouped(q.CachedMax), Style: base}
 	} else {
-		cells[colMax] = table.Cell{Text: none, Style: th.dim}
+		cells[colMax] = table.Cell{Text: none, Style: th.Dim}
 	}
 	if bar > 0 {
 		if q.State == engine.QueueRun || q.State == engine.QueueIdle {
-			st = th.bar
+			st = th.Bar
 		}
-		cells[colBar] = table.Cell{Text: v.env.g.spanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
+		cells[colBar] = table.Cell{Text: v.env.g.SpanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
 	}
 	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
@@ -280,25 +281,25 @@ func center(text string, width int) string {
 }
 
 // stateText is the state in a few words, with the words that matter first.
-func (v *liveView) stateText(n, width int) (string, style) {
+func (v *liveView) stateText(n, width int) (string, draw.Style) {
 	if v.pic.scene.watch != nil {
 		return v.watchStateText(n, width)
 	}
 	th, q := v.env.th, &v.pic.scene.Queues[n]
 	word := q.State.String()
 	if finding := v.pic.scene.ownersFinding(n); finding != "" {
-		return findingText(finding, width), th.bad
+		return findingText(finding, width), th.Bad
 	}
 	switch q.State {
 	case engine.QueueOther, engine.QueueTaking, engine.QueueDropping:
-		return withDetail(word, q.Detail), th.dim
+		return withDetail(word, q.Detail), th.Dim
 	case engine.QueueRun, engine.QueueIdle:
-		st := th.good
+		st := th.Good
 		if q.State == engine.QueueIdle {
-			st = th.text
+			st = th.Text
 		}
 		if q.Held > 0 {
-			return heldText(word, q, width), th.accent
+			return heldText(word, q, width), th.Accent
 		}
 		if v.pic.scene.Orderly && q.Locked {
 			word += " locked " + since(q.LockedAt, v.pic.now)
@@ -309,16 +310,16 @@ func (v *liveView) stateText(n, width int) (string, style) {
 		return word, st
 	case engine.QueueFlow:
 		if q.Flow == core.FlowNone {
-			return withDetail(word, q.Detail), th.warn
+			return withDetail(word, q.Detail), th.Warn
 		}
 		if text := word + " " + causeWord(q.Flow) + ": " + flowText(q.Flow, q.FlowValue, q.FlowLimit); table.Width(text) <= width {
-			return text, th.warn
+			return text, th.Warn
 		}
-		return word + " " + causeWord(q.Flow), th.warn
+		return word + " " + causeWord(q.Flow), th.Warn
 	case engine.QueuePaused:
 		p, whole := v.pic.scene.pauseOf(q)
 		if p == nil {
-			return withDetail(word, q.Detail), th.accent
+			return withDetail(word, q.Detail), th.Accent
 		}
 		if whole {
 			word += " all"
@@ -327,16 +328,16 @@ func (v *liveView) stateText(n, width int) (string, style) {
 		if text := word + quoted(p.Reason); table.Width(text) <= width {
 			word = text
 		}
-		return word, th.accent
+		return word, th.Accent
 	}
 	if q.State == engine.QueueError {
 		reason := shortCause(q.Detail)
 		if full := cause(q.Detail); table.Width(withDetail(word, full)) <= width {
 			reason = full
 		}
-		return withDetail(word, reason), th.bad
+		return withDetail(word, reason), th.Bad
 	}
-	return withDetail(word, q.Detail), th.bad
+	return withDetail(word, q.Detail), th.Bad
 }
 
 // findingText is what is wrong with a queue's owners in the room there is.

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -74,7 +75,7 @@ func (v *liveView) line() *fold {
 }
 
 // drawFeed draws the folded events, newest first.
-func (v *liveView) drawFeed(c *canvas) {
+func (v *liveView) drawFeed(c *draw.Canvas) {
 	th := v.env.th
 	first, end := v.feed.Window()
 	details := "newest first · " + v.env.keys.first("detail") + " expand"
@@ -85,45 +86,45 @@ func (v *liveView) drawFeed(c *canvas) {
 		details = grouped(v.pic.dropped) + " events lost · " + details
 	}
 	if v.plan.feedBox {
-		c.top(v.box(paneFeed), th.frame, v.titleStyle(paneFeed), "Flow control & events", details)
+		c.Top(v.box(paneFeed), th.Frame, v.titleStyle(paneFeed), "Flow control & events", details)
 	} else {
 		if v.focus == paneFeed {
-			c.put(v.titleStyle(paneFeed), focusBox.lead)
+			c.Put(v.titleStyle(paneFeed), draw.FocusBox.Lead)
 		} else {
-			c.put(th.frame, thinBox.lead)
+			c.Put(th.Frame, draw.ThinBox.Lead)
 		}
-		c.put(v.titleStyle(paneFeed), " events")
-		c.put(style{}, " ")
-		c.fill(th.frame, "─", c.w)
-		c.end()
+		c.Put(v.titleStyle(paneFeed), " events")
+		c.Put(draw.Style{}, " ")
+		c.Fill(th.Frame, "─", c.W)
+		c.End()
 	}
 	for i := range v.plan.feed {
 		if v.plan.feedBox {
-			c.open(thinBox, th.frame)
+			c.Open(draw.ThinBox, th.Frame)
 		}
 		if n := first + i; n < end {
 			v.drawFold(c, &v.lines[n], n == v.feed.Cursor() && v.focus == paneFeed)
 		} else if i == 0 && end == 0 {
-			c.put(th.dim, " nothing has happened yet")
+			c.Put(th.Dim, " nothing has happened yet")
 		}
 		if v.plan.feedBox {
-			c.close(thinBox, th.frame)
+			c.Close(draw.ThinBox, th.Frame)
 		} else {
-			c.end()
+			c.End()
 		}
 	}
 	if v.plan.feedBox {
-		c.bottom(thinBox, th.frame)
+		c.Bottom(draw.ThinBox, th.Frame)
 	}
 }
 
 // drawFold writes one line of the feed into the room there is.
-func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
+func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
 	th := v.env.th
 	st := severityStyle(th, f.row.sev)
 	sign := f.row.sev.sign()
 	if cursor {
-		sign = v.env.g.cursor
+		sign = v.env.g.Cursor
 	}
 	text, tail := v.foldText(f)
 	narrow := v.w < 100
@@ -131,32 +132,32 @@ func (v *liveView) drawFold(c *canvas, f *fold, cursor bool) {
 	if narrow {
 		clock = clockSeconds
 	}
-	c.put(st, sign)
-	c.put(th.dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	c.Put(st, sign)
+	c.Put(th.Dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
 	if narrow {
-		c.put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
+		c.Put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
 		if queue := v.feedQueue(f, true); queue != "" {
-			c.put(th.text, queue+" ")
+			c.Put(th.Text, queue+" ")
 		}
 	} else {
-		c.put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
+		c.Put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
 		width := min(v.sizes.name, 20)
 		if v.several() {
 			width = min(v.sizes.name+6, 20)
 		}
-		c.cell(th.text, v.feedQueue(f, false), width, false)
-		c.put(th.text, "  ")
+		c.Cell(th.Text, v.feedQueue(f, false), width, false)
+		c.Put(th.Text, "  ")
 	}
-	limit := c.limit
-	if n := table.Width(tail); n > 0 && n+2 < c.room() {
-		c.limit -= n + 2
-		c.put(th.text, text)
-		c.limit = limit
-		c.to(limit - n - 1)
-		c.put(th.dim, tail)
+	limit := c.Limit
+	if n := table.Width(tail); n > 0 && n+2 < c.Room() {
+		c.Limit -= n + 2
+		c.Put(th.Text, text)
+		c.Limit = limit
+		c.To(limit - n - 1)
+		c.Put(th.Dim, tail)
 		return
 	}
-	c.put(th.text, text)
+	c.Put(th.Text, text)
 }
 
 // several reports whether queues of more than one topic are known, so that a queue
@@ -168,7 +169,7 @@ func (v *liveView) several() bool { return v.pic.scene != nil && v.pic.scene.top
 func (v *liveView) feedQueue(f *fold, brief bool) string {
 	r := &f.row
 	if len(f.queues) > 1 {
-		return SafeText(r.mq.BrokerName)
+		return draw.SafeText(r.mq.BrokerName)
 	}
 	q := v.pic.scene.queue(r.mq)
 	if q == nil {
@@ -189,16 +190,16 @@ func (v *liveView) feedQueue(f *fold, brief bool) string {
 	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
 }
 
-func severityStyle(th *theme, s severity) style {
+func severityStyle(th *draw.Theme, s severity) draw.Style {
 	switch s {
 	case failure:
-		return th.bad
+		return th.Bad
 	case warning:
-		return th.warn
+		return th.Warn
 	case notice:
-		return th.accent
+		return th.Accent
 	}
-	return th.text
+	return th.Text
 }
 
 // foldText is what a line of the feed says, and what stands at its right end. A

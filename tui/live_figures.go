@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -93,11 +94,11 @@ func (f *figures) lagText(write func(int64) string) string {
 }
 
 // lagStyle shows that the lag is not the whole of it.
-func (f *figures) lagStyle(t *theme) style {
+func (f *figures) lagStyle(t *draw.Theme) draw.Style {
 	if f.lagUnknown > 0 {
-		return t.warn
+		return t.Warn
 	}
-	return t.text
+	return t.Text
 }
 
 // oldestText is the age of the oldest message that is known to be unfinished.
@@ -114,10 +115,10 @@ func (f *figures) oldestText() string {
 }
 
 // trendText says where the lag goes.
-func (f *figures) trendText(long bool) (text string, st func(*theme) style) {
-	plain := func(t *theme) style { return t.text }
-	good := func(t *theme) style { return t.good }
-	bad := func(t *theme) style { return t.warn }
+func (f *figures) trendText(long bool) (text string, st func(*draw.Theme) draw.Style) {
+	plain := func(t *draw.Theme) draw.Style { return t.Text }
+	good := func(t *draw.Theme) draw.Style { return t.Good }
+	bad := func(t *draw.Theme) draw.Style { return t.Warn }
 	slope := signed(int64(math.Round(f.slope))) + "/s"
 	switch {
 	case f.apart && f.queues > 0 && f.lagUnknown == f.queues && long:
@@ -158,16 +159,16 @@ func (f *figures) retryText() string {
 }
 
 // drawFigures writes one, two or four lines.
-func (v *liveView) drawFigures(c *canvas) {
+func (v *liveView) drawFigures(c *draw.Canvas) {
 	switch {
 	case v.plan.figures == 0:
 		return
 	case v.pic.scene == nil:
 		if !v.env.young() {
-			c.put(v.env.th.dim, " no figures yet")
+			c.Put(v.env.th.Dim, " no figures yet")
 		}
-		c.end()
-		c.blank(c.lines + v.plan.figures - 1)
+		c.End()
+		c.Blank(c.Lines + v.plan.figures - 1)
 		return
 	}
 	if w := v.watched(); w != nil {
@@ -187,17 +188,17 @@ func (v *liveView) drawFigures(c *canvas) {
 
 func (v *liveView) spark(cells int, value counter) string {
 	var buf [64]float64
-	return v.env.g.trend(v.pic.hist.rates(buf[:v.env.g.trendCells(cells, len(buf))], value), true)
+	return v.env.g.Trend(v.pic.hist.rates(buf[:v.env.g.TrendCells(cells, len(buf))], value), true)
 }
 
 func (v *liveView) lagSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.trend(v.pic.hist.lags(buf[:v.env.g.trendCells(cells, len(buf))]), false)
+	return v.env.g.Trend(v.pic.hist.lags(buf[:v.env.g.TrendCells(cells, len(buf))]), false)
 }
 
 func (v *liveView) rtSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.trend(v.pic.hist.responseTimes(buf[:v.env.g.trendCells(cells, len(buf))], 0.99), true)
+	return v.env.g.Trend(v.pic.hist.responseTimes(buf[:v.env.g.TrendCells(cells, len(buf))], 0.99), true)
 }
 
 // rtText is a quantile as the bucket's bound: below it lie that many calls.
@@ -222,44 +223,44 @@ func shortBound(d time.Duration) string {
 	return age(d)
 }
 
-func (v *liveView) drawOneLine(c *canvas, f *figures) {
+func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
 	th := v.env.th
-	c.put(th.text, " pull "+shortRate(f.pull, f.pullOK)+"  done "+shortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return short(float64(n)) })+" ")
+	c.Put(th.Text, " pull "+shortRate(f.pull, f.pullOK)+"  done "+shortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return short(float64(n)) })+" ")
 	text, st := f.trendText(false)
-	c.put(st(th), text)
-	c.put(th.text, fmt.Sprintf("  flow %d/10s", f.flows()))
-	c.end()
+	c.Put(st(th), text)
+	c.Put(th.Text, fmt.Sprintf("  flow %d/10s", f.flows()))
+	c.End()
 }
 
-func (v *liveView) drawTwoLines(c *canvas, f *figures) {
+func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
 	th := v.env.th
 	cells := min(max((v.w-56)/3, 2), 24)
-	c.put(th.text, " pull "+pad(shortRate(f.pull, f.pullOK), 7))
-	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, "  done "+pad(shortRate(f.consume, f.consumeOK), 7))
-	c.put(th.spark, v.spark(cells, consumed))
-	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
-	c.put(th.spark, v.lagSpark(cells)+" ")
+	c.Put(th.Text, " pull "+pad(shortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Spark, v.spark(cells, pulled))
+	c.Put(th.Text, "  done "+pad(shortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Spark, v.spark(cells, consumed))
+	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
+	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
-	c.put(st(th), text)
-	c.end()
+	c.Put(st(th), text)
+	c.End()
 	cache := none
 	if f.own > 0 {
 		cache = fmt.Sprintf("%s/%s %s", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit)))
 	}
-	c.put(th.text, " cache "+cache)
-	c.put(th.text, "  flow "+v.flowTotal(f))
+	c.Put(th.Text, " cache "+cache)
+	c.Put(th.Text, "  flow "+v.flowTotal(f))
 	if v.w >= 76 && f.flowOK && f.flows() > 0 {
-		c.put(th.text, " ("+v.flowCauses(f, " ", true)+")")
+		c.Put(th.Text, " ("+v.flowCauses(f, " ", true)+")")
 	}
-	c.put(th.text, "  RT p99 "+v.rtText(0.99))
-	failStyle := th.text
+	c.Put(th.Text, "  RT p99 "+v.rtText(0.99))
+	failStyle := th.Text
 	if f.fail > 0 {
-		failStyle = th.warn
+		failStyle = th.Warn
 	}
-	c.put(failStyle, "  fail "+v.failShare(f))
-	c.put(th.text, f.retryText())
-	c.end()
+	c.Put(failStyle, "  fail "+v.failShare(f))
+	c.Put(th.Text, f.retryText())
+	c.End()
 }
 
 func pad(s string, width int) string {
@@ -316,7 +317,7 @@ func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
 // drawRates writes the line of rates and the beginning of the one of lag, up to its
 // trend; bound stands before a rate that is one. Two trend lines share what the
 // words leave of a line, and a third has room for tail cells.
-func (v *liveView) drawRates(c *canvas, f *figures, bound string) (tail int) {
+func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int) {
 	th := v.env.th
 	cells := min(max(20+(v.w-120)/3, 10), 48)
 	tail = min(max(16+(v.w-120)/3, 6), 40)
@@ -326,78 +327,78 @@ func (v *liveView) drawRates(c *canvas, f *figures, bound string) (tail int) {
 		pull, consume = " pull 1m", "   consume 1m "
 		cells = max(cells-2, 0)
 	}
-	c.put(th.text, pull+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
-	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, consume+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
-	c.put(th.spark, v.spark(cells, consumed))
-	failStyle := th.text
+	c.Put(th.Text, pull+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
+	c.Put(th.Spark, v.spark(cells, pulled))
+	c.Put(th.Text, consume+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
+	c.Put(th.Spark, v.spark(cells, consumed))
+	failStyle := th.Text
 	if f.fail > 0 {
-		failStyle = th.warn
+		failStyle = th.Warn
 	}
-	c.put(failStyle, "   fail "+padLeft(rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
-	c.put(th.spark, v.spark(tail, failed))
-	c.end()
+	c.Put(failStyle, "   fail "+padLeft(rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
+	c.Put(th.Spark, v.spark(tail, failed))
+	c.End()
 
 	lag := pad(padLeft(f.lagText(grouped), 7), 10)
-	c.put(f.lagStyle(th), " lag    "+lag)
-	c.put(th.spark, v.lagSpark(cells))
+	c.Put(f.lagStyle(th), " lag    "+lag)
+	c.Put(th.Spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
-	c.put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	c.Put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
 	return tail
 }
 
-func (v *liveView) drawFourLines(c *canvas, f *figures) {
+func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 	th, s := v.env.th, v.pic.scene
 	tail := v.drawRates(c, f, "")
-	c.put(th.text, " oldest "+pad(f.oldestText(), 7))
+	c.Put(th.Text, " oldest "+pad(f.oldestText(), 7))
 	if v.w >= 112 {
-		c.put(th.text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))
 	} else {
-		c.put(th.text, " RT p99 "+pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p99 "+pad(v.rtText(0.99), 7))
 	}
-	c.put(th.spark, v.rtSpark(min(c.room(), tail)))
-	c.end()
+	c.Put(th.Spark, v.rtSpark(min(c.Room(), tail)))
+	c.End()
 
 	if f.own == 0 {
-		c.put(th.text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", none, s.ThreadsBusy, s.Threads))
-		c.end()
+		c.Put(th.Text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", none, s.ThreadsBusy, s.Threads))
+		c.End()
 		v.drawFlowLine(c, f)
 		return
 	}
-	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs  ", grouped(f.cached), grouped(f.cacheLimit)))
+	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs  ", grouped(f.cached), grouped(f.cacheLimit)))
 	meter := 12
 	if v.w < 116 {
 		meter = 6
 	}
-	c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
-	c.put(th.text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", mib(f.cachedBytes), grouped(f.byteLimit>>20)))
-	c.put(th.bar, v.env.g.meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.put(th.text, pad(" "+percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
+	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
+	c.Put(th.Text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", mib(f.cachedBytes), grouped(f.byteLimit>>20)))
+	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cachedBytes, f.byteLimit)))
+	c.Put(th.Text, pad(" "+percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
 		busy = " all busy"
 	}
-	c.put(th.bar, v.env.g.meter(min(max(c.room()-len(busy), 0), 12), share(int64(s.ThreadsBusy), int64(s.Threads))))
-	c.put(th.warn, busy)
-	c.end()
+	c.Put(th.Bar, v.env.g.Meter(min(max(c.Room()-len(busy), 0), 12), share(int64(s.ThreadsBusy), int64(s.Threads))))
+	c.Put(th.Warn, busy)
+	c.End()
 	v.drawFlowLine(c, f)
 }
 
 // drawFlowLine is the line of flow control, with when queues changed hands and offsets
 // were written last.
-func (v *liveView) drawFlowLine(c *canvas, f *figures) {
+func (v *liveView) drawFlowLine(c *draw.Canvas, f *figures) {
 	th := v.env.th
-	flowStyle := th.text
+	flowStyle := th.Text
 	if f.flows() > 0 {
-		flowStyle = th.warn
+		flowStyle = th.Warn
 	}
-	c.put(flowStyle, " flow   "+padLeft(v.flowTotal(f), 8)+"  ")
+	c.Put(flowStyle, " flow   "+padLeft(v.flowTotal(f), 8)+"  ")
 	if f.flowOK {
-		c.put(th.text, v.flowCauses(f, " · ", false)+"  ")
+		c.Put(th.Text, v.flowCauses(f, " · ", false)+"  ")
 	}
-	c.put(th.spark, v.spark(min(12, max(v.w-108-table.Width(f.retryText()), 0)), flowAll))
-	c.put(th.text, "   "+v.rebalanceText()+"   "+v.commitText()+f.retryText())
-	c.end()
+	c.Put(th.Spark, v.spark(min(12, max(v.w-108-table.Width(f.retryText()), 0)), flowAll))
+	c.Put(th.Text, "   "+v.rebalanceText()+"   "+v.commitText()+f.retryText())
+	c.End()
 }
 
 func share(part, whole int64) float64 {

@@ -10,9 +10,9 @@ import (
 func (e *env) numberCell(n inspect.Number, alarm bool) table.Cell {
 	switch {
 	case !n.Known:
-		return table.Cell{Text: offsetText(n), Style: e.th.warn}
+		return table.Cell{Text: offsetText(n), Style: e.th.Warn}
 	case alarm && n.Value > 0:
-		return table.Cell{Text: numberText(n), Style: e.th.warn}
+		return table.Cell{Text: numberText(n), Style: e.th.Warn}
 	}
-	return table.Cell{Text: numberText(n), Style: e.th.text}
+	return table.Cell{Text: numberText(n), Style: e.th.Text}
 }

@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // page is a view of what a cluster answers, about any group, topic or broker. It is
@@ -25,23 +26,23 @@ type page interface {
 
 // pageStatus is what a page says below itself.
 type pageStatus struct {
-	main   *question // the question that the page lives of
-	oldest time.Time // when the oldest row was read, where rows are read one by one; zero: none is
-	health segment   // the worst thing that is wrong; "" when nothing is
-	state  []segment // what stands at the end of the tabs instead of how fresh it is
-	fine   string    // what is said instead
-	frozen time.Time // zero: it is not
-	hidden int       // changes since
+	main   *question      // the question that the page lives of
+	oldest time.Time      // when the oldest row was read, where rows are read one by one; zero: none is
+	health draw.Segment   // the worst thing that is wrong; "" when nothing is
+	state  []draw.Segment // what stands at the end of the tabs instead of how fresh it is
+	fine   string         // what is said instead
+	frozen time.Time      // zero: it is not
+	hidden int            // changes since
 }
 
 // partial says the first thing that is missing; "" when nothing is.
-func partial(th *theme, problems ...[]inspect.Problem) segment {
+func partial(th *draw.Theme, problems ...[]inspect.Problem) draw.Segment {
 	for _, list := range problems {
 		if len(list) > 0 {
-			return styled(th.warn, " ! partial: " + list[0].String())
+			return draw.Styled(th.Warn, " ! partial: "+list[0].String())
 		}
 	}
-	return segment{}
+	return draw.Segment{}
 }
 
 // The messages for pages only.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -49,25 +50,25 @@ func (v brokersView) status() pageStatus {
 	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Brokers), "broker") + " and " + plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
-			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why))
 			return s
 		}
 	}
 	for i := range v.data.Namesrv {
 		if n := &v.data.Namesrv[i]; !n.Reachable {
-			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why))
 			return s
 		}
 	}
 	if len(v.data.Brokers) == 0 && !v.ask.at.IsZero() { // a dead broker is not known to name servers any more
-		s.health = styled(v.env.th.warn, " " + warning.sign() + " the name servers know no broker")
+		s.health = draw.Styled(v.env.th.Warn, " "+warning.sign()+" the name servers know no broker")
 	}
 	for i := range v.data.Brokers {
-		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.text == "" {
-			s.health = styled(v.env.th.warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
+		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.Text == "" {
+			s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
 		}
 	}
-	if part := partial(v.env.th, v.data.Problems); part.text != "" {
+	if part := partial(v.env.th, v.data.Problems); part.Text != "" {
 		s.health = part
 	}
 	return s
@@ -123,7 +124,7 @@ func (v brokersView) act(a action) (page, request) {
 			return v, copyRequest{literal(key, key)}
 		}
 		if b := v.broker(key); b != nil && v.panes.focus == 0 {
-			return v, copyRequest{v.rowsOf(v.panes.list[0].targets()).copied(SafeText(b.Broker))}
+			return v, copyRequest{v.rowsOf(v.panes.list[0].targets()).copied(draw.SafeText(b.Broker))}
 		}
 		return v, copyRequest{jsonText(key, v.namesrv(key))}
 	}
@@ -267,26 +268,26 @@ func (v *brokersView) layout() {
 
 func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	b, th := v.broker(k), v.env.th
-	text := func(i int, st style, format string, args ...any) {
+	text := func(i int, st draw.Style, format string, args ...any) {
 		cells[i] = table.Cell{Text: fmt.Sprintf(format, args...), Style: st}
 	}
-	text(colBroker, th.text, "%s", brokerName(b))
-	text(colBrokerRole, th.dim, "%s", strings.ToLower(b.Role))
-	text(colBrokerAddress, th.text, "%s", addressText(b.Address, b.Dialled))
-	text(colBrokerVersion, th.dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
+	text(colBroker, th.Text, "%s", brokerName(b))
+	text(colBrokerRole, th.Dim, "%s", strings.ToLower(b.Role))
+	text(colBrokerAddress, th.Text, "%s", addressText(b.Address, b.Dialled))
+	text(colBrokerVersion, th.Dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
 	if !b.Reachable {
-		text(colBrokerState, th.bad, "%s %v", failure.sign(), b.Why)
+		text(colBrokerState, th.Bad, "%s %v", failure.sign(), b.Why)
 		for i := colBrokerRTT; i <= colBrokerClock; i++ {
-			text(i, th.dim, unknown)
+			text(i, th.Dim, unknown)
 		}
 		return
 	}
 	if troubles := b.Troubles(); len(troubles) == 0 {
-		text(colBrokerState, th.good, "✓ answers")
+		text(colBrokerState, th.Good, "✓ answers")
 	} else {
-		st := th.warn
+		st := th.Warn
 		if troubles[0].Severity == inspect.SeverityCritical {
-			st = th.bad
+			st = th.Bad
 		}
 		more := ""
 		if n := len(troubles) - 1; n > 0 {
@@ -294,43 +295,43 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 		}
 		text(colBrokerState, st, "%s %s%s", warning.sign(), troubles[0].Text, more)
 	}
-	text(colBrokerRTT, th.text, "%s", span(b.RTT))
-	text(colBrokerIn, th.text, "%s", short(b.InTPS))
-	text(colBrokerOut, th.text, "%s", short(b.OutTPS))
+	text(colBrokerRTT, th.Text, "%s", span(b.RTT))
+	text(colBrokerIn, th.Text, "%s", short(b.InTPS))
+	text(colBrokerOut, th.Text, "%s", short(b.OutTPS))
 	switch {
 	case b.Disk < 0:
-		text(colBrokerDisk, th.warn, unknown)
+		text(colBrokerDisk, th.Warn, unknown)
 	case b.RefusesForDisk():
-		text(colBrokerDisk, th.bad, "%.0f%%", 100*b.Disk)
+		text(colBrokerDisk, th.Bad, "%.0f%%", 100*b.Disk)
 	case b.CleansDisk():
-		text(colBrokerDisk, th.warn, "%.0f%%", 100*b.Disk)
+		text(colBrokerDisk, th.Warn, "%.0f%%", 100*b.Disk)
 	default:
-		text(colBrokerDisk, th.text, "%.0f%%", 100*b.Disk)
+		text(colBrokerDisk, th.Text, "%.0f%%", 100*b.Disk)
 	}
 	switch perm := inspect.PermText(int32(b.Perm.Value)); {
 	case !b.Perm.Known:
-		text(colBrokerPerm, th.dim, unknown)
+		text(colBrokerPerm, th.Dim, unknown)
 	case !b.Open():
-		text(colBrokerPerm, th.bad, "%s", perm)
+		text(colBrokerPerm, th.Bad, "%s", perm)
 	default:
-		text(colBrokerPerm, th.dim, "%s", perm)
+		text(colBrokerPerm, th.Dim, "%s", perm)
 	}
 	switch {
 	case b.ID == 0:
 	case !b.Behind.Known:
-		text(colBrokerBehind, th.dim, unknown)
+		text(colBrokerBehind, th.Dim, unknown)
 	default:
-		text(colBrokerBehind, th.text, "%s", inspect.Bytes(b.Behind.Value))
+		text(colBrokerBehind, th.Text, "%s", inspect.Bytes(b.Behind.Value))
 	}
-	text(colBrokerWait, th.text, "%s / %s", span(b.PullWait), span(b.SendWait))
-	text(colBrokerUp, th.text, "%s", since(b.Started, v.env.now))
+	text(colBrokerWait, th.Text, "%s / %s", span(b.PullWait), span(b.SendWait))
+	text(colBrokerUp, th.Text, "%s", since(b.Started, v.env.now))
 	switch {
 	case !b.ClockKnown:
-		text(colBrokerClock, th.dim, unknown)
+		text(colBrokerClock, th.Dim, unknown)
 	case b.ClockOff():
-		text(colBrokerClock, th.bad, "%s", apart(b.Clock))
+		text(colBrokerClock, th.Bad, "%s", apart(b.Clock))
 	default:
-		text(colBrokerClock, th.text, "%s", apart(b.Clock))
+		text(colBrokerClock, th.Text, "%s", apart(b.Clock))
 	}
 }
 
@@ -344,24 +345,24 @@ func apart(d time.Duration) string {
 
 func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 	n, th := v.namesrv(k), v.env.th
-	cells[0] = table.Cell{Text: addressText(n.Address, n.Dialled), Style: th.text}
+	cells[0] = table.Cell{Text: addressText(n.Address, n.Dialled), Style: th.Text}
 	if n.Reachable {
-		cells[1] = table.Cell{Text: "✓ answers", Style: th.good}
-		cells[2] = table.Cell{Text: span(n.RTT), Style: th.text}
+		cells[1] = table.Cell{Text: "✓ answers", Style: th.Good}
+		cells[2] = table.Cell{Text: span(n.RTT), Style: th.Text}
 	} else {
-		cells[1] = table.Cell{Text: failure.sign() + " " + n.Why.String(), Style: th.bad}
-		cells[2] = table.Cell{Text: unknown, Style: th.dim}
+		cells[1] = table.Cell{Text: failure.sign() + " " + n.Why.String(), Style: th.Bad}
+		cells[2] = table.Cell{Text: unknown, Style: th.Dim}
 	}
 	switch {
 	case len(n.Differs) > 0:
-		cells[3] = table.Cell{Text: warning.sign() + " announces otherwise: " + strings.Join(n.Differs, " "), Style: th.warn}
+		cells[3] = table.Cell{Text: warning.sign() + " announces otherwise: " + strings.Join(n.Differs, " "), Style: th.Warn}
 	case n.Current:
-		cells[3] = table.Cell{Text: "asked first", Style: th.dim}
+		cells[3] = table.Cell{Text: "asked first", Style: th.Dim}
 	}
 }
 
 func (v brokersView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	v.panes.draw(c, h, func(i int) paneText {
 		l := &v.panes.list[i]
 		if i == 1 {
@@ -376,7 +377,7 @@ func (v brokersView) view(w, h int) string {
 		}
 		return paneText{details: l.details(v.ask.note(v.env)), cells: v.brokerCells, notes: notes}
 	})
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 

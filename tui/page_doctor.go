@@ -9,6 +9,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -28,10 +29,10 @@ type doctorView struct {
 }
 
 func newDoctorView(e *env, group string) doctorView {
-	return doctorView{split: newSplit[string](e), group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + SafeText(group), every: doctorEvery}}
+	return doctorView{split: newSplit[string](e), group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + draw.SafeText(group), every: doctorEvery}}
 }
 
-func (v doctorView) subject() string { return SafeText(v.group) }
+func (v doctorView) subject() string { return draw.SafeText(v.group) }
 
 func (v doctorView) narrow(string) (page, error) { return v, nil }
 
@@ -125,11 +126,11 @@ func (v doctorView) status() pageStatus {
 	switch {
 	case !v.visit.asked:
 	case bad > 0:
-		s.health = styled(th.bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning")))
+		s.health = draw.Styled(th.Bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning")))
 	case warn > 0:
-		s.health = styled(th.warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning")))
+		s.health = draw.Styled(th.Warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning")))
 	case len(v.report.Unchecked) > 0:
-		s.health = styled(th.warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule")))
+		s.health = draw.Styled(th.Warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule")))
 	}
 	s.fine = "nothing wrong was found"
 	if info > 0 {
@@ -159,7 +160,7 @@ func severityOf(s inspect.Severity) severity {
 }
 
 func (v doctorView) view(w, h int) string {
-	th, c := v.env.th, newCanvas(w, h)
+	th, c := v.env.th, draw.NewCanvas(w, h)
 	title := "Findings"
 	if n := v.list.Len(); n > 0 {
 		title = fmt.Sprintf("Findings  %d", n)
@@ -173,11 +174,11 @@ func (v doctorView) view(w, h int) string {
 		sev := severityOf(f.Severity)
 		look := v.env.look(i == v.list.Cursor(), false, true)
 		look.Mark, look.Gutter = sev.sign(), severityStyle(th, sev)
-		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.dim}
+		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.Dim}
 		return look
 	}, v.notes())
 	v.drawFinding(c, h)
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 
@@ -193,46 +194,46 @@ func (v *doctorView) notes() []string {
 
 // drawFinding draws the finding under the cursor with all that is known of it, and
 // what could not be judged.
-func (v *doctorView) drawFinding(c *canvas, h int) {
+func (v *doctorView) drawFinding(c *draw.Canvas, h int) {
 	title := "Evidence"
 	f := v.current()
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
-	v.drawText(c, h, title, v.finding(c.w-3))
+	v.drawText(c, h, title, v.finding(c.W-3))
 }
 
 // finding is the text below the list in lines of w cells.
-func (v *doctorView) finding(w int) []segment {
-	return v.text(w, func() []segment { return v.findingLines(v.current(), w) })
+func (v *doctorView) finding(w int) []draw.Segment {
+	return v.text(w, func() []draw.Segment { return v.findingLines(v.current(), w) })
 }
 
-func (v *doctorView) findingLines(f *inspect.Finding, w int) []segment {
+func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
 	th := v.env.th
-	var lines []segment
-	add := func(st style, lead, text string) {
-		for i, l := range wrapText(text, max(w-table.Width(lead), 10)) {
+	var lines []draw.Segment
+	add := func(st draw.Style, lead, text string) {
+		for i, l := range draw.WrapText(text, max(w-table.Width(lead), 10)) {
 			if i > 0 {
 				lead = strings.Repeat(" ", table.Width(lead))
 			}
-			lines = append(lines, styled(st, " " + lead + l))
+			lines = append(lines, draw.Styled(st, " "+lead+l))
 		}
 	}
 	if f != nil {
 		add(severityStyle(th, severityOf(f.Severity)), "", f.Summary)
 		for _, e := range f.Evidence {
-			add(th.text, "· ", e)
+			add(th.Text, "· ", e)
 		}
 		if f.Next != "" {
-			lines = append(lines, segment{})
-			add(th.accent, "→ ", f.Next)
+			lines = append(lines, draw.Segment{})
+			add(th.Accent, "→ ", f.Next)
 		}
 	}
 	if len(v.report.Unchecked) > 0 {
-		lines = append(lines, segment{})
-		add(th.dim, "", "not checked, which is neither good nor bad:")
+		lines = append(lines, draw.Segment{})
+		add(th.Dim, "", "not checked, which is neither good nor bad:")
 		for _, p := range v.report.Unchecked {
-			add(th.dim, "  ", p.String())
+			add(th.Dim, "  ", p.String())
 		}
 	}
 	return lines

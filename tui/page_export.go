@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // The rows of pages as they are sorted and filtered, by the fields that the commands
@@ -148,7 +149,7 @@ func (v groupView) copied(pane int, key string) copied {
 		m := &v.raw.Subscriptions
 		i := slices.IndexFunc(m.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == key })
 		if i < 0 {
-			return jsonText(SafeText(key), key)
+			return jsonText(draw.SafeText(key), key)
 		}
 		by := map[string]string{}
 		for n, expression := range m.Rows[i].Cells {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -35,8 +36,8 @@ const (
 func newGroupView(e *env, group string) groupView {
 	names := []string{group}
 	v := groupView{env: e, name: group,
-		detail:  question{kind: askGroup, names: names, what: "group " + SafeText(group), every: detailsEvery},
-		members: question{kind: askMembers, names: names, what: "members of " + SafeText(group), every: detailsEvery}}
+		detail:  question{kind: askGroup, names: names, what: "group " + draw.SafeText(group), every: detailsEvery},
+		members: question{kind: askMembers, names: names, what: "members of " + draw.SafeText(group), every: detailsEvery}}
 	v.panes = stack{env: e, list: []lister[string]{
 		{env: e, title: "Members"}, {env: e, title: "Subscriptions"}, {env: e, title: "Configuration"}}}
 	return v
@@ -44,7 +45,7 @@ func newGroupView(e *env, group string) groupView {
 
 func (v groupView) filterText() string { return v.panes.filterText() }
 
-func (v groupView) subject() string { return "group " + SafeText(v.name) }
+func (v groupView) subject() string { return "group " + draw.SafeText(v.name) }
 
 func (v groupView) narrow(text string) (page, error) {
 	err := v.panes.narrow(text, nil)
@@ -56,17 +57,17 @@ func (v groupView) narrow(text string) (page, error) {
 
 func (v groupView) status() pageStatus {
 	s := pageStatus{main: &v.detail, fine: plural(len(v.who.Members), "member")}
-	if s.health = v.wrong(); s.health.text == "" {
+	if s.health = v.wrong(); s.health.Text == "" {
 		s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
 	}
 	if v.members.tries > 0 {
-		s.health = styled(v.env.th.bad, " " + failure.sign() + " " + v.members.what + ": " + v.members.err)
+		s.health = draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+v.members.what+": "+v.members.err)
 	}
 	return s
 }
 
 // wrong is the worst that the page's own rows show; "" when none is red.
-func (v *groupView) wrong() segment {
+func (v *groupView) wrong() draw.Segment {
 	shared := ""
 	for i := range v.who.Members {
 		if m := &v.who.Members[i]; len(m.Addresses) > 1 {
@@ -82,9 +83,9 @@ func (v *groupView) wrong() segment {
 	case len(v.data.Differences) > 0:
 		text = plural(len(v.data.Differences), "field") + " of its configuration differ between brokers"
 	default:
-		return segment{}
+		return draw.Segment{}
 	}
-	return styled(v.env.th.bad, " " + failure.sign() + " " + text)
+	return draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+text)
 }
 
 func (v groupView) update(msg any) (page, request) {
@@ -150,7 +151,7 @@ func (v groupView) act(a action) (page, request) {
 		if pane == groupMembers {
 			return v, copyRequest{literal(key, v.trueID(key))}
 		}
-		return v, copyRequest{literal(SafeText(key), key)}
+		return v, copyRequest{literal(draw.SafeText(key), key)}
 	case "copy-json":
 		if !ok {
 			return v, refuseRequest{"there is nothing under the cursor to copy"}
@@ -262,7 +263,7 @@ func orDash(s string) string {
 }
 
 // headLines are what is said above the tables.
-func (v *groupView) headLines() [][]segment {
+func (v *groupView) headLines() [][]draw.Segment {
 	if !v.detail.asked {
 		return nil
 	}
@@ -272,17 +273,17 @@ func (v *groupView) headLines() [][]segment {
 	if v.w < 100 {
 		gap = "  "
 	}
-	l := line(styled(style{}, " "), styled(groupStyle(th, state), state), styled(th.dim, "  "), styled(th.text, groupKind(r)),
-		styled(th.dim, gap + "members "), styled(th.bold, numberText(r.Members)),
-		styled(th.dim, gap + "lag "), styled(th.bold, numberText(r.Lag)), styled(th.dim, gap + "retry "), styled(th.text, numberText(r.RetryLag)),
-		styled(th.dim, gap + "dlq "), styled(th.text, numberText(r.DeadLetters)))
-	if clients := gap + "clients "; len(r.Versions) > 0 && widthOf(l)+len(clients) < v.w-len("5.3.3") { // the members' rows say it too
-		l = append(l, styled(th.dim, clients + versionText(strings.Join(r.Versions, " "))))
+	l := line(draw.Styled(draw.Style{}, " "), draw.Styled(groupStyle(th, state), state), draw.Styled(th.Dim, "  "), draw.Styled(th.Text, groupKind(r)),
+		draw.Styled(th.Dim, gap+"members "), draw.Styled(th.Bold, numberText(r.Members)),
+		draw.Styled(th.Dim, gap+"lag "), draw.Styled(th.Bold, numberText(r.Lag)), draw.Styled(th.Dim, gap+"retry "), draw.Styled(th.Text, numberText(r.RetryLag)),
+		draw.Styled(th.Dim, gap+"dlq "), draw.Styled(th.Text, numberText(r.DeadLetters)))
+	if clients := gap + "clients "; len(r.Versions) > 0 && draw.WidthOf(l)+len(clients) < v.w-len("5.3.3") { // the members' rows say it too
+		l = append(l, draw.Styled(th.Dim, clients+versionText(strings.Join(r.Versions, " "))))
 	}
-	lines := [][]segment{l}
+	lines := [][]draw.Segment{l}
 	for _, m := range r.Modes {
-		lines = append(lines, line(styled(th.dim, " " + m.Broker + " was told: " + m.Topic + " by "), styled(th.text, m.String()),
-			styled(th.dim, ", for members that let it allocate · it calls them " + r.Type.String())))
+		lines = append(lines, line(draw.Styled(th.Dim, " "+m.Broker+" was told: "+m.Topic+" by "), draw.Styled(th.Text, m.String()),
+			draw.Styled(th.Dim, ", for members that let it allocate · it calls them "+r.Type.String())))
 	}
 	if r.Paused.Any() {
 		text := " " + groupState(r)
@@ -292,18 +293,18 @@ func (v *groupView) headLines() [][]segment {
 		for _, t := range slices.Sorted(maps.Keys(r.Paused.Topics)) {
 			text += " · must not read " + t + " from " + strings.Join(r.Paused.Topics[t], " ")
 		}
-		lines = append(lines, line(styled(th.accent, text + "   " + v.env.keys.first("command") + "resume")))
+		lines = append(lines, line(draw.Styled(th.Accent, text+"   "+v.env.keys.first("command")+"resume")))
 	}
 	return lines
 }
 
 func (v groupView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
-		c.puts(l...)
-		c.end()
+		c.Puts(l...)
+		c.End()
 	}
-	v.panes.draw(c, h-c.lines, func(i int) paneText {
+	v.panes.draw(c, h-c.Lines, func(i int) paneText {
 		switch i {
 		case groupMembers:
 			return v.membersPane()
@@ -312,7 +313,7 @@ func (v groupView) view(w, h int) string {
 		}
 		return v.configPane()
 	})
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 

@@ -24,22 +24,22 @@ func (v *groupView) told() int {
 
 func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 	r, th := v.subscription(k), v.env.th
-	cells[0] = table.Cell{Text: r.Topic, Style: th.text, Name: true}
-	cells[1] = table.Cell{Text: r.Type, Style: th.dim}
+	cells[0] = table.Cell{Text: r.Topic, Style: th.Text, Name: true}
+	cells[1] = table.Cell{Text: r.Type, Style: th.Dim}
 	switch told := v.told(); {
 	case r.Same && told == 0 && len(r.Cells) > 0:
-		cells[2] = table.Cell{Text: unknown, Style: th.warn}
+		cells[2] = table.Cell{Text: unknown, Style: th.Warn}
 	case r.Same:
-		cells[2] = table.Cell{Text: "✓ " + same, Style: th.good}
+		cells[2] = table.Cell{Text: "✓ " + same, Style: th.Good}
 	default:
-		cells[2] = table.Cell{Text: failure.sign() + " DIFF", Style: th.bad}
+		cells[2] = table.Cell{Text: failure.sign() + " DIFF", Style: th.Bad}
 	}
-	cells[3] = table.Cell{Text: orDash(r.Broker), Style: th.text}
+	cells[3] = table.Cell{Text: orDash(r.Broker), Style: th.Text}
 	for j, e := range r.Cells {
 		if 4+j < len(cells) {
-			cells[4+j] = table.Cell{Text: orDash(e), Style: th.text}
+			cells[4+j] = table.Cell{Text: orDash(e), Style: th.Text}
 			if _, silent := v.data.Subscriptions.Unknown[v.data.Subscriptions.Members[j]]; silent {
-				cells[4+j] = table.Cell{Text: unknown, Style: th.warn}
+				cells[4+j] = table.Cell{Text: unknown, Style: th.Warn}
 			}
 		}
 	}
@@ -47,10 +47,10 @@ func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 
 func (v *groupView) configCells(k string, cells []table.Cell) {
 	th := v.env.th
-	cells[0] = table.Cell{Text: k, Style: th.text}
-	st := th.text
+	cells[0] = table.Cell{Text: k, Style: th.Text}
+	st := th.Text
 	if slices.Contains(v.data.Differences, k) {
-		st = th.bad
+		st = th.Bad
 		cells[1] = table.Cell{Text: failure.sign() + " DIFF", Style: st}
 	}
 	for i := range v.data.Configs {

@@ -43,32 +43,32 @@ func (v *groupView) letterOf(id string) string {
 
 func (v *groupView) memberCells(k string, cells []table.Cell) {
 	m, th := v.member(k), v.env.th
-	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.text, Name: true}
-	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.dim}
+	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.Text, Name: true}
+	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.Dim}
 	if len(m.Addresses) > 1 {
-		cells[1].Style = th.bad
+		cells[1].Style = th.Bad
 	}
-	cells[2] = table.Cell{Text: strings.TrimSpace(strings.ToLower(m.Language) + " " + versionText(m.Version)), Style: th.dim}
+	cells[2] = table.Cell{Text: strings.TrimSpace(strings.ToLower(m.Language) + " " + versionText(m.Version)), Style: th.Dim}
 	if m.Info == nil {
-		cells[3], cells[4] = table.Cell{Text: unknown, Style: th.warn}, table.Cell{Text: unknown, Style: th.warn}
+		cells[3], cells[4] = table.Cell{Text: unknown, Style: th.Warn}, table.Cell{Text: unknown, Style: th.Warn}
 		if n := len(m.Held); n > 0 {
-			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.warn}
+			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.Warn}
 		}
-		cells[5] = table.Cell{Text: warning.sign() + " " + orUnknown(m.Why.String()), Style: th.warn}
+		cells[5] = table.Cell{Text: warning.sign() + " " + orUnknown(m.Why.String()), Style: th.Warn}
 	} else {
 		cached := int64(0)
 		for _, q := range m.Info.MQTable {
 			cached += int64(q.CachedMsgCount)
 		}
-		cells[3] = table.Cell{Text: strconv.Itoa(len(m.Info.MQTable) + len(m.Info.MQPopTable)), Style: th.text}
-		cells[4] = table.Cell{Text: grouped(cached), Style: th.text}
-		cells[5] = table.Cell{Text: "✓ answers", Style: th.good}
+		cells[3] = table.Cell{Text: strconv.Itoa(len(m.Info.MQTable) + len(m.Info.MQPopTable)), Style: th.Text}
+		cells[4] = table.Cell{Text: grouped(cached), Style: th.Text}
+		cells[5] = table.Cell{Text: "✓ answers", Style: th.Good}
 	}
 	switch {
 	case len(m.Addresses) > 1:
-		cells[5] = table.Cell{Text: fmt.Sprintf("%s %d processes share this id", failure.sign(), len(m.Addresses)), Style: th.bad}
+		cells[5] = table.Cell{Text: fmt.Sprintf("%s %d processes share this id", failure.sign(), len(m.Addresses)), Style: th.Bad}
 	case len(m.Missing) > 0:
-		cells[5] = table.Cell{Text: warning.sign() + " unknown to " + strings.Join(m.Missing, " "), Style: th.warn}
+		cells[5] = table.Cell{Text: warning.sign() + " unknown to " + strings.Join(m.Missing, " "), Style: th.Warn}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -63,7 +64,7 @@ func (v groupsView) update(msg any) (page, request) {
 		case msg.action == "describe" && ok:
 			return v, openRequest{place{view: viewGroup, group: key}}
 		case msg.action == "copy-json" && ok:
-			return v, copyRequest{v.rowsOf(v.rows.targets()).copied(SafeText(key))}
+			return v, copyRequest{v.rowsOf(v.rows.targets()).copied(draw.SafeText(key))}
 		case msg.action == "detail", msg.action == "describe":
 			return v, nil
 		}
@@ -218,7 +219,7 @@ const broadcasting = 2
 
 func (v *groupsView) cells(k string, cells []table.Cell) {
 	e, th := v.entries[k], v.env.th
-	cells[colGroup] = e.nameCell(th.text)
+	cells[colGroup] = e.nameCell(th.Text)
 	if e.row == nil {
 		state := "…"
 		if p, ok := v.paused[k]; ok {
@@ -226,47 +227,47 @@ func (v *groupsView) cells(k string, cells []table.Cell) {
 		}
 		cells[colGroupState] = table.Cell{Text: state, Style: groupStyle(th, state)}
 		for _, i := range []int{colGroupKind, colGroupMembers, colGroupLag, colGroupRetry, colGroupDLQ, colGroupTPS} {
-			cells[i] = table.Cell{Text: "…", Style: th.dim}
+			cells[i] = table.Cell{Text: "…", Style: th.Dim}
 		}
 		return
 	}
 	r := e.row
 	state := groupState(r)
 	cells[colGroupState] = table.Cell{Text: state, Style: groupStyle(th, state)}
-	cells[colGroupKind] = table.Cell{Text: groupKind(r), Style: th.dim}
+	cells[colGroupKind] = table.Cell{Text: groupKind(r), Style: th.Dim}
 	cells[colGroupMembers] = v.env.numberCell(r.Members, false)
 	cells[colGroupLag] = v.env.numberCell(r.Lag, false)
 	cells[colGroupRetry] = v.env.numberCell(r.RetryLag, true)
 	cells[colGroupDLQ] = v.env.numberCell(r.DeadLetters, true)
-	cells[colGroupTPS] = table.Cell{Text: unknown, Style: th.warn}
+	cells[colGroupTPS] = table.Cell{Text: unknown, Style: th.Warn}
 	if ratesKnown(r) {
-		cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.text}
+		cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.Text}
 	}
 	topics := strings.Join(r.Topics, " ")
 	if len(r.Problems) > 0 {
 		topics = warning.sign() + " " + r.Problems[0].String()
 	}
-	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.dim}
+	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.Dim}
 }
 
-func groupStyle(th *theme, state string) style {
+func groupStyle(th *draw.Theme, state string) draw.Style {
 	switch {
 	case strings.HasPrefix(state, "PAUSED"):
-		return th.accent
+		return th.Accent
 	case state == inspect.StateOnline:
-		return th.good
+		return th.Good
 	case lostState(state), state == unknown:
-		return th.bad
+		return th.Bad
 	case state == "…":
-		return th.dim
+		return th.Dim
 	}
-	return th.warn
+	return th.Warn
 }
 
 func (v groupsView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	v.rows.draw(c, h, v.rows.details(v.progress()), v.cells, v.notes())
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 

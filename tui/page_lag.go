@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -57,8 +58,8 @@ var (
 )
 
 func newLagView(e *env, group string) lagView {
-	v := lagView{env: e, name: group, ask: question{kind: askLag, names: []string{group}, what: "lag of " + SafeText(group), every: lagEvery}, open: map[string]bool{}}
-	v.rows = lister[lagKey]{env: e, title: "Lag  " + SafeText(group), orders: lagOrders, rising: []string{"queue"}, focused: true}
+	v := lagView{env: e, name: group, ask: question{kind: askLag, names: []string{group}, what: "lag of " + draw.SafeText(group), every: lagEvery}, open: map[string]bool{}}
+	v.rows = lister[lagKey]{env: e, title: "Lag  " + draw.SafeText(group), orders: lagOrders, rising: []string{"queue"}, focused: true}
 	v.rows.order("lag")
 	return v
 }
@@ -66,7 +67,7 @@ func newLagView(e *env, group string) lagView {
 func (v lagView) filterText() string { return v.rows.filter.text }
 
 func (v lagView) subject() string {
-	text := "group " + SafeText(v.name)
+	text := "group " + draw.SafeText(v.name)
 	if !v.ask.asked {
 		return text
 	}
@@ -101,17 +102,17 @@ func (v lagView) status() pageStatus {
 	s.fine = fmt.Sprintf("%d of %s read", known, plural(len(v.data.Queues), "queue"))
 	s.health = partial(v.env.th, v.data.Problems)
 	if text := v.wrong(); text != "" {
-		if s.health.text != "" {
-			text += " · " + strings.TrimPrefix(s.health.text, " ! ")
+		if s.health.Text != "" {
+			text += " · " + strings.TrimPrefix(s.health.Text, " ! ")
 		}
-		s.health = styled(v.env.th.bad, " " + failure.sign() + " " + text)
+		s.health = draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+text)
 	}
 	switch {
-	case s.health.text != "":
+	case s.health.Text != "":
 	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
 		s.fine = "broadcasting: the members keep the offsets"
 	case v.data.UnknownQueues > 0:
-		s.health = styled(v.env.th.warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
+		s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
 	}
 	return s
 }

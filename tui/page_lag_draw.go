@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // lagMark is what is kept of an answer for trends and rates. Sums are over the queues
@@ -98,92 +99,92 @@ func (h *lagHistory) trend(cells int) []float64 {
 }
 
 // outlook says where the lag goes and when it is gone.
-func (v *lagView) outlook(long bool) (string, style) {
+func (v *lagView) outlook(long bool) (string, draw.Style) {
 	th, lag := v.env.th, v.data.Lag
 	in, ok := v.hist.produced()
 	out, also := v.hist.consumed()
 	switch {
 	case !lag.Known:
-		return "", th.text
+		return "", th.Text
 	case lag.Value == 0 && !lag.AtLeast:
-		return "caught up", th.good
+		return "caught up", th.Good
 	case !ok || !also:
-		return "trend " + unknown, th.dim
+		return "trend " + unknown, th.Dim
 	}
 	slope := in - out
 	text := signed(int64(math.Round(slope))) + "/s"
 	switch {
 	case slope > 0.5 && long:
-		return text + " rising, no catch-up time", th.warn
+		return text + " rising, no catch-up time", th.Warn
 	case slope > 0.5:
-		return text + " " + "↑", th.warn
+		return text + " " + "↑", th.Warn
 	case slope < -0.5 && v.data.Pause.All() && long: // what is not cached stays
-		return text + " falling: members finish what they have cached", th.warn
+		return text + " falling: members finish what they have cached", th.Warn
 	case slope < -0.5 && v.data.Pause.All():
-		return text + " ↓", th.warn
+		return text + " ↓", th.Warn
 	case slope < -0.5:
 		takes := age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
 		if long {
-			return text + " falling, empty in " + takes, th.good
+			return text + " falling, empty in " + takes, th.Good
 		}
-		return text + " ↓ " + takes, th.good
+		return text + " ↓ " + takes, th.Good
 	}
-	return "steady", th.text
+	return "steady", th.Text
 }
 
 // figureLines are the lines above the tree: one or two.
-func (v *lagView) figureLines() [][]segment {
+func (v *lagView) figureLines() [][]draw.Segment {
 	th, d := v.env.th, &v.data
 	wide := v.w >= 100
-	first := line(styled(th.dim, " lag "), styled(th.bold, numberText(d.Lag)), styled(style{}, " "))
+	first := line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, numberText(d.Lag)), draw.Styled(draw.Style{}, " "))
 	cells := 16
 	if !wide {
 		cells = 8
 	}
 	if v.data.Model == broadcasting {
-		return [][]segment{line(styled(th.warn, " lag " + unknown + "   broadcasting: each member keeps its own offsets, the brokers know none"))}
+		return [][]draw.Segment{line(draw.Styled(th.Warn, " lag "+unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
-	first = append(first, styled(th.spark, v.env.g.trend(v.hist.trend(v.env.g.trendCells(cells, keepMarks)), false)))
+	first = append(first, draw.Styled(th.Spark, v.env.g.Trend(v.hist.trend(v.env.g.TrendCells(cells, keepMarks)), false)))
 	if text, st := v.outlook(wide); text != "" {
-		first = append(first, styled(style{}, "  "), styled(st, text))
+		first = append(first, draw.Styled(draw.Style{}, "  "), draw.Styled(st, text))
 	}
 	if n := len(d.UnknownTopics); n > 0 {
-		first = append(first, styled(th.warn, "  " + plural(n, "topic") + " unknown"))
+		first = append(first, draw.Styled(th.Warn, "  "+plural(n, "topic")+" unknown"))
 	} else if d.UnknownQueues > 0 {
-		first = append(first, styled(th.warn, "  " + plural(d.UnknownQueues, "queue") + " unknown"))
+		first = append(first, draw.Styled(th.Warn, "  "+plural(d.UnknownQueues, "queue")+" unknown"))
 	}
 	out, outOK := v.hist.consumed()
 	in, inOK := v.hist.produced()
-	second := line(styled(th.dim, " consumed "), styled(th.text, rate(out, outOK)), styled(th.dim, " · produced "), styled(th.text, rate(in, inOK)),
-		styled(th.dim, " · oldest waits "), styled(th.text, v.oldestText()))
+	second := line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, rate(in, inOK)),
+		draw.Styled(th.Dim, " · oldest waits "), draw.Styled(th.Text, v.oldestText()))
 	if p := pauseText(d.Pause); p != "" {
-		second = append(second, styled(th.accent, " · " + p))
+		second = append(second, draw.Styled(th.Accent, " · "+p))
 	}
 	retry := func(name string, n inspect.Number) {
-		st := th.text
+		st := th.Text
 		if !n.Known || n.Value > 0 {
-			st = th.warn
+			st = th.Warn
 		}
-		second = append(second, styled(th.dim, " · " + name + " "), styled(st, numberText(n)))
+		second = append(second, draw.Styled(th.Dim, " · "+name+" "), draw.Styled(st, numberText(n)))
 	}
 	retry("retry", d.RetryLag)
 	retry("dlq", d.DeadLetters)
 	if d.Ahead > 0 {
-		second = append(second, styled(th.warn, " · ahead " + grouped(d.Ahead)))
+		second = append(second, draw.Styled(th.Warn, " · ahead "+grouped(d.Ahead)))
 	}
 	if p := d.Pop; p != nil && len(p.Topics) > 0 {
-		second = append(second, styled(th.dim, " · unacked "), styled(th.text, numberText(p.Unacked)))
+		second = append(second, draw.Styled(th.Dim, " · unacked "), draw.Styled(th.Text, numberText(p.Unacked)))
 	}
 	if d.Filtered {
-		second = append(second, styled(th.dim, " · counts other tags too"))
+		second = append(second, draw.Styled(th.Dim, " · counts other tags too"))
 	}
-	lines := [][]segment{first, second}
+	lines := [][]draw.Segment{first, second}
 	if texts := d.UnreadableTexts(); len(texts) > 0 {
 		more := ""
 		if n := len(texts) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		lines = append(lines, line(styled(th.bad, " " + warning.sign() + " " + texts[0] + more)))
+		lines = append(lines, line(draw.Styled(th.Bad, " "+warning.sign()+" "+texts[0]+more)))
 	}
 	return lines
 }
@@ -213,7 +214,7 @@ func (v *lagView) oldestText() string {
 }
 
 // figuresIn are the lines above the table, of which a low screen has one.
-func (v *lagView) figuresIn(h int) [][]segment {
+func (v *lagView) figuresIn(h int) [][]draw.Segment {
 	if !v.ask.asked {
 		return nil
 	}
@@ -225,13 +226,13 @@ func (v *lagView) figuresIn(h int) [][]segment {
 }
 
 func (v lagView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	for _, l := range v.figuresIn(h) {
-		c.puts(l...)
-		c.end()
+		c.Puts(l...)
+		c.End()
 	}
-	v.rows.draw(c, h-c.lines, v.rows.details(v.legend()), v.cells, v.notes())
-	c.blank(h)
+	v.rows.draw(c, h-c.Lines, v.rows.details(v.legend()), v.cells, v.notes())
+	c.Blank(h)
 	return c.String()
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -36,7 +37,7 @@ func (v *lagView) gather() {
 		v.addTopic(*topics[name])
 	}
 	if n := v.data.DeadLetters; n.Known && n.Value > 0 || !n.Known && n.Why.Kind != inspect.ReasonNone {
-		v.addTopic(lagTopic{name: "%DLQ%" + v.name, safe: "%DLQ%" + SafeText(v.name), dead: true, lag: n, why: n.Why.String()})
+		v.addTopic(lagTopic{name: "%DLQ%" + v.name, safe: "%DLQ%" + draw.SafeText(v.name), dead: true, lag: n, why: n.Why.String()})
 	}
 	v.layout()
 }
@@ -247,23 +248,23 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 	if len(t.queues) > 0 {
 		name += fmt.Sprintf("  (%d)", len(t.queues))
 	}
-	cells[colLagName] = table.Cell{Text: name, Style: th.bold, Name: true}
+	cells[colLagName] = table.Cell{Text: name, Style: th.Bold, Name: true}
 	cells[colLagLag] = e.numberCell(t.lag, t.retry || t.dead)
 	if t.lag.Known && !t.dead {
-		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.bar}
+		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.Bar}
 	}
 	switch {
 	case t.lateKnown:
-		cells[colLagLate] = table.Cell{Text: age(t.late), Style: th.text}
+		cells[colLagLate] = table.Cell{Text: age(t.late), Style: th.Text}
 	case !t.lag.Known:
-		cells[colLagLate] = table.Cell{Text: unknown, Style: th.warn}
+		cells[colLagLate] = table.Cell{Text: unknown, Style: th.Warn}
 	}
 	if !t.consumed.IsZero() {
-		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.now), Style: th.text}
+		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.now), Style: th.Text}
 	}
-	client := table.Cell{Text: t.clients, Style: th.dim}
+	client := table.Cell{Text: t.clients, Style: th.Dim}
 	if t.why != "" {
-		client = table.Cell{Text: warning.sign() + " " + t.why, Style: th.warn}
+		client = table.Cell{Text: warning.sign() + " " + t.why, Style: th.Warn}
 	}
 	cells[colLagClient] = client
 }
@@ -273,39 +274,39 @@ func (v *lagView) share(n inspect.Number) string {
 	if !n.Known || n.Value <= 0 || whole <= 0 {
 		return ""
 	}
-	return strings.TrimRight(v.env.g.meter(v.shareCells(), float64(n.Value)/whole), v.env.g.void)
+	return strings.TrimRight(v.env.g.Meter(v.shareCells(), float64(n.Value)/whole), v.env.g.Void)
 }
 
 func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	th, e := v.env.th, v.env
-	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.text, Name: true}
+	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.Text, Name: true}
 	cells[colLagMin] = e.numberCell(q.Min, false)
 	cells[colLagCommitted] = e.numberCell(q.Committed, false)
 	cells[colLagMax] = e.numberCell(q.Max, false)
 	cells[colLagLag] = e.numberCell(q.Lag, false)
 	if q.Lag.Known && q.Lag.Value < 0 {
-		cells[colLagLag] = table.Cell{Text: signed(q.Lag.Value), Style: th.warn}
+		cells[colLagLag] = table.Cell{Text: signed(q.Lag.Value), Style: th.Warn}
 	}
-	cells[colLagShare] = table.Cell{Text: v.share(q.Lag), Style: th.bar}
+	cells[colLagShare] = table.Cell{Text: v.share(q.Lag), Style: th.Bar}
 	switch {
 	case !q.NextStored.IsZero():
-		cells[colLagLate] = table.Cell{Text: age(e.now.Sub(q.NextStored)), Style: th.text}
+		cells[colLagLate] = table.Cell{Text: age(e.now.Sub(q.NextStored)), Style: th.Text}
 	case q.Lag.Known && q.Lag.Value <= 0:
-		cells[colLagLate] = table.Cell{Text: none, Style: th.dim}
+		cells[colLagLate] = table.Cell{Text: none, Style: th.Dim}
 	default:
-		cells[colLagLate] = table.Cell{Text: unknown, Style: th.warn}
+		cells[colLagLate] = table.Cell{Text: unknown, Style: th.Warn}
 	}
-	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.text}
+	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.Text}
 	client := v.clientText(q)
-	st := th.dim
+	st := th.Dim
 	if len(q.Owners) > 1 && !q.Pop || client == unowned {
-		st = th.bad
+		st = th.Bad
 	}
 	if q.Expired > 0 {
-		client, st = strings.TrimSuffix(fmt.Sprintf("%s GONE %s %s", warning.sign(), grouped(q.Expired), client), " "+none), th.bad
+		client, st = strings.TrimSuffix(fmt.Sprintf("%s GONE %s %s", warning.sign(), grouped(q.Expired), client), " "+none), th.Bad
 	}
 	if !q.Lag.Known && q.Lag.Why.Kind != inspect.ReasonNone {
-		client, st = warning.sign()+" "+q.Lag.Why.String(), th.warn
+		client, st = warning.sign()+" "+q.Lag.Why.String(), th.Warn
 	}
 	cells[colLagClient] = table.Cell{Text: client, Style: st, Name: len(q.Owners) == 1 && client == q.Owners[0]}
 }

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // A paused group whose members finish what they have cached is not said to be empty soon:
 // what they have not pulled stays.
 func TestLagPageOfAPausedGroup(t *testing.T) {
 	for paused, want := range map[bool]string{false: " falling, empty in 1m40s", true: " falling: members finish what they have cached"} {
-		v := newLagView(&env{th: newTheme(nil, "")}, "g")
+		v := newLagView(&env{th: draw.NewTheme(nil, "")}, "g")
 		v.data = inspect.GroupLag{Lag: inspect.Exact(1000)}
 		if paused {
 			v.data.Pause = inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // onDemand is how often something is asked again that costs whom it is asked of: only
@@ -38,10 +39,10 @@ func withGroups(s inspect.Stack, err error) (takenStack, error) {
 }
 
 func newStackView(e *env, group, client string) stackView {
-	return stackView{split: newSplit[int](e), group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + SafeText(client), every: onDemand}}
+	return stackView{split: newSplit[int](e), group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + draw.SafeText(client), every: onDemand}}
 }
 
-func (v stackView) subject() string { return SafeText(v.group) }
+func (v stackView) subject() string { return draw.SafeText(v.group) }
 
 func (v stackView) narrow(string) (page, error) { return v, nil }
 

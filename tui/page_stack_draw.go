@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -55,13 +56,13 @@ func (v stackView) status() pageStatus {
 	}
 	th := v.env.th
 	if v.taken.tries == 0 {
-		s.state = []segment{styled(th.dim, "taken " + ago(v.taken.at, v.env.now) + "  "), styled(th.key, v.env.keys.first("refresh")), styled(th.dim, " again ")}
+		s.state = []draw.Segment{draw.Styled(th.Dim, "taken "+ago(v.taken.at, v.env.now)+"  "), draw.Styled(th.Key, v.env.keys.first("refresh")), draw.Styled(th.Dim, " again ")}
 		if v.taken.asking {
-			s.state = []segment{styled(th.dim, "reading … ")}
+			s.state = []draw.Segment{draw.Styled(th.Dim, "reading … ")}
 		}
 	}
 	if why := v.data.Why; why.Kind != inspect.ReasonNone {
-		s.health = styled(th.warn, " " + warning.sign() + " no stack: " + why.String())
+		s.health = draw.Styled(th.Warn, " "+warning.sign()+" no stack: "+why.String())
 		return s
 	}
 	threads, listening := v.data.Count()
@@ -87,30 +88,30 @@ var stackColumns = []table.Column{
 }
 
 func (v stackView) view(w, h int) string {
-	th, c := v.env.th, newCanvas(w, h)
+	th, c := v.env.th, draw.NewCanvas(w, h)
 	first, end := v.list.Window()
-	title := "Threads of " + SafeText(v.client)
+	title := "Threads of " + draw.SafeText(v.client)
 	details := strings.TrimSpace(strings.ToLower(v.data.Language) + " " + versionText(v.data.Version))
 	if n := v.list.Len(); n > v.listHeight()-tableFrame {
 		details = strings.TrimSpace(fmt.Sprintf("%d-%d of %d · %s", first+1, end, n, details))
 	}
 	v.drawList(c, v.listHeight(), title, details, stackColumns, func(i int, cells []table.Cell) table.Look {
 		r := &v.data.Groups[i]
-		st := th.text
+		st := th.Text
 		switch r.Role {
 		case inspect.RoleListening:
-			st = th.warn
+			st = th.Warn
 		case inspect.RoleClient, inspect.RoleOther:
-			st = th.dim
+			st = th.Dim
 		}
 		for n, text := range [...]string{r.Role.String(), strconv.Itoa(r.Count), r.State, placeText(r.Top())} {
 			cells[n] = table.Cell{Text: text, Style: st}
 		}
-		cells[4] = table.Cell{Text: r.Label(), Style: th.dim}
+		cells[4] = table.Cell{Text: r.Label(), Style: th.Dim}
 		return v.env.look(i == v.list.Cursor(), false, true)
 	}, v.notes())
 	v.drawStack(c, h)
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 
@@ -123,16 +124,16 @@ func (v *stackView) notes() []string {
 		return nil
 	case v.data.Why.Kind != inspect.ReasonNone:
 		lines := []string{""}
-		return append(lines, wrapText("no stack: "+v.data.Why.String(), max(v.w-6, 20))...)
+		return append(lines, draw.WrapText("no stack: "+v.data.Why.String(), max(v.w-6, 20))...)
 	}
 	return []string{"", "the text of this client is in no form that is known: it is shown as it came"}
 }
 
 // below is the lower box: what the row's threads do and their names, or a text without
 // threads, in lines that fit.
-func (v *stackView) below() []segment { return v.text(v.w, v.layBelow) }
+func (v *stackView) below() []draw.Segment { return v.text(v.w, v.layBelow) }
 
-func (v *stackView) layBelow() []segment {
+func (v *stackView) layBelow() []draw.Segment {
 	lines := v.lines
 	if r := v.current(); r != nil {
 		lines = v.stackLines(r)[1:]
@@ -140,18 +141,18 @@ func (v *stackView) layBelow() []segment {
 			lines = append(lines, "", namesText(r.Names))
 		}
 	}
-	var shown []segment
+	var shown []draw.Segment
 	for _, line := range lines {
-		st, lead := v.env.th.text, " "
+		st, lead := v.env.th.Text, " "
 		if strings.HasPrefix(line, ownFrame) {
-			st = v.env.th.accent
+			st = v.env.th.Accent
 		}
 		room := v.w - 3
 		if table.Width(line) > room {
 			room -= 8 // for what leads the lines that follow
 		}
-		for _, part := range wrapText(line, max(room, 10)) {
-			shown = append(shown, styled(st, lead + part))
+		for _, part := range draw.WrapText(line, max(room, 10)) {
+			shown = append(shown, draw.Styled(st, lead+part))
 			if strings.HasPrefix(part, "  ") {
 				lead = "         " // below what a frame's line begins with
 			}
@@ -172,7 +173,7 @@ func namesText(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-func (v *stackView) drawStack(c *canvas, h int) {
+func (v *stackView) drawStack(c *draw.Canvas, h int) {
 	title := "Stack"
 	if r := v.current(); r != nil {
 		title = fmt.Sprintf("Stack of %s", plural(r.Count, "thread")) + "  " + r.State

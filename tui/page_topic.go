@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -43,7 +44,7 @@ const (
 )
 
 func newTopicView(e *env, topic string) topicView {
-	v := topicView{env: e, name: topic, ask: question{kind: askTopic, names: []string{topic}, what: "topic " + SafeText(topic), every: topicEvery}}
+	v := topicView{env: e, name: topic, ask: question{kind: askTopic, names: []string{topic}, what: "topic " + draw.SafeText(topic), every: topicEvery}}
 	v.panes = stack{env: e, list: []lister[string]{
 		{env: e, title: "Queues"}, {env: e, title: "Groups that read it"}, {env: e, title: "Route"}}}
 	return v
@@ -51,7 +52,7 @@ func newTopicView(e *env, topic string) topicView {
 
 func (v topicView) filterText() string { return v.panes.filterText() }
 
-func (v topicView) subject() string { return "topic " + SafeText(v.name) }
+func (v topicView) subject() string { return "topic " + draw.SafeText(v.name) }
 
 func (v topicView) narrow(text string) (page, error) {
 	err := v.panes.narrow(text, nil)
@@ -65,7 +66,7 @@ func (v topicView) status() pageStatus {
 	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
-			s.health = styled(v.env.th.bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed))
 			break
 		}
 	}
@@ -144,12 +145,12 @@ func (v topicView) act(a action) (page, request) {
 		if !ok {
 			return v, refuseRequest{"there is nothing under the cursor to copy"}
 		}
-		return v, copyRequest{literal(SafeText(key), key)}
+		return v, copyRequest{literal(draw.SafeText(key), key)}
 	case "copy-json":
 		if pane == topicQueues && ok {
 			return v, copyRequest{v.rowsOf(v.panes.list[topicQueues].targets()).copied("the queue")}
 		}
-		return v, copyRequest{v.export().copied("topic " + SafeText(v.name))}
+		return v, copyRequest{v.export().copied("topic " + draw.SafeText(v.name))}
 	}
 	v.panes.act(a)
 	return v, nil
@@ -164,7 +165,7 @@ func (v *topicView) arrange() {
 	}
 	contains := func(l *lister[string]) func(k string) bool {
 		return func(k string) bool {
-			return l.filter.matches(func() string { return SafeText(k) }, func(string) (float64, bool) { return 0, false })
+			return l.filter.matches(func() string { return draw.SafeText(k) }, func(string) (float64, bool) { return 0, false })
 		}
 	}
 	q, g, r := &v.panes.list[topicQueues], &v.panes.list[topicGroups], &v.panes.list[topicRoute]
@@ -212,7 +213,7 @@ func (v *topicView) layout() {
 
 func (v *topicView) queueCells(k string, cells []table.Cell) {
 	q, th := &v.data.Queues[v.queues[k]], v.env.th
-	cells[0] = table.Cell{Text: q.Short(), Style: th.text, Name: true}
+	cells[0] = table.Cell{Text: q.Short(), Style: th.Text, Name: true}
 	cells[1] = v.env.numberCell(q.Min, false)
 	cells[2] = v.env.numberCell(q.Max, false)
 	stored := inspect.Unknown(q.Max.Why)
@@ -220,17 +221,17 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 		stored = inspect.Exact(q.Max.Value - q.Min.Value)
 	}
 	cells[3] = v.env.numberCell(stored, false)
-	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.dim}
-	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.text}
-	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.dim}
+	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.Dim}
+	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.Text}
+	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.Dim}
 	if q.Closed != "" {
-		cells[6] = table.Cell{Text: warning.sign() + " " + q.Closed, Style: th.bad}
+		cells[6] = table.Cell{Text: warning.sign() + " " + q.Closed, Style: th.Bad}
 	}
 }
 
 func (v *topicView) groupCells(k string, cells []table.Cell) {
-	cells[0] = table.Cell{Text: SafeText(k), Style: v.env.th.text, Name: true}
-	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.th.accent}
+	cells[0] = table.Cell{Text: draw.SafeText(k), Style: v.env.th.Text, Name: true}
+	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.th.Accent}
 }
 
 // pausedText says how far a group is kept from the topic; "" when nothing keeps it.
@@ -238,9 +239,9 @@ func (v *topicView) pausedText(group string) string {
 	p := v.raw.Paused[group]
 	switch at := p.Topics[v.name]; {
 	case len(p.Brokers) > 0:
-		return pauseText(p) + " on " + SafeText(strings.Join(p.Brokers, " "))
+		return pauseText(p) + " on " + draw.SafeText(strings.Join(p.Brokers, " "))
 	case len(at) > 0:
-		return "PAUSED here only, on " + SafeText(strings.Join(at, " "))
+		return "PAUSED here only, on " + draw.SafeText(strings.Join(at, " "))
 	}
 	return ""
 }
@@ -252,15 +253,15 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 	for _, id := range slices.Sorted(maps.Keys(r.Addrs)) {
 		addrs = append(addrs, strconv.FormatInt(id, 10)+"="+r.Addrs[id])
 	}
-	cells[0] = table.Cell{Text: r.Broker, Style: th.text, Name: true}
-	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.text}
-	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.text}
-	cells[3] = table.Cell{Text: inspect.PermText(r.Perm), Style: th.text}
-	cells[4] = table.Cell{Text: strings.Join(addrs, " "), Style: th.dim}
+	cells[0] = table.Cell{Text: r.Broker, Style: th.Text, Name: true}
+	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.Text}
+	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.Text}
+	cells[3] = table.Cell{Text: inspect.PermText(r.Perm), Style: th.Text}
+	cells[4] = table.Cell{Text: strings.Join(addrs, " "), Style: th.Dim}
 }
 
 // headLines are what is said above the tables.
-func (v *topicView) headLines() [][]segment {
+func (v *topicView) headLines() [][]draw.Segment {
 	th := v.env.th
 	if !v.ask.asked {
 		return nil
@@ -270,29 +271,29 @@ func (v *topicView) headLines() [][]segment {
 	if v.rated {
 		incoming = rate(v.rate, true)
 	}
-	l := line(styled(th.dim, " type "), styled(th.bold, topicType(r)), styled(th.dim, "   stored "), styled(th.bold, numberText(r.Stored)),
-		styled(th.dim, "   comes in "), styled(th.text, incoming), styled(th.dim, "   last "), styled(th.text, sinceText(r.LastStored, v.env.now)),
-		styled(th.dim, "   perm "), styled(th.text, orUnknown(r.Perm)))
+	l := line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, numberText(r.Stored)),
+		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, sinceText(r.LastStored, v.env.now)),
+		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, orUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
-		l = append(l, styled(th.dim, "   " + SafeText(whose)))
+		l = append(l, draw.Styled(th.Dim, "   "+draw.SafeText(whose)))
 	}
 	if n := len(v.data.Attributes); n > 0 {
 		var list []string
 		for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
 			list = append(list, k+"="+v.data.Attributes[k])
 		}
-		l = append(l, styled(th.dim, "   " + strings.Join(list, " ")))
+		l = append(l, draw.Styled(th.Dim, "   "+strings.Join(list, " ")))
 	}
-	return [][]segment{l}
+	return [][]draw.Segment{l}
 }
 
 func (v topicView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
-		c.puts(l...)
-		c.end()
+		c.Puts(l...)
+		c.End()
 	}
-	v.panes.draw(c, h-c.lines, func(i int) paneText {
+	v.panes.draw(c, h-c.Lines, func(i int) paneText {
 		l := &v.panes.list[i]
 		notes := v.ask.lines(v.env)
 		note := ""
@@ -321,7 +322,7 @@ func (v topicView) view(w, h int) string {
 		}
 		return paneText{l.details(note), v.queueCells, notes}
 	})
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 
@@ -331,14 +332,14 @@ func (v *topicView) describe() request {
 		return nil
 	}
 	r := &v.data.Row
-	lines := []string{"topic    " + SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
+	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
 		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + orNone(strings.Join(v.data.Groups, ", "))}
 	if whose := r.Whose(); whose != "" {
-		lines = append(lines, "is       "+SafeText(whose))
+		lines = append(lines, "is       "+draw.SafeText(whose))
 	}
 	for _, group := range v.raw.Groups {
 		if text := v.pausedText(group); text != "" {
-			lines = append(lines, "         "+SafeText(group)+" is "+text)
+			lines = append(lines, "         "+draw.SafeText(group)+" is "+text)
 		}
 	}
 	for _, k := range slices.Sorted(maps.Keys(v.data.Attributes)) {
@@ -351,5 +352,5 @@ func (v *topicView) describe() request {
 	for _, p := range r.Problems {
 		lines = append(lines, warning.sign()+" "+p.String())
 	}
-	return textRequest{"Topic " + SafeText(v.name), lines}
+	return textRequest{"Topic " + draw.SafeText(v.name), lines}
 }

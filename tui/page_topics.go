@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -65,7 +66,7 @@ func (v topicsView) update(msg any) (page, request) {
 			return v, nil
 		case "copy-json":
 			if ok {
-				return v, copyRequest{v.rowsOf(v.rows.targets()).copied(SafeText(key))}
+				return v, copyRequest{v.rowsOf(v.rows.targets()).copied(draw.SafeText(key))}
 			}
 		}
 		r := v.act(msg.action)
@@ -147,33 +148,33 @@ func (v *topicsView) columns() []table.Column {
 
 func (v *topicsView) cells(k string, cells []table.Cell) {
 	e, th := v.entries[k], v.env.th
-	cells[colTopicName] = e.nameCell(th.text)
+	cells[colTopicName] = e.nameCell(th.Text)
 	if e.row == nil {
 		for i := colTopicType; i <= colTopicBrokers; i++ {
-			cells[i] = table.Cell{Text: "…", Style: th.dim}
+			cells[i] = table.Cell{Text: "…", Style: th.Dim}
 		}
 		return
 	}
 	r := e.row
-	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.dim}
-	cells[colTopicQueues] = table.Cell{Text: unknown, Style: th.warn}
+	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.Dim}
+	cells[colTopicQueues] = table.Cell{Text: unknown, Style: th.Warn}
 	if r.Perm != "" { // there is a route
-		cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.text}
+		cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.Text}
 	}
 	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
-	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.text}
-	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.text}
+	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.Text}
+	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.Text}
 	brokers := strings.Join(r.Brokers, " ")
 	if len(r.Problems) > 0 {
 		brokers = warning.sign() + " " + r.Problems[0].String()
 	}
-	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.dim}
+	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.Dim}
 }
 
 func (v topicsView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	v.rows.draw(c, h, v.rows.details(v.progress()), v.cells, v.notes())
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"errors"
+	"eyeq/tui/draw"
 	"fmt"
 	"strconv"
 	"strings"
@@ -46,7 +47,7 @@ func ParseTime(text string, now time.Time, loc *time.Location) (time.Time, error
 			return onClock(time.Date(y, m, day, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC), loc)
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is %w: write 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], 14:32, -15m or epoch milliseconds", SafeText(text), ErrNoTime)
+	return time.Time{}, fmt.Errorf("%q is %w: write 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], 14:32, -15m or epoch milliseconds", draw.SafeText(text), ErrNoTime)
 }
 
 // onClock is when a clock in loc shows what wall shows in UTC.

@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/google/go-cmp/cmp"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -113,10 +114,10 @@ var foreignTexts = []string{
 func TestPinnedRowsStandInEveryTerminal(t *testing.T) {
 	for _, text := range append([]string{"䷀ 𝌆 \U0001FAE8"}, foreignTexts...) {
 		for _, w := range []int{7, 20, 40} {
-			c := newCanvas(w, 2)
-			c.boxed(thinBox, style{Open: "\x1b[2m", Close: "\x1b[0m"}, styled(style{Open: "\x1b[1m", Close: "\x1b[0m"}, SafeText(text)))
-			c.cell(style{}, SafeText(text), w, true)
-			c.end()
+			c := draw.NewCanvas(w, 2)
+			c.Boxed(draw.ThinBox, draw.Style{Open: "\x1b[2m", Close: "\x1b[0m"}, draw.Styled(draw.Style{Open: "\x1b[1m", Close: "\x1b[0m"}, draw.SafeText(text)))
+			c.Cell(draw.Style{}, draw.SafeText(text), w, true)
+			c.End()
 			laidOut := c.String()
 			frame := pinned(laidOut, w)
 			for i, row := range strings.Split(frame, "\n") {
@@ -166,17 +167,17 @@ func TestRandomTextStandsInEveryTerminal(t *testing.T) {
 	columns := []table.Column{{Width: 6, Flex: 1, Max: 14}, {Width: 5, Right: true}, {Width: 8, Flex: 2}}
 	for range 1000 {
 		w := 12 + rnd.IntN(60)
-		c := newCanvas(w, 4)
+		c := draw.NewCanvas(w, 4)
 		layout := table.Fit(columns, w-2, w, 0)
-		c.tableRow(&theme{}, &layout, columns, []table.Cell{{Text: SafeText(text()), Name: true}, {Text: SafeText(text())}, {Text: table.Tail(SafeText(text()), rnd.IntN(9))}}, table.Look{Cursor: " ", Mark: " "})
-		c.top(thinBox, style{}, style{}, SafeText(text()), SafeText(text()))
-		for _, part := range wrapText(SafeText(text()+text()), w) {
-			c.put(style{}, part)
-			c.end()
+		c.TableRow(&draw.Theme{}, &layout, columns, []table.Cell{{Text: draw.SafeText(text()), Name: true}, {Text: draw.SafeText(text())}, {Text: table.Tail(draw.SafeText(text()), rnd.IntN(9))}}, table.Look{Cursor: " ", Mark: " "})
+		c.Top(draw.ThinBox, draw.Style{}, draw.Style{}, draw.SafeText(text()), draw.SafeText(text()))
+		for _, part := range draw.WrapText(draw.SafeText(text()+text()), w) {
+			c.Put(draw.Style{}, part)
+			c.End()
 		}
 		f := newField(text())
-		c.put(style{}, f.text(&glyphs{input: "▏"}, w, true))
-		c.end()
+		c.Put(draw.Style{}, f.text(&draw.Glyphs{Input: "▏"}, w, true))
+		c.End()
 		frame := pinned(c.String(), w)
 		for row := range strings.SplitSeq(frame, "\n") {
 			if got := table.Width(ansi.Strip(unpinned(row))); got != w {

@@ -3,6 +3,7 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -33,7 +34,7 @@ func (p prompt) update(msg tea.Msg) (dialog, request) {
 	case "enter":
 		r, err := p.accept(p.input.value())
 		if err != nil {
-			p.err = SafeText(err.Error())
+			p.err = draw.SafeText(err.Error())
 			return p, nil
 		}
 		return p, r
@@ -45,17 +46,17 @@ func (p prompt) update(msg tea.Msg) (dialog, request) {
 
 func (p prompt) view(int, int) string { return "" }
 
-func (p prompt) hint(c *canvas) string {
+func (p prompt) hint(c *draw.Canvas) string {
 	th := p.env.th
-	c.put(th.key, " "+p.label+" ")
-	most := min(max(c.room()*3/5, 16), c.room())
-	c.put(th.text, p.input.text(&p.env.g, min(max(table.Width(p.input.value())+2, 16), most), true)) // what is not typed yet leaves room for the rest
+	c.Put(th.Key, " "+p.label+" ")
+	most := min(max(c.Room()*3/5, 16), c.Room())
+	c.Put(th.Text, p.input.text(&p.env.g, min(max(table.Width(p.input.value())+2, 16), most), true)) // what is not typed yet leaves room for the rest
 	if p.err != "" {
-		c.put(th.bad, " "+failure.sign()+" "+p.err)
+		c.Put(th.Bad, " "+failure.sign()+" "+p.err)
 	} else {
-		c.put(th.dim, " "+p.help+"  "+p.env.enter()+" do  esc leave")
+		c.Put(th.Dim, " "+p.help+"  "+p.env.enter()+" do  esc leave")
 	}
-	c.end()
+	c.End()
 	return p.mode
 }
 

@@ -10,6 +10,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // askKind is a kind of question to a cluster.
@@ -188,7 +189,7 @@ func (q *question) lines(e *env) []string {
 			next = "trying again"
 		}
 		lines := []string{""}
-		for i, part := range wrapText(q.what+": "+q.err, max(e.width-10, 20)) {
+		for i, part := range draw.WrapText(q.what+": "+q.err, max(e.width-10, 20)) {
 			lines = append(lines, []string{failure.sign() + " ", "  "}[min(i, 1)]+part)
 		}
 		keys := "  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log"

@@ -12,6 +12,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // fps bounds how often the terminal is written to. A key is seen within 1/30 s.
@@ -87,7 +88,7 @@ func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &env{o: o, renderer: r, th: newTheme(r, o.Color), g: newGlyphs(o.ASCII), keys: keys, now: o.Now(), savedTo: map[string]string{}}
+	e := &env{o: o, renderer: r, th: draw.NewTheme(r, o.Color), g: draw.NewGlyphs(o.ASCII), keys: keys, now: o.Now(), savedTo: map[string]string{}}
 	e.began = e.now
 	return e, nil
 }

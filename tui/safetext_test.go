@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 func TestSafeText(t *testing.T) {
@@ -41,7 +42,7 @@ func TestSafeText(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := SafeText(tt.in); got != tt.want {
+			if got := draw.SafeText(tt.in); got != tt.want {
 				t.Errorf("SafeText(%q)\n got %q\nwant %q", tt.in, got, tt.want)
 			}
 		})
@@ -50,7 +51,7 @@ func TestSafeText(t *testing.T) {
 
 func TestSafeTextOfSafeTextAllocatesNothing(t *testing.T) {
 	for _, s := range []string{"orders-paid", "订单结算-消费组", strings.Repeat("x", 4000)} {
-		if n := testing.AllocsPerRun(10, func() { SafeText(s) }); n != 0 {
+		if n := testing.AllocsPerRun(10, func() { draw.SafeText(s) }); n != 0 {
 			t.Errorf("SafeText(%.20q) allocates %v times", s, n)
 		}
 	}
@@ -58,11 +59,11 @@ func TestSafeTextOfSafeTextAllocatesNothing(t *testing.T) {
 
 func TestSafeHeadCutsBetweenCharacters(t *testing.T) {
 	long := strings.Repeat("订单\x1b", 1000)
-	s, whole := safeHead([]byte(long), 10)
+	s, whole := draw.SafeHead([]byte(long), 10)
 	if whole || !utf8.ValidString(s) || strings.Contains(s, "‹") {
 		t.Errorf("safeHead = %q, %v", s, whole)
 	}
-	if s, whole := safeHead([]byte("ab"), 10); s != "ab" || !whole {
+	if s, whole := draw.SafeHead([]byte("ab"), 10); s != "ab" || !whole {
 		t.Errorf("a short text: %q, %v", s, whole)
 	}
 }
@@ -72,14 +73,14 @@ func FuzzSafeText(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := SafeText(s)
+		got := draw.SafeText(s)
 		if bad := foreignControls(got); bad != "" || strings.Contains(got, "\x1b") {
 			t.Errorf("SafeText(%q) = %q has %s", s, got, bad)
 		}
 		if !utf8.ValidString(got) {
 			t.Errorf("SafeText(%q) = %q is no UTF-8", s, got)
 		}
-		if again := SafeText(got); again != got {
+		if again := draw.SafeText(got); again != got {
 			t.Errorf("SafeText is not settled: %q, then %q", got, again)
 		}
 		if w := ansi.StringWidth(got); w < 0 || s != "" && got != "" && w == 0 {

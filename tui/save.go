@@ -16,6 +16,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 const saveLimit = 30 * time.Second
@@ -232,14 +233,14 @@ func (d overwriteDialog) update(msg tea.Msg) (dialog, request) {
 }
 
 func (d overwriteDialog) view(w, h int) string {
-	lines := [][]segment{
-		line(d.env.plain(" " + SafeText(d.saved.path) + " exists already")), line(),
+	lines := [][]draw.Segment{
+		line(d.env.plain(" " + draw.SafeText(d.saved.path) + " exists already")), line(),
 		line(d.env.plain("  "), d.env.button("Keep it", !d.yes, true), d.env.plain("  "), d.env.button("Overwrite", d.yes, true)),
 	}
 	return drawBox(d.env, w, h, "OVERWRITE the file?", "", lines, len(lines)-1)
 }
 
-func (d overwriteDialog) hint(c *canvas) string {
+func (d overwriteDialog) hint(c *draw.Canvas) string {
 	d.env.hints(c, "tab", "other button", d.env.enter(), "press", "esc", "keep it")
 	return "DIALOG"
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -19,7 +20,7 @@ type split[K comparable] struct {
 // every frame ask for it and it may be as long as a thread dump.
 type laidOut struct {
 	row, width int
-	lines      []segment
+	lines      []draw.Segment
 }
 
 func newSplit[K comparable](e *env) split[K] { return split[K]{env: e, laid: &laidOut{}} }
@@ -29,7 +30,7 @@ func (s *split[K]) renewed() { s.laid = &laidOut{} }
 
 // text gives the lines of the row under the cursor for a width, which lay makes where they
 // are not known.
-func (s *split[K]) text(width int, lay func() []segment) []segment {
+func (s *split[K]) text(width int, lay func() []draw.Segment) []draw.Segment {
 	if row := s.list.Cursor(); s.laid.lines == nil || s.laid.row != row || s.laid.width != width {
 		*s.laid = laidOut{row, width, lay()}
 	}
@@ -66,16 +67,16 @@ func (s *split[K]) click(y int) {
 
 // drawList draws the list in a box of h lines: the visible rows only, or the notes where
 // there are none.
-func (s *split[K]) drawList(c *canvas, h int, title, details string, columns []table.Column, row func(i int, cells []table.Cell) table.Look, notes []string) {
+func (s *split[K]) drawList(c *draw.Canvas, h int, title, details string, columns []table.Column, row func(i int, cells []table.Cell) table.Look, notes []string) {
 	th := s.env.th
-	c.top(thinBox, th.frame, th.title, title, details)
-	drawRows(c, s.env, &s.list, columns, h-tableFrame, s.env.g.up, s.env.g.down, row, notes)
+	c.Top(draw.ThinBox, th.Frame, th.Title, title, details)
+	drawRows(c, s.env, &s.list, columns, h-tableFrame, s.env.g.Up, s.env.g.Down, row, notes)
 }
 
 // drawText draws the text in a box that takes what is left of h lines. Where there is
 // more of it the edge says how to scroll.
-func (s *split[K]) drawText(c *canvas, h int, title string, lines []segment) {
-	th, rows := s.env.th, h-c.lines-2
+func (s *split[K]) drawText(c *draw.Canvas, h int, title string, lines []draw.Segment) {
+	th, rows := s.env.th, h-c.Lines-2
 	if rows < 1 {
 		return
 	}
@@ -85,13 +86,13 @@ func (s *split[K]) drawText(c *canvas, h int, title string, lines []segment) {
 		shown = shown[:min(len(shown), rows)]
 		details = fmt.Sprintf("%s/%s · %s", s.env.keys.first("body-down"), s.env.keys.first("body-up"), window(top, len(shown), len(lines)))
 	}
-	c.top(thinBox, th.frame, th.bold, title, details)
+	c.Top(draw.ThinBox, th.Frame, th.Bold, title, details)
 	for i := range rows {
 		if i < len(shown) {
-			c.boxed(thinBox, th.frame, shown[i])
+			c.Boxed(draw.ThinBox, th.Frame, shown[i])
 		} else {
-			c.boxed(thinBox, th.frame)
+			c.Boxed(draw.ThinBox, th.Frame)
 		}
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -102,20 +103,20 @@ type paneText struct {
 }
 
 // draw draws the panes in h lines.
-func (s *stack) draw(c *canvas, h int, of func(i int) paneText) {
+func (s *stack) draw(c *draw.Canvas, h int, of func(i int) paneText) {
 	heights := s.heights(h)
 	if s.alone(h) {
-		c.put(style{}, " ")
+		c.Put(draw.Style{}, " ")
 		for i := range s.list {
 			text := fmt.Sprintf("%s %d", s.list[i].title, s.list[i].list.Len())
 			if i == s.focus {
-				c.put(s.env.th.title, "["+text+"] ")
+				c.Put(s.env.th.Title, "["+text+"] ")
 			} else {
-				c.put(s.env.th.text, " "+text+"  ")
+				c.Put(s.env.th.Text, " "+text+"  ")
 			}
 		}
-		c.put(s.env.th.dim, " "+s.env.keys.first("next-pane")+" next")
-		c.end()
+		c.Put(s.env.th.Dim, " "+s.env.keys.first("next-pane")+" next")
+		c.End()
 	}
 	for i := range s.list {
 		l := &s.list[i]

@@ -6,78 +6,79 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
 // drawStatus is the last line: how the engine is, the last note, the mode.
-func (a *app) drawStatus(c *canvas, word string) {
+func (a *app) drawStatus(c *draw.Canvas, word string) {
 	th := a.env.th
 	if a.leave.on || a.leave.after {
 		word = "LEAVING"
 	}
-	var left []segment
+	var left []draw.Segment
 	switch {
 	case a.leave.on || a.leave.after:
-		left = append(left, styled(th.warn, " " + a.leavingText()))
+		left = append(left, draw.Styled(th.Warn, " "+a.leavingText()))
 	case a.page() != nil:
 		left = append(left, a.pageHealth(a.page().status()))
 	case a.frozen():
 		f := a.source().frozen
-		left = append(left, styled(th.warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
+		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
 			plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))))
 	default:
 		left = append(left, a.health())
 	}
-	note := styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign()) + lead(a.note.sev) + a.note.text)
+	note := draw.Styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign())+lead(a.note.sev)+a.note.text)
 	room := a.w - table.Width(word) - 4
 	// What was said on another view stands beside what the shown one says of itself, not
 	// in its place; a failure is to be read wherever the operator goes.
-	elsewhere := a.note.at.Before(a.turned) && a.note.sev != failure && widthOf(left)+3+table.Width(note.text) > room
+	elsewhere := a.note.at.Before(a.turned) && a.note.sev != failure && draw.WidthOf(left)+3+table.Width(note.Text) > room
 	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && !elsewhere {
-		if widthOf(left)+3+table.Width(note.text) > room { // the answer to a key is what matters
+		if draw.WidthOf(left)+3+table.Width(note.Text) > room { // the answer to a key is what matters
 			switch {
-			case !strings.HasPrefix(left[0].text, " ✓"):
-				left[0].text = table.Cut(left[0].text, max(room-3-table.Width(note.text), leastHealth))
-			case table.Width(note.text) > room-5:
+			case !strings.HasPrefix(left[0].Text, " ✓"):
+				left[0].Text = table.Cut(left[0].Text, max(room-3-table.Width(note.Text), leastHealth))
+			case table.Width(note.Text) > room-5:
 				left = nil
 			default:
-				left[0].text = " ✓"
+				left[0].Text = " ✓"
 			}
 		}
 		if len(left) > 0 {
-			left = append(left, styled(th.dim, " · "))
+			left = append(left, draw.Styled(th.Dim, " · "))
 		} else {
-			left = append(left, styled(style{}, " "))
+			left = append(left, draw.Styled(draw.Style{}, " "))
 		}
 		left = append(left, note)
 	} else if !a.frozen() && !a.leave.on && a.page() == nil {
 		left = append(left, a.latest())
 	}
-	right := []segment{styled(th.mode, " " + word + " ")}
+	right := []draw.Segment{draw.Styled(th.Mode, " "+word+" ")}
 	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
-		right = append([]segment{styled(th.bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n))))}, right...)
+		right = append([]draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n))))}, right...)
 	}
-	c.spread(earned(th, left), right)
+	c.Spread(earned(th, left), right)
 }
 
 // earned takes the green sign away from a line that says something is wrong further on.
-func earned(th *theme, line []segment) []segment {
-	if len(line) < 2 || !strings.HasPrefix(line[0].text, " ✓") {
+func earned(th *draw.Theme, line []draw.Segment) []draw.Segment {
+	if len(line) < 2 || !strings.HasPrefix(line[0].Text, " ✓") {
 		return line
 	}
 	for _, s := range line[1:] {
-		text := strings.TrimPrefix(strings.TrimSpace(s.text), "· ")
+		text := strings.TrimPrefix(strings.TrimSpace(s.Text), "· ")
 		if !strings.HasPrefix(text, failure.sign()) && !strings.HasPrefix(text, warning.sign()) {
 			continue
 		}
-		if rest := strings.TrimPrefix(line[0].text, " ✓"); rest != "" {
-			line[0] = styled(th.text, rest)
+		if rest := strings.TrimPrefix(line[0].Text, " ✓"); rest != "" {
+			line[0] = draw.Styled(th.Text, rest)
 			return line
 		}
 		for i := range line[1:] { // nothing is left to stand before it
-			line[1+i].text = strings.TrimPrefix(line[1+i].text, " · ")
+			line[1+i].Text = strings.TrimPrefix(line[1+i].Text, " · ")
 		}
-		line[0].text = " "
+		line[0].Text = " "
 		return line
 	}
 	return line
@@ -104,28 +105,28 @@ func (a *app) leavingText() string {
 }
 
 // health is the worst thing that is wrong, or that nothing is.
-func (a *app) health() segment {
+func (a *app) health() draw.Segment {
 	th, s := a.env.th, a.source().scene
 	switch {
 	case a.watchedNow() != nil:
 		return a.watchHealth()
 	case len(a.engines) == 0:
-		return segment{}
+		return draw.Segment{}
 	case a.ended:
-		return styled(th.bad, " " + failure.sign() + " the consumer has ended")
+		return draw.Styled(th.Bad, " "+failure.sign()+" the consumer has ended")
 	case s == nil && a.env.young():
-		return segment{}
+		return draw.Segment{}
 	case s == nil:
-		return styled(th.warn, " ! waiting for the engine's first figures")
+		return draw.Styled(th.Warn, " ! waiting for the engine's first figures")
 	case s.State != engine.Running:
-		return styled(th.warn, " ! " + s.State.String() + because(s.StateCause))
+		return draw.Styled(th.Warn, " ! "+s.State.String()+because(s.StateCause))
 	case s.NamesrvError != "":
-		return styled(th.bad, " " + failure.sign() + " name server: " + unrepeated(s.NamesrvError))
+		return draw.Styled(th.Bad, " "+failure.sign()+" name server: "+unrepeated(s.NamesrvError))
 	}
 	if old, stale := a.stale(); stale {
-		return styled(th.bad, " ! figures are " + age(old) + " old: the engine does not answer")
+		return draw.Styled(th.Bad, " ! figures are "+age(old)+" old: the engine does not answer")
 	}
-	beat, slow := time.Time{}, segment{}
+	beat, slow := time.Time{}, draw.Segment{}
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		if b.Error != "" {
@@ -137,11 +138,11 @@ func (a *app) health() segment {
 			if b.Gone && !strings.Contains(b.Error, "names it any more") {
 				gone = ", in no route any more"
 			}
-			return styled(th.bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone))
+			return draw.Styled(th.Bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone))
 		}
 		if b.LastHeartbeat.IsZero() {
 			if waits := a.env.now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
-				slow = styled(th.warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits)))
+				slow = draw.Styled(th.Warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits)))
 			}
 			continue
 		}
@@ -149,35 +150,35 @@ func (a *app) health() segment {
 			beat = b.LastHeartbeat
 		}
 	}
-	if slow.text != "" {
+	if slow.Text != "" {
 		return slow
 	}
 	for i := range s.Topics {
 		switch t := &s.Topics[i]; {
 		case t.Missing != "" && !t.Retry:
-			return styled(th.warn, " ! topic " + t.Topic + ": " + t.Missing)
+			return draw.Styled(th.Warn, " ! topic "+t.Topic+": "+t.Missing)
 		case t.MembersError != "":
-			return styled(th.warn, " ! members of " + t.Topic + " " + unknown + ": " + t.MembersError)
+			return draw.Styled(th.Warn, " ! members of "+t.Topic+" "+unknown+": "+t.MembersError)
 		}
 	}
 	if s.PersistError != "" {
-		return styled(th.bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError))
 	}
 	if text := s.redRows(); text != "" {
-		return styled(th.bad, " " + failure.sign() + " " + text)
+		return draw.Styled(th.Bad, " "+failure.sign()+" "+text)
 	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
-			return styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now)))
+			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now)))
 		}
 	}
 	if s.Pause != nil {
-		return styled(th.accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
+		return draw.Styled(th.Accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
 	}
 	if a.w < 100 {
-		return styled(th.good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now)))
+		return draw.Styled(th.Good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now)))
 	}
-	return styled(th.good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now)))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now)))
 }
 
 // redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
@@ -217,22 +218,22 @@ const noteFor = 10 * time.Second
 const newsFor = 30 * time.Second
 
 // latest is what the engine says happened last; else how fresh the allocation is.
-func (a *app) latest() segment {
+func (a *app) latest() draw.Segment {
 	th, s := a.env.th, a.source().scene
 	if s == nil || a.watchedNow() != nil {
-		return segment{}
+		return draw.Segment{}
 	}
 	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)
 	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return styled(th.bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
+		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
 	case acted:
-		return styled(th.accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator))
+		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator))
 	case a.w < 100:
-		return segment{}
+		return draw.Segment{}
 	}
-	return styled(th.dim, a.membersText())
+	return draw.Styled(th.Dim, a.membersText())
 }
 
 // membersText says how fresh the allocation is.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -61,18 +62,18 @@ func misplaced[K any](o table.Order, keys []K, compare func(a, b K, o ordering) 
 }
 
 // arrows are the signs of the order for the head of a table.
-func (s *steadyOrder) arrows(g *glyphs) (up, down string) {
+func (s *steadyOrder) arrows(g *draw.Glyphs) (up, down string) {
 	if s.nearly {
 		return "≈", "≈"
 	}
-	return g.up, g.down
+	return g.Up, g.Down
 }
 
 // orderText says what rows are sorted by.
-func (s *steadyOrder) orderText(g *glyphs, o table.Order) string {
-	text := o.Column + g.up
+func (s *steadyOrder) orderText(g *draw.Glyphs, o table.Order) string {
+	text := o.Column + g.Up
 	if o.Descending {
-		text = o.Column + g.down
+		text = o.Column + g.Down
 	}
 	if s.nearly {
 		text += " nearly"

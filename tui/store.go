@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 const (
@@ -71,7 +72,7 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 				l.rebalance = e
 			}
 		case engine.ShutdownStep:
-			l.leaving = SafeText(e.Step)
+			l.leaving = draw.SafeText(e.Step)
 		}
 		l.rows = append(l.rows, r)
 		if r.feed {

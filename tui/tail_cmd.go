@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -101,7 +102,7 @@ func (c commands) closeTail(t Tail) tea.Cmd {
 func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		b, err := t.Next(ctx)
-		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: SafeText(b.Notice)}
+		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: draw.SafeText(b.Notice)}
 		m.counts.Messages, m.counts.Unread = nil, nil
 		if err != nil && !errors.Is(err, context.Canceled) {
 			m.err = errorText(err)
@@ -136,13 +137,13 @@ func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
 
 func readBody(r *tailRow, k bodyKey) tailBody {
 	d := message.DecodeMore(r.message, k.decoder, k.charset, k.more)
-	b := tailBody{reader: d.Reader(), failed: SafeText(d.Failed), size: d.Size, cut: d.Cut}
+	b := tailBody{reader: d.Reader(), failed: draw.SafeText(d.Failed), size: d.Size, cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
 	if d.Decoder == message.DecoderHex && k.width < dumpLine {
 		text = halveDump(text)
 	}
 	for l := range strings.SplitSeq(text, "\n") {
-		l = SafeText(l)
+		l = draw.SafeText(l)
 		if k.wrap && k.width > 0 {
 			b.lines = appendWrapped(b.lines, l, k.width)
 		} else {
@@ -219,7 +220,7 @@ func (c commands) sieve(t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cm
 			m.verdicts[r.seq] = passes
 		}
 		if n := matcher.Counts(); n.Failed > 0 {
-			m.notice = SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, plural(n.Seen, "kept message"), n.Why))
+			m.notice = draw.SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, plural(n.Seen, "kept message"), n.Why))
 		}
 		return m
 	})

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // directLimit is how long a member may take that is to consume a message, and who asks
@@ -56,9 +57,9 @@ func (c commands) applyDirect(cl Cluster, begin audit.Begin, p inspect.DirectPla
 		m := directDoneMsg{err: errorText(err)}
 		switch {
 		case res.Sent:
-			m.consumed, m.words = res.Consumed(), SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
+			m.consumed, m.words = res.Consumed(), draw.SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
 		case m.err == "":
-			m.err = SafeText(res.Error)
+			m.err = draw.SafeText(res.Error)
 		}
 		return m
 	})
@@ -99,12 +100,12 @@ func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	m := engine.Message(p.Request.Message)
 	d := directDialog{env: e, form: newChangeForm(e, p.Request.Group, p.Why, "the member has it"),
 		apply: func(reason string) tea.Cmd { return cmds.applyDirect(e.o.Inspect, e.o.Audit, p, reason) }}
-	d.lines = append(d.lines, SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
+	d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
 	if who := &p.Member; who.ClientID != "" {
-		d.lines = append(d.lines, SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, p.Request.Group)))
+		d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, p.Request.Group)))
 	}
 	for _, note := range p.Notes {
-		d.lines = append(d.lines, SafeText(note))
+		d.lines = append(d.lines, draw.SafeText(note))
 	}
 	return d
 }
@@ -128,9 +129,9 @@ func (d directDialog) update(msg tea.Msg) (dialog, request) {
 
 func (d directDialog) view(w, h int) string {
 	e := d.env
-	var lines [][]segment
+	var lines [][]draw.Segment
 	put := func(text string) {
-		for _, part := range wrapText(text, max(w-4, 10)) {
+		for _, part := range draw.WrapText(text, max(w-4, 10)) {
 			lines = append(lines, line(e.plain(" "+part)))
 		}
 	}
@@ -158,7 +159,7 @@ func (d directDialog) view(w, h int) string {
 	return drawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
 }
 
-func (d directDialog) hint(c *canvas) string {
+func (d directDialog) hint(c *draw.Canvas) string {
 	return d.form.hint(c, "the member's listener has the message")
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -55,20 +56,20 @@ func (v *tailView) resize() {
 }
 
 func (v tailView) view(w, h int) string {
-	c := newCanvas(w, h)
+	c := draw.NewCanvas(w, h)
 	v.drawCounts(c)
 	p := v.plan()
 	switch {
 	case p.beside:
-		left, right := newCanvas(p.listW, p.listH), newCanvas(p.bodyW, p.bodyH)
+		left, right := draw.NewCanvas(p.listW, p.listH), draw.NewCanvas(p.bodyW, p.bodyH)
 		v.drawList(left, p.listH)
 		v.drawMessage(right, p.bodyH)
 		l, r := strings.Split(left.String(), "\n"), strings.Split(right.String(), "\n")
 		for i := range min(len(l), len(r)) {
-			c.b = append(c.b, l[i]...)
-			c.b = append(c.b, r[i]...)
-			c.b = append(c.b, '\n')
-			c.lines++
+			c.B = append(c.B, l[i]...)
+			c.B = append(c.B, r[i]...)
+			c.B = append(c.B, '\n')
+			c.Lines++
 		}
 	default:
 		if p.listH > 0 {
@@ -81,12 +82,12 @@ func (v tailView) view(w, h int) string {
 	if p.histogram {
 		v.drawHistogram(c)
 	}
-	c.blank(h)
+	c.Blank(h)
 	return c.String()
 }
 
 // drawCounts is the line above: what is read and what comes of it.
-func (v *tailView) drawCounts(c *canvas) {
+func (v *tailView) drawCounts(c *draw.Canvas) {
 	th := v.env.th
 	looked, matched, missed := v.sifted()
 	unseen := ""
@@ -103,18 +104,18 @@ func (v *tailView) drawCounts(c *canvas) {
 	case v.w < besideFrom && unseen != "":
 		right = fmt.Sprintf("match %s · %s", grouped(matched), strings.TrimSuffix(unseen, "· "))
 	}
-	left := []segment{styled(th.text, " " + v.fromText() + " · " + v.queuesText())}
+	left := []draw.Segment{draw.Styled(th.Text, " "+v.fromText()+" · "+v.queuesText())}
 	if v.filter != "" {
 		state := ""
 		if v.filter != v.applied || v.sieving {
 			state = " (typed)"
 		}
-		left = append(left, styled(th.accent, " · filter " + SafeText(v.filter) + state))
+		left = append(left, draw.Styled(th.Accent, " · filter "+draw.SafeText(v.filter)+state))
 	}
 	if v.sieveErr != "" {
-		left = append(left, styled(th.bad, " " + failure.sign() + " " + v.sieveErr))
+		left = append(left, draw.Styled(th.Bad, " "+failure.sign()+" "+v.sieveErr))
 	}
-	c.spread(left, []segment{styled(th.text, right)})
+	c.Spread(left, []draw.Segment{draw.Styled(th.Text, right)})
 }
 
 func (v *tailView) fromText() string {
@@ -134,7 +135,7 @@ func (v *tailView) queuesText() string {
 	case 0:
 		return "all queues"
 	case 1:
-		return "queue " + SafeText(v.request.Queues[0].Short())
+		return "queue " + draw.SafeText(v.request.Queues[0].Short())
 	default:
 		return plural(n, "queue")
 	}
@@ -159,7 +160,7 @@ func (v *tailView) columns() []table.Column {
 }
 
 // drawList draws the messages, the newest at the bottom.
-func (v *tailView) drawList(c *canvas, h int) {
+func (v *tailView) drawList(c *draw.Canvas, h int) {
 	th := v.env.th
 	first, end := v.list.Window()
 	title := "Messages"
@@ -178,10 +179,10 @@ func (v *tailView) drawList(c *canvas, h int) {
 	if n := v.list.MarkCount(); n > 0 {
 		details = fmt.Sprintf("%d marked · ", n) + details
 	}
-	c.top(thinBox, th.frame, th.title, title, details)
+	c.Top(draw.ThinBox, th.Frame, th.Title, title, details)
 	columns := v.columns()
-	layout := table.Fit(columns, c.w-2, c.w, 0)
-	c.tableHead(th, &layout, columns, table.Order{}, "", "")
+	layout := table.Fit(columns, c.W-2, c.W, 0)
+	c.TableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [5]table.Cell
 	for i := first; i < end; i++ {
 		r := v.row(v.list.Key(i))
@@ -189,28 +190,28 @@ func (v *tailView) drawList(c *canvas, h int) {
 			continue
 		}
 		v.listCells(cells[:], r)
-		c.tableRow(th, &layout, columns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
+		c.TableRow(th, &layout, columns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
 	}
 	var notes []string
 	if v.list.Len() == 0 {
 		for _, l := range v.emptyReason() {
-			notes = append(notes, wrapText(l, max(c.w-6, 10))...)
+			notes = append(notes, draw.WrapText(l, max(c.W-6, 10))...)
 		}
 	}
-	c.tableRest(th, h-tableFrame-(end-first), notes)
-	c.bottom(thinBox, th.frame)
+	c.TableRest(th, h-tableFrame-(end-first), notes)
+	c.Bottom(draw.ThinBox, th.Frame)
 }
 
 func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	th := v.env.th
 	if r.message == nil {
 		cells[0], cells[1], cells[2], cells[3] = table.Cell{Text: none}, table.Cell{Text: none}, table.Cell{Text: none}, table.Cell{Text: none}
-		cells[4] = table.Cell{Text: warning.sign() + " " + table.Tail(r.line, v.list.Left), Style: th.bad}
+		cells[4] = table.Cell{Text: warning.sign() + " " + table.Tail(r.line, v.list.Left), Style: th.Bad}
 		return
 	}
-	st := style{}
+	st := draw.Style{}
 	if r.bad != "" {
-		st = th.warn
+		st = th.Warn
 	}
 	line := r.lineIn(v.env.charset)
 	if d, ok := v.delay(r); ok {
@@ -227,7 +228,7 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	if key == "" {
 		key = none
 	}
-	cells[0] = table.Cell{Text: v.env.clock(r.born, clockMillis), Style: th.dim}
+	cells[0] = table.Cell{Text: v.env.clock(r.born, clockMillis), Style: th.Dim}
 	cells[1] = table.Cell{Text: fmt.Sprintf("%s/%d", v.brief.name(r.broker), r.mq.QueueID)}
 	cells[2] = table.Cell{Text: grouped(r.offset)}
 	cells[3] = table.Cell{Text: key}
@@ -240,15 +241,15 @@ func (v *tailView) emptyReason() []string {
 	case v.err != "":
 		return []string{"", failure.sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
 	case v.opening, v.tail == nil && e.o.OpenTail != nil:
-		return []string{"", "opening " + SafeText(v.request.Topic) + " …"}
+		return []string{"", "opening " + draw.SafeText(v.request.Topic) + " …"}
 	case len(v.total.Mute) > 0 && v.total.Seen == 0:
 		return []string{"", failure.sign() + " no message was read: " + v.muteText()}
 	case v.filter != v.applied || v.sieving || v.late:
-		return []string{"", "looking for  /" + SafeText(v.filter) + " …"}
+		return []string{"", "looking for  /" + draw.SafeText(v.filter) + " …"}
 	case v.filter != "" && v.sieveErr == "" && v.total.Seen > 0:
 		return v.noMatch()
 	case v.total.Behind == 0 && v.group != "" && v.request.From.Earliest:
-		return []string{"", "group " + SafeText(v.group) + " has no dead letters", "one that comes is shown"}
+		return []string{"", "group " + draw.SafeText(v.group) + " has no dead letters", "one that comes is shown"}
 	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):
 		return []string{"", "there is no message from there to the end; what comes is shown"}
 	}
@@ -258,7 +259,7 @@ func (v *tailView) emptyReason() []string {
 // noMatch says what the filter has looked at, what it has not, and why.
 func (v *tailView) noMatch() []string {
 	looked, _, missed := v.sifted()
-	lines := []string{"", "No message of the " + grouped(looked) + " looked at matches  /" + SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
+	lines := []string{"", "No message of the " + grouped(looked) + " looked at matches  /" + draw.SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
 	var parts []string
 	if v.sieve.gone > 0 {
 		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", grouped(v.sieve.gone), grouped(keepRows)))
@@ -273,7 +274,7 @@ func (v *tailView) noMatch() []string {
 	return append(lines, "esc clear filter")
 }
 
-func (v *tailView) drawHistogram(c *canvas) {
+func (v *tailView) drawHistogram(c *draw.Canvas) {
 	th := v.env.th
 	right := fmt.Sprintf(" unreadable %d ", v.errors)
 	switch {
@@ -282,11 +283,11 @@ func (v *tailView) drawHistogram(c *canvas) {
 	case v.total.Behind >= 0:
 		right = fmt.Sprintf(" %s behind the end ·", short(float64(v.total.Behind))) + right
 	}
-	cells := max(min(c.w-len(right)-20, histogram), 10)
-	left := []segment{styled(th.dim, " last " + fmt.Sprintf("%ds ", cells)), styled(th.spark, v.env.g.trend(v.trend(cells), true))}
-	st := th.dim
+	cells := max(min(c.W-len(right)-20, histogram), 10)
+	left := []draw.Segment{draw.Styled(th.Dim, " last "+fmt.Sprintf("%ds ", cells)), draw.Styled(th.Spark, v.env.g.Trend(v.trend(cells), true))}
+	st := th.Dim
 	if v.errors > 0 {
-		st = th.warn
+		st = th.Warn
 	}
-	c.spread(left, []segment{styled(st, right)})
+	c.Spread(left, []draw.Segment{draw.Styled(st, right)})
 }

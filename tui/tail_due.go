@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 const levelsLimit = 10 * time.Second
@@ -66,7 +67,7 @@ func parkedOf(m *engine.Message) *inspect.Delay {
 	if !ok || !d.Parked {
 		return nil
 	}
-	d.Topic = SafeText(d.Topic)
+	d.Topic = draw.SafeText(d.Topic)
 	return &d
 }
 
@@ -88,7 +89,7 @@ func (v *tailView) delay(r *tailRow) (d inspect.Delay, ok bool) {
 // dueText is when a message is due, and in how long.
 func (v *tailView) dueText(d inspect.Delay) string {
 	if d.Due.IsZero() {
-		return unknown + " " + SafeText(d.Why.String())
+		return unknown + " " + draw.SafeText(d.Why.String())
 	}
 	in := "over"
 	if left := d.Due.Sub(v.env.now); left > 0 {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 // tailFilterHelp is what the filter bar of a tail takes.
@@ -68,7 +69,7 @@ func checked(f message.Filter) (message.Filter, error) {
 		return f, errors.New(patternFault(err))
 	}
 	if err != nil {
-		return f, errors.New(SafeText(err.Error()))
+		return f, errors.New(draw.SafeText(err.Error()))
 	}
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 // act applies a key.
@@ -240,7 +241,7 @@ func (v *tailView) askOffset() prompt {
 	return newPrompt(v.env, "from offset", "of each queue that is read", "SEEK", text, func(text string) (request, error) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
 		if err != nil || n < 0 {
-			return nil, fmt.Errorf("%q is no offset", SafeText(text))
+			return nil, fmt.Errorf("%q is no offset", draw.SafeText(text))
 		}
 		return toPageRequest{seekMsg{TailPosition{ByOffset: true, Offset: n}}}, nil
 	})

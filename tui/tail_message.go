@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -15,10 +16,10 @@ func (v *tailView) bodyWidth() int { return max(v.plan().bodyW-2-bodyNumber, 10)
 const bodyNumber = 6
 
 // drawMessage draws the row under the cursor in full.
-func (v *tailView) drawMessage(c *canvas, h int) {
+func (v *tailView) drawMessage(c *draw.Canvas, h int) {
 	th := v.env.th
 	if h < 2 {
-		c.blank(c.lines + h)
+		c.Blank(c.Lines + h)
 		return
 	}
 	r := v.current()
@@ -30,41 +31,41 @@ func (v *tailView) drawMessage(c *canvas, h int) {
 			details = "cut: " + down + " more"
 		}
 	}
-	c.top(thinBox, th.frame, th.bold, title, details)
+	c.Top(draw.ThinBox, th.Frame, th.Bold, title, details)
 	room := h - 2
-	lines := v.messageLines(r, c.w-2, room)
+	lines := v.messageLines(r, c.W-2, room)
 	for i := range room {
 		if i < len(lines) {
-			c.boxed(thinBox, th.frame, lines[i]...)
+			c.Boxed(draw.ThinBox, th.Frame, lines[i]...)
 			continue
 		}
-		c.boxed(thinBox, th.frame)
+		c.Boxed(draw.ThinBox, th.Frame)
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 }
 
 // messageLines are at most room lines: facts, the body from where it was scrolled to,
 // and who has read it.
-func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
+func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	if r == nil {
 		return nil
 	}
 	th := v.env.th
 	if r.message == nil {
-		var lines [][]segment
-		for _, l := range wrapText(r.bad, max(w-2, 10)) {
-			lines = append(lines, line(styled(th.bad, " " + l)))
+		var lines [][]draw.Segment
+		for _, l := range draw.WrapText(r.bad, max(w-2, 10)) {
+			lines = append(lines, line(draw.Styled(th.Bad, " "+l)))
 		}
 		return lines
 	}
 	lines := v.factLines(r, w, room >= 14)
 	tracks := v.trackLines(r, min(4, max(room/5-1, 0)))
 	if room >= decodersFrom {
-		tracks = append([][]segment{v.decoderLine()}, tracks...)
+		tracks = append([][]draw.Segment{v.decoderLine()}, tracks...)
 	}
 	body := v.shownBody(r)
 	if body == nil {
-		return append(append(lines, line(styled(th.dim, "─ body " + size(int64(r.size)) + " …"))), tracks...)
+		return append(append(lines, line(draw.Styled(th.Dim, "─ body "+size(int64(r.size))+" …"))), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
@@ -74,18 +75,18 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 		cut = "+"
 	}
 	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))), cut)
-	lines = append(lines, line(styled(th.frame, rule)))
+	lines = append(lines, line(draw.Styled(th.Frame, rule)))
 	if body.failed != "" && shown > 1 {
-		lines = append(lines, line(styled(th.warn, " " + warning.sign() + " " + body.failed)))
+		lines = append(lines, line(draw.Styled(th.Warn, " "+warning.sign()+" "+body.failed)))
 		end = min(top+shown-1, len(body.lines))
 	}
 	re := needle(v.want)
 	for i := top; i < end; i++ {
-		st := th.text
+		st := th.Text
 		if re != nil && re.MatchString(body.lines[i]) {
-			st = th.accent
+			st = th.Accent
 		}
-		lines = append(lines, line(styled(th.dim, padLeft(grouped(int64(i+1)), bodyNumber-1) + " "), styled(st, body.lines[i])))
+		lines = append(lines, line(draw.Styled(th.Dim, padLeft(grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -97,29 +98,29 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]segment {
 const decodersFrom = 20
 
 // decoderLine names the decoders and marks the chosen one.
-func (v *tailView) decoderLine() []segment {
+func (v *tailView) decoderLine() []draw.Segment {
 	th := v.env.th
-	l := line(styled(th.frame, "─ decode " + v.env.keys.first("decoder") + " ─ "))
+	l := line(draw.Styled(th.Frame, "─ decode "+v.env.keys.first("decoder")+" ─ "))
 	for _, name := range message.Decoders() {
 		if name == v.decoder {
-			l = append(l, styled(th.accent, "[" + name + "] "))
+			l = append(l, draw.Styled(th.Accent, "["+name+"] "))
 			continue
 		}
-		l = append(l, styled(th.dim, name + " "))
+		l = append(l, draw.Styled(th.Dim, name+" "))
 	}
-	return append(l, styled(th.frame, "─ " + v.env.keys.first("copy") + " copy ─ " + v.env.keys.first("save") + " save"))
+	return append(l, draw.Styled(th.Frame, "─ "+v.env.keys.first("copy")+" copy ─ "+v.env.keys.first("save")+" save"))
 }
 
 // factLines are what is known besides the body.
-func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
+func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 	th, m := v.env.th, r.message
-	var held [][]segment
+	var held [][]draw.Segment
 	if d, ok := v.delay(r); ok {
 		text := " due     " + v.dueText(d)
 		if d.Topic != "" {
 			text += " in " + d.Topic
 		}
-		held = [][]segment{line(styled(th.warn, text))}
+		held = [][]draw.Segment{line(draw.Styled(th.Warn, text))}
 	}
 	born := func(host string) string {
 		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, clockMillis), host, signedSpan(r.stored.Sub(r.born)))
@@ -133,16 +134,16 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]segment {
 		tags += "   " + packed
 	}
 	if !all {
-		return append([][]segment{line(styled(th.text, from)), line(styled(th.text, tags + "   " + size(int64(r.size))))}, held...)
+		return append([][]draw.Segment{line(draw.Styled(th.Text, from)), line(draw.Styled(th.Text, tags+"   "+size(int64(r.size))))}, held...)
 	}
-	id, _ := safeHead([]byte(m.MessageID()), rowCells)
-	lines := [][]segment{
-		line(styled(th.text, " id      " + id)),
-		line(styled(th.text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size))))),
-		line(styled(th.text, from)),
+	id, _ := draw.SafeHead([]byte(m.MessageID()), rowCells)
+	lines := [][]draw.Segment{
+		line(draw.Styled(th.Text, " id      "+id)),
+		line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size))))),
+		line(draw.Styled(th.Text, from)),
 	}
-	lines = append(append(lines, held...), line(styled(th.text, tags)))
-	return append(lines, line(styled(th.text, " props   " + v.propertiesText(r))))
+	lines = append(append(lines, held...), line(draw.Styled(th.Text, tags)))
+	return append(lines, line(draw.Styled(th.Text, " props   "+v.propertiesText(r))))
 }
 
 // propertiesText lists properties, as many as a line may show.
@@ -152,8 +153,8 @@ func (v *tailView) propertiesText(r *tailRow) string {
 	r.message.Properties(func(name, value string) bool {
 		n++
 		if len(text) < most {
-			name, _ = safeHead([]byte(name), 60)
-			value, _ = safeHead([]byte(value), 60)
+			name, _ = draw.SafeHead([]byte(name), 60)
+			value, _ = draw.SafeHead([]byte(value), 60)
 			text += name + "=" + value + "  "
 		}
 		return true
@@ -162,30 +163,30 @@ func (v *tailView) propertiesText(r *tailRow) string {
 }
 
 // trackLines say who has read it, in at most n lines besides the rule.
-func (v *tailView) trackLines(r *tailRow, n int) [][]segment {
+func (v *tailView) trackLines(r *tailRow, n int) [][]draw.Segment {
 	th := v.env.th
 	t := v.tracksOf(r.seq)
 	if n == 0 || t == nil && v.asking != r.seq {
 		return nil
 	}
-	lines := [][]segment{line(styled(th.frame, "─ who read it ─ inferred from offsets and members ─"))}
+	lines := [][]draw.Segment{line(draw.Styled(th.Frame, "─ who read it ─ inferred from offsets and members ─"))}
 	switch {
 	case t == nil:
-		return append(lines, line(styled(th.dim, " asking …")))
+		return append(lines, line(draw.Styled(th.Dim, " asking …")))
 	case t.err != "":
-		lines = append(lines, line(styled(th.warn, " " + unknown + ": " + t.err)))
+		lines = append(lines, line(draw.Styled(th.Warn, " "+unknown+": "+t.err)))
 		if n--; n == 0 { // the tracks below it are not all
 			return lines
 		}
 	case len(t.tracks) == 0:
-		return append(lines, line(styled(th.dim, " no group is known to consume this topic")))
+		return append(lines, line(draw.Styled(th.Dim, " no group is known to consume this topic")))
 	}
 	for i, x := range t.tracks {
 		if i == n-1 && len(t.tracks) > n {
-			lines = append(lines, line(styled(th.dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
+			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
 			break
 		}
-		lines = append(lines, line(styled(th.text, " " + trackText(&x))))
+		lines = append(lines, line(draw.Styled(th.Text, " "+trackText(&x))))
 	}
 	return lines
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/draw"
 )
 
 // muteText says which brokers' queues cannot be read, since when and why.
@@ -20,14 +21,14 @@ func (v *tailView) muteText() string {
 		}
 	}
 	when := fmt.Sprintf("since %s (%s)", v.env.clock(first.Since, clockSeconds), since(first.Since, v.env.now))
-	why := cause(SafeText(first.Why))
+	why := cause(draw.SafeText(first.Why))
 	switch names := v.muteBrokers(); {
 	case first.Queue == engine.MessageQueue{}:
 		return fmt.Sprintf("the topic's queues are not known %s: %s", when, why)
 	case len(names) > 1:
 		return fmt.Sprintf("%d brokers cannot be read, the first %s: %s", len(names), when, strings.Join(names, ", "))
 	case len(mute) == 1:
-		return fmt.Sprintf("%s cannot be read %s: %s", SafeText(first.Queue.Short()), when, why)
+		return fmt.Sprintf("%s cannot be read %s: %s", draw.SafeText(first.Queue.Short()), when, why)
 	default:
 		return fmt.Sprintf("%s cannot be read %s, %s: %s", names[0], when, plural(len(mute), "queue"), why)
 	}
@@ -36,7 +37,7 @@ func (v *tailView) muteText() string {
 // muteBrokers are the brokers of the queues that cannot be read.
 func (v *tailView) muteBrokers() (names []string) {
 	for _, m := range v.total.Mute {
-		if name := SafeText(m.Queue.BrokerName); !slices.Contains(names, name) {
+		if name := draw.SafeText(m.Queue.BrokerName); !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -108,7 +109,7 @@ func (d queuesDialog) update(msg tea.Msg) (dialog, request) {
 }
 
 func (d queuesDialog) view(w, h int) string {
-	var lines [][]segment
+	var lines [][]draw.Segment
 	n := 0
 	for i, mq := range d.queues {
 		mark, box := " ", "[ ]"
@@ -116,16 +117,16 @@ func (d queuesDialog) view(w, h int) string {
 			box = "[x]"
 			n++
 		}
-		st := d.env.th.text
+		st := d.env.th.Text
 		if i == d.at {
-			mark, st = d.env.g.cursor, d.env.th.cursor
+			mark, st = d.env.g.Cursor, d.env.th.Cursor
 		}
-		lines = append(lines, line(styled(st, mark + " " + box + " " + SafeText(mq.Short()))))
+		lines = append(lines, line(draw.Styled(st, mark+" "+box+" "+draw.SafeText(mq.Short()))))
 	}
 	return drawBox(d.env, w, h, "QUEUES to read", fmt.Sprintf("%d of %d", n, len(d.queues)), lines, d.at)
 }
 
-func (d queuesDialog) hint(c *canvas) string {
+func (d queuesDialog) hint(c *draw.Canvas) string {
 	d.env.hints(c, "space", "this one", "a", "all or none", d.env.enter(), "read them", "esc", "leave")
 	return "DIALOG"
 }

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -74,9 +75,9 @@ func (c commands) applyResend(cl Cluster, begin audit.Begin, p inspect.ResendPla
 func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 	safe := make([]inspect.ResendRow, len(rows))
 	for i, r := range rows {
-		safe[i] = inspect.ResendRow{ID: SafeText(r.ID), Original: SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore, Skip: r.Skip,
-			SentBeforeWhy: inspect.Reason{Kind: r.SentBeforeWhy.Kind, Text: SafeText(r.SentBeforeWhy.Text)},
-			Tried:         r.Tried, Unknown: r.Unknown, NewID: SafeText(r.NewID), Error: SafeText(r.Error)}
+		safe[i] = inspect.ResendRow{ID: draw.SafeText(r.ID), Original: draw.SafeText(r.Original), Attempts: r.Attempts, SentBefore: r.SentBefore, Skip: r.Skip,
+			SentBeforeWhy: inspect.Reason{Kind: r.SentBeforeWhy.Kind, Text: draw.SafeText(r.SentBeforeWhy.Text)},
+			Tried:         r.Tried, Unknown: r.Unknown, NewID: draw.SafeText(r.NewID), Error: draw.SafeText(r.Error)}
 	}
 	return safe
 }
@@ -86,7 +87,7 @@ func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 func (v tailView) askResend() (page, request) {
 	switch rows := v.targets(); {
 	case v.group == "":
-		return v, refuseRequest{SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
+		return v, refuseRequest{draw.SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
 	case v.env.o.Inspect == nil:
 		return v, refuseRequest{"there is no cluster to ask"}
 	case len(rows) == 0:
@@ -114,7 +115,7 @@ type resendDialog struct {
 // message resend does; where that are all of them, another copy is what is wanted.
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
 	p.LeaveOut(p.AllSentBefore())
-	return resendDialog{env: e, rows: cleanResend(p.Rows), target: SafeText(p.Target), about: SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
+	return resendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
 		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
 }
 
@@ -154,7 +155,7 @@ func (d resendDialog) view(w, h int) string {
 	lines = append(lines, d.rowLines(w, d.rowsShown(w, h))...)
 	lines = append(lines, line())
 	if d.form.done {
-		for _, part := range wrapText(d.doneText(), max(w-4, 10)) {
+		for _, part := range draw.WrapText(d.doneText(), max(w-4, 10)) {
 			lines = append(lines, line(e.plain(part)))
 		}
 		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
@@ -168,49 +169,49 @@ func (d resendDialog) view(w, h int) string {
 func (d *resendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w))-9, 1) }
 
 // headLines are the lines above the dead letters.
-func (d *resendDialog) headLines(w int) [][]segment {
+func (d *resendDialog) headLines(w int) [][]draw.Segment {
 	e := d.env
-	about := plural(len(d.rows), "dead letter") + " of " + SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
-	var lines [][]segment
-	for _, part := range wrapText(about, max(w-4, 10)) {
+	about := plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	var lines [][]draw.Segment
+	for _, part := range draw.WrapText(about, max(w-4, 10)) {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.form.why != "" {
-		lines = append(lines, line(styled(e.th.bad, " " + failure.sign() + " " + d.form.why)))
+		lines = append(lines, line(draw.Styled(e.th.Bad, " "+failure.sign()+" "+d.form.why)))
 	}
 	if d.about != "" && !d.form.done {
-		lines = append(lines, line(styled(e.th.warn, " " + warning.sign() + " " + d.about)))
+		lines = append(lines, line(draw.Styled(e.th.Warn, " "+warning.sign()+" "+d.about)))
 	}
 	return append(lines, line())
 }
 
 // rowLines are the dead letters that fit into so many rows, below their head.
-func (d *resendDialog) rowLines(w, room int) [][]segment {
+func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
-	lines := [][]segment{line(styled(e.th.header, " " + pad("unique id", 34) + pad("topic", topicW) + pad("tried", 7) + "result"))}
+	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, " "+pad("unique id", 34)+pad("topic", topicW)+pad("tried", 7)+"result"))}
 	top := min(d.top, max(len(d.rows)-room, 0))
 	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
-		result, st := none, e.th.text
+		result, st := none, e.th.Text
 		switch {
 		case r.Error != "":
-			result, st = failure.sign()+" "+r.Error, e.th.bad
+			result, st = failure.sign()+" "+r.Error, e.th.Bad
 		case r.Skip:
-			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.warn
+			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
 		case r.Tried:
-			result, st = "sent as "+r.NewID, e.th.good
+			result, st = "sent as "+r.NewID, e.th.Good
 		case d.form.done:
-			result, st = "not sent", e.th.warn
+			result, st = "not sent", e.th.Warn
 		case !r.SentBefore.IsZero():
-			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.warn
+			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
-			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.warn
+			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.Warn
 		}
-		lines = append(lines, line(styled(st, " " + pad(table.Cut(r.ID, 33), 34) + pad(table.Cut(r.Original, topicW-1), topicW) + pad(fmt.Sprint(r.Attempts), 7) + result)))
+		lines = append(lines, line(draw.Styled(st, " "+pad(table.Cut(r.ID, 33), 34)+pad(table.Cut(r.Original, topicW-1), topicW)+pad(fmt.Sprint(r.Attempts), 7)+result)))
 	}
 	if n := len(d.rows) - top - room; n > 0 {
-		lines = append(lines, line(styled(e.th.dim, fmt.Sprintf("  … %d more (down)", n))))
+		lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("  … %d more (down)", n))))
 	}
 	return lines
 }
@@ -233,6 +234,6 @@ func (d *resendDialog) doneText() string {
 	return text
 }
 
-func (d resendDialog) hint(c *canvas) string {
+func (d resendDialog) hint(c *draw.Canvas) string {
 	return d.form.hint(c, "sending, and looking whether it arrived")
 }

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 )
 
 const (
@@ -51,7 +52,7 @@ func tailRows(b *TailBatch) []*tailRow {
 		rows = append(rows, r)
 	}
 	for _, text := range b.Unread {
-		text, _ = safeHead([]byte(text), rowCells)
+		text, _ = draw.SafeHead([]byte(text), rowCells)
 		rows = append(rows, &tailRow{bad: text, line: text, bytes: len(text)})
 	}
 	return rows
@@ -64,9 +65,9 @@ func newTailRow(m *engine.Message) *tailRow {
 	r := &tailRow{message: &own, mq: own.MessageQueue(), offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
 		retries: own.ReconsumeTimes(), bytes: own.StoreSize() + 512}
 	r.parked = parkedOf(&own)
-	r.broker = SafeText(r.mq.BrokerName)
-	r.key, _ = safeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
-	r.tags, _ = safeHead([]byte(own.Tags()), rowCells)
+	r.broker = draw.SafeText(r.mq.BrokerName)
+	r.key, _ = draw.SafeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
+	r.tags, _ = draw.SafeHead([]byte(own.Tags()), rowCells)
 	body, why := message.Body(&own)
 	r.size = len(body)
 	head := body[:min(len(body), 4*rowCells)]
@@ -75,12 +76,12 @@ func newTailRow(m *engine.Message) *tailRow {
 	}
 	switch {
 	case why != "":
-		r.bad = SafeText(why)
+		r.bad = draw.SafeText(why)
 		r.line, r.decoder = warning.sign()+" "+r.bad, message.DecoderHex
 	case !validHead(head, len(body) > len(head)):
 		r.line, r.decoder = "‹hex "+size(int64(len(body)))+"›", message.DecoderHex
 	default:
-		r.line, _ = safeHead(body, rowCells)
+		r.line, _ = draw.SafeHead(body, rowCells)
 		r.decoder = message.DecoderText
 	}
 	return r
@@ -92,7 +93,7 @@ func (r *tailRow) lineIn(c message.Charset) string {
 		return r.line
 	}
 	text, _ := c.Text(r.head)
-	line, _ := safeHead(text, rowCells)
+	line, _ := draw.SafeHead(text, rowCells)
 	return line
 }
 

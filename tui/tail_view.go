@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -116,7 +117,7 @@ func (v *tailView) renew() {
 
 func (v tailView) filterText() string { return v.filter }
 
-func (v tailView) subject() string { return SafeText(v.request.Topic) }
+func (v tailView) subject() string { return draw.SafeText(v.request.Topic) }
 
 // narrow takes a filter as it is typed; it comes into force when nothing more is.
 func (v tailView) narrow(text string) (page, error) {
@@ -213,7 +214,7 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 		return v, pushRequest{newDirectDialog(v.env, v.cmds, msg.raw)}
 	case tailQueuesMsg:
 		if msg.err != "" || len(msg.queues) == 0 {
-			return v, refuseRequest{"queues of " + SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
+			return v, refuseRequest{"queues of " + draw.SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
 		}
 		return v, pushRequest{newQueuesDialog(v.env, msg.queues, v.request.Queues)}
 	}
@@ -348,13 +349,13 @@ func (v tailView) status() pageStatus {
 	th := v.env.th
 	switch {
 	case v.err != "":
-		s.health = styled(th.bad, " " + failure.sign() + " " + v.err)
+		s.health = draw.Styled(th.Bad, " "+failure.sign()+" "+v.err)
 	case v.env.o.OpenTail == nil:
-		s.health = styled(th.warn, " ! no topic can be read here")
+		s.health = draw.Styled(th.Warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
-		s.health = styled(th.bad, " " + failure.sign() + " " + v.muteText())
+		s.health = draw.Styled(th.Bad, " "+failure.sign()+" "+v.muteText())
 	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
-		s.health = styled(th.warn, " ! " + v.noted)
+		s.health = draw.Styled(th.Warn, " ! "+v.noted)
 	default:
 		lead := " ✓ "
 		if !v.frozen.IsZero() {
@@ -368,16 +369,16 @@ func (v tailView) status() pageStatus {
 		if v.ring.dropped > 0 {
 			text += " · oldest " + grouped(v.ring.dropped) + " dropped"
 		}
-		s.health = styled(th.good, text)
+		s.health = draw.Styled(th.Good, text)
 	}
-	s.state = []segment{styled(th.good, "● follow"), styled(th.text, " +" + shortRate(v.rate(), true) + " "), styled(th.spark, v.env.g.trend(v.trend(8), true) + " ")}
+	s.state = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+shortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.g.Trend(v.trend(8), true)+" ")}
 	switch {
 	case v.err != "": // nothing is read until the operator says so
-		s.state = []segment{styled(th.bad, failure.sign() + " stopped ")}
+		s.state = []draw.Segment{draw.Styled(th.Bad, failure.sign()+" stopped ")}
 	case len(v.total.Mute) > 0:
-		s.state[0] = styled(th.bad, failure.sign() + " " + v.muteQueues())
+		s.state[0] = draw.Styled(th.Bad, failure.sign()+" "+v.muteQueues())
 	case !v.frozen.IsZero():
-		s.state[0] = styled(th.warn, "stands")
+		s.state[0] = draw.Styled(th.Warn, "stands")
 	}
 	return s
 }

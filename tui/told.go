@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 const (
@@ -188,7 +189,7 @@ func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspe
 	}
 	a := m.Allocation(topic, queues, self(s.raw, topic))
 	for _, why := range a.Words {
-		f.differ = append(f.differ, SafeText(topic+": "+why))
+		f.differ = append(f.differ, draw.SafeText(topic+": "+why))
 	}
 	f.doubled, f.unowned, f.unsure = f.doubled+len(a.Shared), f.unowned+len(a.Unowned), f.unsure+len(a.Unsure)
 	held := map[string][]engine.MessageQueue{}
@@ -218,7 +219,7 @@ func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspe
 		if x.Self { // the engine knows better, and sooner
 			continue
 		}
-		silent := slices.ContainsFunc(m.Members, func(y inspect.Member) bool { return SafeText(y.ClientID) == x.ClientID && y.Info == nil })
+		silent := slices.ContainsFunc(m.Members, func(y inspect.Member) bool { return draw.SafeText(y.ClientID) == x.ClientID && y.Info == nil })
 		x.Queues, x.Unknown = held[x.ClientID], silent
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -158,16 +159,16 @@ var eventColumns = []table.Column{
 }
 
 func (v eventsView) view(w, h int) string {
-	th, c := v.env.th, newCanvas(w, h)
+	th, c := v.env.th, draw.NewCanvas(w, h)
 	first, end := v.list.Window()
 	title := "Events"
 	if v.list.Len() > 0 {
 		title = fmt.Sprintf("Events  %s-%s of %s", grouped(int64(first+1)), grouped(int64(end)), grouped(int64(v.list.Len())))
 	}
-	c.top(thinBox, th.frame, th.title, title, v.details())
+	c.Top(draw.ThinBox, th.Frame, th.Title, title, v.details())
 	columns := eventColumns
 	layout := table.Fit(columns, w-2, w, 0)
-	c.tableHead(th, &layout, columns, table.Order{}, "", "")
+	c.TableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [6]table.Cell
 	for i := first; i < end; i++ {
 		r := v.row(v.list.Key(i))
@@ -180,19 +181,19 @@ func (v eventsView) view(w, h int) string {
 			text = table.Tail(text, v.scroll)
 		}
 		cells = [6]table.Cell{
-			{Text: v.env.mode.clock(r.at, v.pic.now, v.env.o.Location, clockMillis), Style: th.dim},
-			{Text: r.kind, Style: st}, {Text: r.cause, Style: st}, {Text: r.queue}, {Text: r.topic, Style: th.dim}, {Text: text},
+			{Text: v.env.mode.clock(r.at, v.pic.now, v.env.o.Location, clockMillis), Style: th.Dim},
+			{Text: r.kind, Style: st}, {Text: r.cause, Style: st}, {Text: r.queue}, {Text: r.topic, Style: th.Dim}, {Text: text},
 		}
 		look := v.env.look(i == v.list.Cursor(), false, true)
 		look.Mark, look.Gutter = r.sev.sign(), st
-		c.tableRow(th, &layout, columns, cells[:], look)
+		c.TableRow(th, &layout, columns, cells[:], look)
 	}
 	notes := v.emptyReason()
 	if v.list.Len() > 0 {
 		notes = nil
 	}
-	c.tableRest(th, h-tableFrame-(end-first), notes)
-	c.bottom(thinBox, th.frame)
+	c.TableRest(th, h-tableFrame-(end-first), notes)
+	c.Bottom(draw.ThinBox, th.Frame)
 	return c.String()
 }
 
@@ -202,7 +203,7 @@ func (v *eventsView) details() string {
 		parts = append(parts, grouped(v.pic.dropped)+" lost (the screen was slower)")
 	}
 	if v.filter.active() {
-		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", SafeText(v.filter.text), grouped(int64(v.hidden))))
+		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.text), grouped(int64(v.hidden))))
 	}
 	switch {
 	case v.list.Follow:
@@ -217,7 +218,7 @@ func (v *eventsView) details() string {
 
 func (v *eventsView) emptyReason() []string {
 	if v.filter.active() && v.hidden > 0 {
-		return []string{"", "No event matches  /" + SafeText(v.filter.text), grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
+		return []string{"", "No event matches  /" + draw.SafeText(v.filter.text), grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
 	}
 	if len(v.env.o.Engines) == 0 && v.pic.scene == nil {
 		k := v.env.keys

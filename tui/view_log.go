@@ -3,6 +3,7 @@ package tui
 import (
 	"fmt"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -54,15 +55,15 @@ func (v logView) update(msg any) logView {
 }
 
 func (v logView) view(w, h int) string {
-	th, c := v.env.th, newCanvas(w, h)
-	c.top(thinBox, th.frame, th.title, "Log of eyeq", fmt.Sprintf("last %s lines", grouped(int64(len(v.lines)))))
+	th, c := v.env.th, draw.NewCanvas(w, h)
+	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", grouped(int64(len(v.lines)))))
 	first, end := v.list.Window()
-	for i := first; i < end && c.lines < h-1; i++ {
+	for i := first; i < end && c.Lines < h-1; i++ {
 		mark := " "
 		if i == v.list.Cursor() {
-			mark = v.env.g.cursor
+			mark = v.env.g.Cursor
 		}
-		c.boxed(thinBox, th.frame, styled(th.mark, mark), styled(th.text, table.Tail(v.lines[i], v.scroll)))
+		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Mark, mark), draw.Styled(th.Text, table.Tail(v.lines[i], v.scroll)))
 	}
 	note := ""
 	switch {
@@ -73,10 +74,10 @@ func (v logView) view(w, h int) string {
 	case len(v.lines) == 0:
 		note = "  the log is empty"
 	}
-	for c.lines < h-1 {
-		c.boxed(thinBox, th.frame, styled(th.text, note))
+	for c.Lines < h-1 {
+		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Text, note))
 		note = ""
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 	return c.String()
 }

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -103,7 +104,7 @@ func (v *queueView) facts() []string {
 	s := v.pic.scene
 	q := s.queue(v.mq)
 	if q == nil {
-		return []string{" this queue is not in the route any more: " + SafeText(v.mq.String())}
+		return []string{" this queue is not in the route any more: " + draw.SafeText(v.mq.String())}
 	}
 	facts := v.factsOf(s, q)
 	if v.env.o.Hold && q.Own {
@@ -329,21 +330,21 @@ func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
 }
 
 func (v queueView) view(w, h int) string {
-	th, c := v.env.th, newCanvas(w, h)
+	th, c := v.env.th, draw.NewCanvas(w, h)
 	s := v.pic.scene
 	q := s.queue(v.mq)
 	if !v.zoomed {
-		c.top(thinBox, th.frame, th.title, "Queue  "+SafeText(v.mq.Short()), SafeText(v.mq.Topic))
+		c.Top(draw.ThinBox, th.Frame, th.Title, "Queue  "+draw.SafeText(v.mq.Short()), draw.SafeText(v.mq.Topic))
 		for _, line := range v.facts() {
-			if c.lines >= h-1 {
+			if c.Lines >= h-1 {
 				break
 			}
-			c.boxed(thinBox, th.frame, styled(th.text, line))
+			c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Text, line))
 		}
-		c.bottom(thinBox, th.frame)
+		c.Bottom(draw.ThinBox, th.Frame)
 	}
-	if h-c.lines < tableFrame+1 {
-		c.blank(h)
+	if h-c.Lines < tableFrame+1 {
+		c.Blank(h)
 		return c.String()
 	}
 	if s != nil && s.watch != nil {
@@ -359,18 +360,18 @@ func (v queueView) view(w, h int) string {
 	if v.env.o.Hold && q != nil && q.Own {
 		title, details = v.holdTitle(q)
 	}
-	c.top(thinBox, th.frame, th.bold, title, details)
+	c.Top(draw.ThinBox, th.Frame, th.Bold, title, details)
 	layout := table.Fit(heldColumns, w-2, w, 0)
-	c.tableHead(th, &layout, heldColumns, table.Order{}, "", "")
-	for i := first; i < end && c.lines < h-1; i++ {
+	c.TableHead(th, &layout, heldColumns, table.Order{}, "", "")
+	for i := first; i < end && c.Lines < h-1; i++ {
 		v.drawHeld(c, &layout, i)
 	}
 	note := v.note(q)
-	for c.lines < h-1 {
-		c.boxed(thinBox, th.frame, styled(th.text, note))
+	for c.Lines < h-1 {
+		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Text, note))
 		note = ""
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 	return c.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 const (
@@ -51,18 +52,18 @@ func (s *source) forget() {
 func (w *watch) waitingLines(e *env) []string {
 	switch {
 	case w.err != "":
-		return []string{"", failure.sign() + " " + SafeText(w.group()) + ": " + w.err,
+		return []string{"", failure.sign() + " " + draw.SafeText(w.group()) + ": " + w.err,
 			"  it is asked again by itself · " + e.keys.first("refresh") + " now · " + e.keys.first("log") + " log"}
 	case w.past.live == nil:
-		return []string{"", "asking brokers and members of " + SafeText(w.group()) + " …"}
+		return []string{"", "asking brokers and members of " + draw.SafeText(w.group()) + " …"}
 	case len(w.past.live.Queues) == 0:
-		return []string{"", "no queues: " + SafeText(orUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
+		return []string{"", "no queues: " + draw.SafeText(orUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
 	}
 	return nil
 }
 
 // state is the right end of the tabs while there is no picture; nil otherwise.
-func (w *watch) state(th *theme) []segment {
+func (w *watch) state(th *draw.Theme) []draw.Segment {
 	if w.asked {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // watchFacts are what the scene of a watched group knows besides its snapshot. All
@@ -81,18 +82,18 @@ type watchedQueue struct {
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
 func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
-	f := &watchFacts{rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: SafeText(l.Lag.State),
-		limits: cleanAll(l.LimitsDiffer), subscribed: cleanAll(l.SubscriptionsDiffer), kind: inspect.GroupKind(SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
+	f := &watchFacts{rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: draw.SafeText(l.Lag.State),
+		limits: cleanAll(l.LimitsDiffer), subscribed: cleanAll(l.SubscriptionsDiffer), kind: inspect.GroupKind(draw.SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
 		paused: pauseWords(&l.Lag.Pause)}
 	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
-		f.share, f.unacked = SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
+		f.share, f.unacked = draw.SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
 	}
 	f.movedWithin = p.moveWithin
 	f.flap, f.flaps = p.flapping(l.At)
-	f.flap.host, f.rates.worst = SafeText(f.flap.host), SafeText(f.rates.worst)
+	f.flap.host, f.rates.worst = draw.SafeText(f.flap.host), draw.SafeText(f.rates.worst)
 	for i := range l.Members.Members {
 		if m := &l.Members.Members[i]; m.Info == nil {
-			f.silent[SafeText(m.ClientID)] = SafeText(m.Why.String())
+			f.silent[draw.SafeText(m.ClientID)] = draw.SafeText(m.Why.String())
 			f.mute++
 		} else {
 			f.told = true
@@ -102,15 +103,15 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 		t := &l.Topics[i]
 		due := make(map[string]int, len(t.Expected))
 		for id, queues := range t.Expected {
-			due[SafeText(id)] = len(queues)
+			due[draw.SafeText(id)] = len(queues)
 		}
-		f.strategies, f.due, f.pops = append(f.strategies, SafeText(t.Strategy)), append(f.due, due), append(f.pops, t.Pop)
+		f.strategies, f.due, f.pops = append(f.strategies, draw.SafeText(t.Strategy)), append(f.due, due), append(f.pops, t.Pop)
 		for _, d := range t.Differ {
-			f.differ = append(f.differ, SafeText(t.Topic+": "+d))
+			f.differ = append(f.differ, draw.SafeText(t.Topic+": "+d))
 		}
 	}
 	for _, p := range slices.Concat(l.Problems, l.Members.Problems, l.Lag.Problems) {
-		if text := SafeText(p.String()); !slices.Contains(f.trouble, text) {
+		if text := draw.SafeText(p.String()); !slices.Contains(f.trouble, text) {
 			f.trouble = append(f.trouble, text)
 		}
 	}
@@ -126,16 +127,16 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 
 // queue judges one queue and counts what is found.
 func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot, p *watchPast) watchedQueue {
-	w := watchedQueue{closed: SafeText(q.Closed), committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
-		owners: cleanAll(q.Owners), expected: SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil, pop: q.Pop}
+	w := watchedQueue{closed: draw.SafeText(q.Closed), committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
+		owners: cleanAll(q.Owners), expected: draw.SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil, pop: q.Pop}
 	if q.Popped != nil && q.Popped.LastPopTimestamp > 0 {
 		w.popAge = l.At.Sub(millis(q.Popped.LastPopTimestamp))
 	}
 	if q.NextWhy.Kind != inspect.ReasonNone {
-		w.next = SafeText(q.NextWhy.String())
+		w.next = draw.SafeText(q.NextWhy.String())
 	}
 	if q.OwnersWhy.Kind != inspect.ReasonNone {
-		w.why = SafeText(q.OwnersWhy.String())
+		w.why = draw.SafeText(q.OwnersWhy.String())
 	}
 	if q.Info != nil {
 		w.limits, w.orderly = q.Limits, q.Orderly
@@ -188,7 +189,7 @@ func pauseWords(p *inspect.Pause) string {
 		return fmt.Sprintf("PAUSED on %d of %d brokers", len(p.Brokers), p.Of)
 	case len(p.Topics) == 1:
 		for t := range p.Topics {
-			return "PAUSED for topic " + SafeText(t)
+			return "PAUSED for topic " + draw.SafeText(t)
 		}
 	case len(p.Topics) > 1:
 		return fmt.Sprintf("PAUSED for %d topics", len(p.Topics))

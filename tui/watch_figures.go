@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/draw"
 )
 
 // watched are the facts of a group that other processes consume; nil for a consumer
@@ -28,7 +29,7 @@ func atLeast(part bool) string {
 }
 
 // drawWatchFigures writes what members and brokers say in one, two or four lines.
-func (v *liveView) drawWatchFigures(c *canvas, w *watchFacts) {
+func (v *liveView) drawWatchFigures(c *draw.Canvas, w *watchFacts) {
 	f := v.figures()
 	switch v.plan.figures {
 	case 1:
@@ -109,42 +110,42 @@ func (v *liveView) watchRT(w *watchFacts) string {
 	return shortBound(time.Duration(w.rates.consumeRT * float64(time.Millisecond)))
 }
 
-func (v *liveView) drawTwoWatchLines(c *canvas, f *figures, w *watchFacts) {
+func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	cells := min(max((v.w-59)/3, 2), 24)
-	c.put(th.text, " 1m pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
-	c.put(th.spark, v.spark(cells, pulled))
-	c.put(th.text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
-	c.put(th.spark, v.spark(cells, consumed))
-	c.put(th.text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
-	c.put(th.spark, v.lagSpark(cells)+" ")
+	c.Put(th.Text, " 1m pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Spark, v.spark(cells, pulled))
+	c.Put(th.Text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Spark, v.spark(cells, consumed))
+	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
+	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
-	c.put(st(th), text)
-	c.end()
+	c.Put(st(th), text)
+	c.End()
 	switch {
 	case w.empty():
-		c.put(th.text, " cache "+none+"  ")
+		c.Put(th.Text, " cache "+none+"  ")
 	case !w.told:
-		c.put(th.text, " cache "+unknown+"  ")
+		c.Put(th.Text, " cache "+unknown+"  ")
 	default:
-		c.put(th.text, fmt.Sprintf(" cache %s/%s%s  ", short(float64(f.cached)), w.caches.count.text(func(n int64) string { return short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
+		c.Put(th.Text, fmt.Sprintf(" cache %s/%s%s  ", short(float64(f.cached)), w.caches.count.text(func(n int64) string { return short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
 	}
-	st = func(t *theme) style { return t.text }
+	st = func(t *draw.Theme) draw.Style { return t.Text }
 	if f.flows() > 0 {
-		st = func(t *theme) style { return t.warn }
+		st = func(t *draw.Theme) draw.Style { return t.Warn }
 	}
-	c.put(st(th), "flow "+v.flowNow(f, w, true))
-	c.put(th.text, "  RT "+v.watchRT(w))
-	failStyle := th.text
+	c.Put(st(th), "flow "+v.flowNow(f, w, true))
+	c.Put(th.Text, "  RT "+v.watchRT(w))
+	failStyle := th.Text
 	if f.fail > 0 {
-		failStyle = th.warn
+		failStyle = th.Warn
 	}
-	c.put(failStyle, "  fail "+v.failShare(f))
-	c.put(th.dim, "  "+v.asideText(w))
+	c.Put(failStyle, "  fail "+v.failShare(f))
+	c.Put(th.Dim, "  "+v.asideText(w))
 	if w.unacked != nil {
-		c.put(th.text, " · unacked "+numberText(*w.unacked))
+		c.Put(th.Text, " · unacked "+numberText(*w.unacked))
 	}
-	c.end()
+	c.End()
 }
 
 // asideText is the backlog that is not in the lag.
@@ -152,62 +153,62 @@ func (v *liveView) asideText(w *watchFacts) string {
 	return "retry " + numberText(w.retry) + " · dlq " + numberText(w.dead)
 }
 
-func (v *liveView) drawFourWatchLines(c *canvas, f *figures, w *watchFacts) {
+func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	v.drawRates(c, f, atLeast(w.rates.atLeast))
-	c.put(th.text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
+	c.Put(th.Text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
 	if w.rates.worst != "" && w.several {
-		c.put(th.dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
+		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
 	}
-	c.end()
+	c.End()
 
 	v.drawCache(c, f, w)
 
-	flowStyle := th.text
+	flowStyle := th.Text
 	if f.flows() > 0 {
-		flowStyle = th.warn
+		flowStyle = th.Warn
 	}
-	c.put(flowStyle, " flow   "+v.flowNow(f, w, false))
+	c.Put(flowStyle, " flow   "+v.flowNow(f, w, false))
 	if w.flaps {
-		c.put(th.warn, "   "+w.flap.text())
+		c.Put(th.Warn, "   "+w.flap.text())
 	}
 	if w.still > 0 {
-		c.put(th.bad, "   "+plural(w.still, "commit")+" standing still")
+		c.Put(th.Bad, "   "+plural(w.still, "commit")+" standing still")
 	}
 	if w.unacked != nil {
-		c.put(th.text, "   popped, not acknowledged: "+numberText(*w.unacked)+" as members say")
+		c.Put(th.Text, "   popped, not acknowledged: "+numberText(*w.unacked)+" as members say")
 	}
-	c.put(th.text, "   "+v.movedText())
-	c.end()
+	c.Put(th.Text, "   "+v.movedText())
+	c.End()
 }
 
 // drawCache is the line of what the members' caches hold; where no member is, or none
 // tells, that is said instead of meters of nothing.
-func (v *liveView) drawCache(c *canvas, f *figures, w *watchFacts) {
+func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	if w.empty() || !w.told {
 		what := none + "   no member is connected"
 		if !w.empty() {
 			what = unknown + "   no member tells what it holds"
 		}
-		c.put(th.text, " cache  "+what+"   "+v.asideText(w))
-		c.end()
+		c.Put(th.Text, " cache  "+what+"   "+v.asideText(w))
+		c.End()
 		return
 	}
 	meter := 12
 	if v.w < 116 {
 		meter = 6
 	}
-	c.put(th.text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(grouped)))
+	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(grouped)))
 	if f.cacheLimit > 0 {
-		c.put(th.bar, v.env.g.meter(meter, share(f.cached, f.cacheLimit)))
-		c.put(th.text, shareText(f.cached, f.cacheLimit))
+		c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
+		c.Put(th.Text, shareText(f.cached, f.cacheLimit))
 	}
 	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
-		c.put(th.dim, " ("+w.caches.count.madeUp()+")")
+		c.Put(th.Dim, " ("+w.caches.count.madeUp()+")")
 	}
-	c.put(th.text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), v.asideText(w), w.threads))
-	c.end()
+	c.Put(th.Text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), v.asideText(w), w.threads))
+	c.End()
 }
 
 // cachedText is what the members' caches hold together.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 )
 
 // cacheLimits say what the limits of the queues that are told of add up to, each by its
@@ -48,7 +49,7 @@ func (c *cacheLimits) add(w *watchedQueue) {
 	c.size.add(w.limits.SizeMiB)
 	if !w.limits.Count.Known() {
 		c.noFlow++
-		c.noFlowWhy = SafeText(w.limits.Count.Why.Text)
+		c.noFlowWhy = draw.SafeText(w.limits.Count.Why.Text)
 	}
 }
 
@@ -96,9 +97,9 @@ func limitText(l inspect.Limit) string {
 	case l.Known():
 		return grouped(l.Value)
 	case l.Default > 0:
-		return grouped(l.Default) + " by default (" + SafeText(l.Why.Text) + ")"
+		return grouped(l.Default) + " by default (" + draw.SafeText(l.Why.Text) + ")"
 	}
-	return unknown + because(SafeText(l.Why.Text))
+	return unknown + because(draw.SafeText(l.Why.Text))
 }
 
 // threadsOf says how many threads members have for their listeners.

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -35,7 +36,7 @@ func (c commands) head(cl Cluster, mq engine.MessageQueue, offset int64, poll in
 		case m.StoreSize() == 0:
 			return headMsg{mq, offset, nil, "the broker has no message there", poll}
 		}
-		r := &heldRow{id: SafeText(m.MessageID())}
+		r := &heldRow{id: draw.SafeText(m.MessageID())}
 		r.letIn(&m)
 		return headMsg{mq, offset, r, "", poll}
 	})
@@ -123,7 +124,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	case q.Flow != core.FlowNone:
 		flow = fmt.Sprintf("%s since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), v.when(q.FlowSince))
 	case !w.limits.Count.Known():
-		flow = unknown + because(SafeText(w.limits.Count.Why.Text))
+		flow = unknown + because(draw.SafeText(w.limits.Count.Why.Text))
 	}
 	facts = append(facts,
 		fact{"in flight", inFlightText(q, w)},
@@ -203,11 +204,11 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 func (v *queueView) watchLag(w *watchedQueue) string {
 	switch {
 	case !w.lag.Known:
-		return unknown + because(SafeText(w.lag.Why.String()))
+		return unknown + because(draw.SafeText(w.lag.Why.String()))
 	case !w.committed.Known && w.committed.Why.Kind == inspect.ReasonNoCommit:
 		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", numberText(w.lag))
 	case !w.committed.Known:
-		return numberText(w.lag) + ", committed " + unknown + because(SafeText(w.committed.Why.String()))
+		return numberText(w.lag) + ", committed " + unknown + because(draw.SafeText(w.committed.Why.String()))
 	}
 	if w.pop {
 		return numberText(w.lag) + ": what nobody has popped yet"
@@ -254,25 +255,25 @@ func (v *queueView) headLines(width int) []string {
 		fmt.Sprintf(" offset %s   id %s   sent back %d times", grouped(at), orUnknown(r.id), r.reconsumed),
 		fmt.Sprintf(" born %s   stored %s", v.when(r.born), v.when(r.stored)),
 		fmt.Sprintf(" tags %s   keys %s   body %s%s", orNone(r.tags), orNone(r.keys), size(int64(r.bodySize)), r.more), ""}
-	for _, l := range wrapText(r.body, max(width-3, 10)) {
+	for _, l := range draw.WrapText(r.body, max(width-3, 10)) {
 		lines = append(lines, " "+l)
 	}
 	return lines
 }
 
 // drawHead draws the head message in place of a cache's list.
-func (v *queueView) drawHead(c *canvas, h int) {
+func (v *queueView) drawHead(c *draw.Canvas, h int) {
 	th := v.env.th
-	c.top(thinBox, th.frame, th.bold, "Message that waits for its turn", "")
-	lines := v.headLines(c.w - 2)
+	c.Top(draw.ThinBox, th.Frame, th.Bold, "Message that waits for its turn", "")
+	lines := v.headLines(c.W - 2)
 	top := min(v.scroll/16, max(len(lines)-1, 0))
 	lines = lines[top:]
-	for i := 0; c.lines < h-1; i++ {
+	for i := 0; c.Lines < h-1; i++ {
 		text := ""
 		if i < len(lines) {
-			text = table.Cut(lines[i], c.w-2)
+			text = table.Cut(lines[i], c.W-2)
 		}
-		c.boxed(thinBox, th.frame, styled(th.text, text))
+		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Text, text))
 	}
-	c.bottom(thinBox, th.frame)
+	c.Bottom(draw.ThinBox, th.Frame)
 }

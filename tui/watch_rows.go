@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -13,9 +14,9 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	th := v.env.th
 	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
-	base := th.text
+	base := th.Text
 	if !q.Own {
-		base = th.dim
+		base = th.Dim
 	}
 	committed := table.Cell{Text: unknown, Style: base}
 	switch {
@@ -33,7 +34,7 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 		for i, id := range w.owners {
 			letters[i] = orUnknown(v.pic.scene.letters[id])
 		}
-		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.bad}
+		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
 		if w.pop {
 			cells[colOwn].Style = base
 		}
@@ -43,7 +44,7 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 		if table.Width(text) > bar {
 			text = map[bool]string{true: "(nobody)", false: "(" + unknown + ")"}[text == nobodyHolds]
 		}
-		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.dim}
+		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.Dim}
 		return
 	}
 	cells[colMiB].Text = grouped(w.sizeMiB)
@@ -69,51 +70,51 @@ func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) strin
 
 // watchStateText is the state of a row: findings before all else, then what a picture
 // shows of the queue's work.
-func (v *liveView) watchStateText(n, width int) (string, style) {
+func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
 	th := v.env.th
 	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
 	word := q.State.String()
 	switch {
 	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
-		return "broker silent", th.bad
+		return "broker silent", th.Bad
 	case w.closed != "":
-		return "NOT READABLE", th.bad
+		return "NOT READABLE", th.Bad
 	case w.finding != "":
-		return findingText(w.finding, width), th.bad
+		return findingText(w.finding, width), th.Bad
 	case w.standing > 0:
-		return "STANDS " + age(w.standing), th.bad
+		return "STANDS " + age(w.standing), th.Bad
 	case q.State == engine.QueueFlow:
 		if text := word + " " + q.Detail; table.Width(text) <= width {
-			return text, th.warn
+			return text, th.Warn
 		}
-		return word + " " + causeWord(q.Flow), th.warn
+		return word + " " + causeWord(q.Flow), th.Warn
 	case q.State == engine.QueuePaused:
 		if text := word + " " + q.Detail; table.Width(text) <= width {
-			return text, th.accent
+			return text, th.Accent
 		}
-		return word, th.accent
+		return word, th.Accent
 	case q.State == engine.QueueUnlocked:
-		return withDetail(word, q.Detail), th.bad
+		return withDetail(word, q.Detail), th.Bad
 	case w.pop && w.popAge > deadPull:
-		return "NO POP " + age(w.popAge), th.warn
+		return "NO POP " + age(w.popAge), th.Warn
 	case w.pop && w.popAge > 0:
-		return "popped " + age(w.popAge), th.good
+		return "popped " + age(w.popAge), th.Good
 	case q.State == engine.QueueOther && q.Owner != "":
-		return "silent", th.warn
+		return "silent", th.Warn
 	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
-		return "no member", th.dim
+		return "no member", th.Dim
 	case q.State == engine.QueueOther:
-		return "owner " + unknown, th.warn
+		return "owner " + unknown, th.Warn
 	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
-		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.warn
+		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.Warn
 	case q.Own && w.pullAge > deadPull:
-		return "NO PULL " + age(w.pullAge), th.warn
+		return "NO PULL " + age(w.pullAge), th.Warn
 	case v.pic.scene.Orderly && q.Locked:
-		return word + " locked " + age(w.lockAge), th.good
+		return word + " locked " + age(w.lockAge), th.Good
 	case q.State == engine.QueueIdle:
-		return word, th.text
+		return word, th.Text
 	case q.State == engine.QueueRun && q.CachedCount > 0 && !w.limits.Count.Known():
-		return word + ", flow " + unknown, th.text // it may be held back: nobody says by how much
+		return word + ", flow " + unknown, th.Text // it may be held back: nobody says by how much
 	}
-	return withDetail(word, q.Detail), th.good
+	return withDetail(word, q.Detail), th.Good
 }

@@ -10,7 +10,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -319,7 +319,7 @@ func appendColumns(dst []byte, rows [][]string) []byte {
 			if i == len(widths) {
 				widths = append(widths, 0)
 			}
-			row[i] = tui.SafeText(cell)
+			row[i] = draw.SafeText(cell)
 			widths[i] = max(widths[i], table.Width(row[i]))
 		}
 	}

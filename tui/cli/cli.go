@@ -18,8 +18,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
-	"eyeq/tui"
 	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal (screens.md 6.3)
+	"eyeq/tui/draw"
 )
 
 const (
@@ -107,7 +107,7 @@ func (e *env) report(err, cause error) int {
 	if todo := advice(err); todo != "" {
 		text += "; " + todo
 	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", name, tui.SafeText(text)) // it may hold a broker's words
+	fmt.Fprintf(e.stderr, "%s: %s\n", name, draw.SafeText(text)) // it may hold a broker's words
 	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
 		fmt.Fprintln(e.stderr, u.Hint)
 	} else if ok || isType[*engine.ConfigError](err) {

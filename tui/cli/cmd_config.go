@@ -13,7 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 func newConfig(e *env) *cobra.Command {
@@ -70,7 +70,7 @@ func (e *env) configInit(yes bool) error {
 	if err := f.Close(); err != nil {
 		return fmt.Errorf("write the configuration: %w", err)
 	}
-	fmt.Fprintln(e.stdout, tui.SafeText(path))
+	fmt.Fprintln(e.stdout, draw.SafeText(path))
 	e.say("now name your name servers there and run 'eyeq config check'")
 	return nil
 }
@@ -81,13 +81,13 @@ func (e *env) configCheck() error {
 		return err
 	}
 	if c.path == "" {
-		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", tui.SafeText(configPath(e.getenv)))
+		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", draw.SafeText(configPath(e.getenv)))
 		return nil
 	}
 	if err := c.checkFiles(); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "ok: %s\n", tui.SafeText(c.path))
+	fmt.Fprintf(e.stdout, "ok: %s\n", draw.SafeText(c.path))
 	return nil
 }
 
@@ -130,12 +130,12 @@ func (e *env) configShow() error {
 	}
 	width := 0
 	for _, r := range rows {
-		width = max(width, len(tui.SafeText(r.Key))+3+len(r.Value))
+		width = max(width, len(draw.SafeText(r.Key))+3+len(r.Value))
 	}
 	var b strings.Builder
 	for _, r := range rows {
-		line := tui.SafeText(r.Key) + " = " + string(r.Value) // the name of a cluster may be anything
-		fmt.Fprintf(&b, "%-*s  # %s\n", min(width, 60), line, tui.SafeText(r.From))
+		line := draw.SafeText(r.Key) + " = " + string(r.Value) // the name of a cluster may be anything
+		fmt.Fprintf(&b, "%-*s  # %s\n", min(width, 60), line, draw.SafeText(r.From))
 	}
 	_, err = e.stdout.Write([]byte(b.String()))
 	return err

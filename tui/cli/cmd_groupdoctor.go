@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine/inspect"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // findingsError is how doctor ends when something is wrong: what was found stands on
@@ -89,9 +89,9 @@ func (f *doctorFlags) run(ctx context.Context, e *env, cmd *cobra.Command, r *re
 	case err != nil || r.watch != 0:
 		return err
 	case !last.Healthy():
-		return &findingsError{tui.SafeText(group), len(last.Findings)}
+		return &findingsError{draw.SafeText(group), len(last.Findings)}
 	case last.Doubtful():
-		return fmt.Errorf("group %s: nothing was found, but not everything could be checked", tui.SafeText(group))
+		return fmt.Errorf("group %s: nothing was found, but not everything could be checked", draw.SafeText(group))
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func reportJSON(r *inspect.Report) ([]byte, error) {
 
 // appendReport writes a report for people.
 func (e *env) appendReport(dst []byte, r *inspect.Report) []byte {
-	name := tui.SafeText(r.Group)
+	name := draw.SafeText(r.Group)
 	switch {
 	case !r.Healthy():
 		dst = fmt.Appendf(dst, "group %s: %s\n", name, severities(r.Findings))
@@ -146,16 +146,16 @@ func (e *env) appendReport(dst []byte, r *inspect.Report) []byte {
 		dst = fmt.Appendf(dst, "group %s: healthy\n", name)
 	}
 	for _, f := range r.Findings {
-		dst = fmt.Appendf(dst, "\n%s  %s  %s\n", strings.ToUpper(string(f.Severity)), f.Code, tui.SafeText(f.Summary))
+		dst = fmt.Appendf(dst, "\n%s  %s  %s\n", strings.ToUpper(string(f.Severity)), f.Code, draw.SafeText(f.Summary))
 		for _, line := range f.Evidence {
-			dst = fmt.Appendf(dst, "    %s\n", tui.SafeText(line))
+			dst = fmt.Appendf(dst, "    %s\n", draw.SafeText(line))
 		}
-		dst = fmt.Appendf(dst, "  → %s\n", tui.SafeText(f.Next))
+		dst = fmt.Appendf(dst, "  → %s\n", draw.SafeText(f.Next))
 	}
 	if len(r.Unchecked) > 0 {
 		dst = append(dst, "\nnot checked:\n"...)
 		for _, p := range r.Unchecked {
-			dst = fmt.Appendf(dst, "    %s\n", tui.SafeText(p.String()))
+			dst = fmt.Appendf(dst, "    %s\n", draw.SafeText(p.String()))
 		}
 	}
 	return dst

@@ -12,7 +12,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // membersFlags say how much of each member is shown.
@@ -247,7 +247,7 @@ func wide(n int32) *int64 {
 }
 
 // safe makes foreign text safe to print.
-func safe(s string) string { return tui.SafeText(s) }
+func safe(s string) string { return draw.SafeText(s) }
 
 func (f *membersFlags) table(e *env, m *inspect.Members) []byte {
 	if len(m.Members) == 0 {

@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // newMessage is the commands about single messages.
@@ -186,7 +187,7 @@ func (w *messageWriter) many(ctx context.Context, messages []engine.Message, for
 func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 	var b []byte
 	line := func(name, format string, args ...any) {
-		b = fmt.Appendf(b, "%-18s %s\n", name, tui.SafeText(fmt.Sprintf(format, args...)))
+		b = fmt.Appendf(b, "%-18s %s\n", name, draw.SafeText(fmt.Sprintf(format, args...)))
 	}
 	line("place", "%v offset %d, commit log offset %d", m.MessageQueue(), m.QueueOffset(), m.CommitLogOffset())
 	if o := m.OriginalTopic(); o != m.Topic() {
@@ -226,7 +227,7 @@ func (w *messageWriter) detail(ctx context.Context, m *engine.Message) []byte {
 		line("", "%s", d.Failed)
 	}
 	for text := range strings.Lines(d.Text) {
-		b = append(append(b, tui.SafeText(strings.TrimRight(text, "\r\n"))...), '\n')
+		b = append(append(b, draw.SafeText(strings.TrimRight(text, "\r\n"))...), '\n')
 	}
 	if d.Cut {
 		line("…", "the rest is left out: -o raw and -o json give all of it")

@@ -18,6 +18,7 @@ import (
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // sendGroup is the producer group that send names; it is registered nowhere.
@@ -277,7 +278,7 @@ func (s *sender) plan(mq engine.MessageQueue) ([]byte, error) {
 	if s.format == "json" {
 		return marshal(plannedMessage{Kind: "dry_run", Topic: mq.Topic, Broker: mq.BrokerName, Queue: mq.QueueID})
 	}
-	return []byte(tui.SafeText(fmt.Sprintf("would send to %v", mq)) + "\n"), nil
+	return []byte(draw.SafeText(fmt.Sprintf("would send to %v", mq)) + "\n"), nil
 }
 
 // deliver sends one message and gives its line.
@@ -315,5 +316,5 @@ func (s *sender) line(row *sentMessage) ([]byte, error) {
 	if row.Warning != nil {
 		line += "  stored, but " + *row.Warning
 	}
-	return []byte(tui.SafeText(line) + "\n"), nil
+	return []byte(draw.SafeText(line) + "\n"), nil
 }

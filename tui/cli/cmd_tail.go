@@ -17,7 +17,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // tailFlags are the flags of tail.
@@ -130,7 +130,7 @@ func runTail(ctx context.Context, e *env, f *tailFlags, topic string) error {
 	t.emit, t.pause, t.unread = out.emit, out.flush, out.unread
 	switch {
 	case t.until == nil:
-		e.say("reading %s of %s from %s; ctrl-c ends", inspect.Plural(len(t.queues), "queue"), tui.SafeText(topic), f.from)
+		e.say("reading %s of %s from %s; ctrl-c ends", inspect.Plural(len(t.queues), "queue"), draw.SafeText(topic), f.from)
 	case t.empty(e.now()):
 		e.say("nothing is read: --from %s does not lie before --until %s", f.from, f.untilWord())
 	}
@@ -240,7 +240,7 @@ func (f *tailFlags) tailer(e *env) (*tailer, error) {
 	t.notice = func(text string) {
 		mu.Lock()
 		defer mu.Unlock()
-		e.say("%s", tui.SafeText(text))
+		e.say("%s", draw.SafeText(text))
 	}
 	return t, nil
 }

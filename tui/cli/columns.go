@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 )
 
@@ -56,7 +56,7 @@ func appendTable(dst []byte, align string, rows [][]string) []byte {
 	widths := make([]int, len(align))
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = tui.SafeText(cell)
+			row[i] = draw.SafeText(cell)
 			if i < len(align)-1 {
 				row[i] = table.CutMiddle(row[i], maxCell)
 			}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // changeFlags are the flags of every command that changes a cluster.
@@ -55,9 +55,9 @@ func (e *env) confirm(ctx context.Context, t *target, c change) error {
 	}
 	question, want := "go on? [y/N] ", "yes"
 	if c.typed != "" {
-		question, want = "type "+tui.SafeText(c.typed)+" to go on: ", c.typed
+		question, want = "type "+draw.SafeText(c.typed)+" to go on: ", c.typed
 	}
-	fmt.Fprintf(e.stderr, "%s on %s: %s", tui.SafeText(c.what), tui.SafeText(t.name), question)
+	fmt.Fprintf(e.stderr, "%s on %s: %s", draw.SafeText(c.what), draw.SafeText(t.name), question)
 	answer, err := e.readAnswer(ctx)
 	if err != nil {
 		fmt.Fprintln(e.stderr)

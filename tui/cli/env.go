@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eyeq/engine/audit"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // env is what a command works with besides its own flags: the streams, the
@@ -259,7 +259,7 @@ func (e *env) say(format string, args ...any) {
 	if e.held != nil {
 		to = e.held
 	}
-	fmt.Fprintln(to, "eyeq: "+tui.SafeText(cutText(fmt.Sprintf(format, args...)))) // it may hold a broker's words
+	fmt.Fprintln(to, "eyeq: "+draw.SafeText(cutText(fmt.Sprintf(format, args...)))) // it may hold a broker's words
 }
 
 // truthy reads an environment switch: set, and not switched off.

@@ -15,7 +15,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // execListener runs a command once a batch: the messages as JSON lines on its
@@ -189,7 +189,7 @@ func (o *commandOutput) read(r io.Reader) {
 	var line []byte
 	total, left := 0, 0 // bytes said, and left out
 	emit := func() {
-		text := strings.TrimRight(tui.SafeText(string(bytes.TrimRight(line, "\r"))), " ")
+		text := strings.TrimRight(draw.SafeText(string(bytes.TrimRight(line, "\r"))), " ")
 		if line = line[:0]; text == "" {
 			return
 		}

@@ -16,7 +16,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // questionLimit is how long one question to a broker takes at most, as long as nobody
@@ -376,7 +376,7 @@ func (e *env) completion(first bool, names func(ctx context.Context, x *inspecti
 
 // typable are the names that can be typed.
 func typable(names []string) []string {
-	return slices.DeleteFunc(names, func(name string) bool { return tui.SafeText(name) != name })
+	return slices.DeleteFunc(names, func(name string) bool { return draw.SafeText(name) != name })
 }
 
 const completionLimit = 2 * time.Second

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // printer turns messages, events and the summary of a run into lines.
@@ -34,7 +35,7 @@ func (p *printer) event(dst []byte, ev engine.Event) []byte {
 	if p.format == "text" {
 		dst = append(dst, tui.EventLine(ev, p.env.location)...)
 		if p.named {
-			dst = append(append(dst, "  group "...), tui.SafeText(p.group)...)
+			dst = append(append(dst, "  group "...), draw.SafeText(p.group)...)
 		}
 		return append(dst, '\n')
 	}
@@ -142,7 +143,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 	case engine.RouteChanged:
 		if n.missing[ev.Topic] {
 			delete(n.missing, ev.Topic)
-			return fmt.Sprintf("topic %s is there now, with %s", tui.SafeText(ev.Topic), inspect.Plural(ev.ReadQueues, "queue"))
+			return fmt.Sprintf("topic %s is there now, with %s", draw.SafeText(ev.Topic), inspect.Plural(ev.ReadQueues, "queue"))
 		}
 		return ""
 	case engine.BrokerOnline:

@@ -11,7 +11,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/draw"
 )
 
 // textTime is how text output shows a time, in the zone of --tz, which stands with it
@@ -33,21 +33,21 @@ func appendMessageHead(dst []byte, m *engine.Message, loc *time.Location) []byte
 	dst = m.Stored().In(loc).AppendFormat(dst, textTime)
 	mq := m.MessageQueue()
 	dst = append(dst, "  "...)
-	dst = append(dst, tui.SafeText(mq.String())...)
+	dst = append(dst, draw.SafeText(mq.String())...)
 	dst = append(dst, "  "...)
 	dst = strconv.AppendInt(dst, m.QueueOffset(), 10)
 	if original := m.OriginalTopic(); original != mq.Topic {
 		dst = append(dst, "  of "...)
-		dst = append(dst, tui.SafeText(original)...)
+		dst = append(dst, draw.SafeText(original)...)
 	}
 	if tags := m.Tags(); tags != "" {
 		dst = append(dst, "  ["...)
-		dst = append(dst, tui.SafeText(tags)...)
+		dst = append(dst, draw.SafeText(tags)...)
 		dst = append(dst, ']')
 	}
 	if keys, _ := m.Property(protocol.PropertyKeys); keys != "" {
 		dst = append(dst, "  "...)
-		dst = append(dst, tui.SafeText(keys)...)
+		dst = append(dst, draw.SafeText(keys)...)
 	}
 	if n := m.ReconsumeTimes(); n > 0 {
 		dst = append(dst, "  retry "...)
@@ -66,7 +66,7 @@ const maxHexText = 32
 func bodyText(m *engine.Message, charset message.Charset) string {
 	body, whyRaw := message.Body(m)
 	if whyRaw != "" {
-		return fmt.Sprintf("‹%d B, %s: %s›", len(body), tui.SafeText(whyRaw), hexStart(body))
+		return fmt.Sprintf("‹%d B, %s: %s›", len(body), draw.SafeText(whyRaw), hexStart(body))
 	}
 	size := len(body)
 	body, _ = charset.Text(body)
@@ -78,9 +78,9 @@ func bodyText(m *engine.Message, charset message.Charset) string {
 		for !utf8.RuneStart(body[cut]) {
 			cut--
 		}
-		return fmt.Sprintf("%s… ‹%d B›", tui.SafeText(string(body[:cut])), size)
+		return fmt.Sprintf("%s… ‹%d B›", draw.SafeText(string(body[:cut])), size)
 	}
-	return tui.SafeText(string(body))
+	return draw.SafeText(string(body))
 }
 
 func hexStart(b []byte) string {
@@ -101,5 +101,5 @@ func appendMessageHex(dst []byte, m *engine.Message, loc *time.Location) []byte 
 // String is the summary for people.
 func (s summary) String() string {
 	return fmt.Sprintf("%s, %s, %s failed in %.3f s; group %s, client id %s",
-		inspect.Plural(s.Messages, "message"), inspect.Plural(s.Duplicates, "duplicate"), inspect.Grouped(s.Failed), s.Seconds, tui.SafeText(s.Group), tui.SafeText(s.ClientID))
+		inspect.Plural(s.Messages, "message"), inspect.Plural(s.Duplicates, "duplicate"), inspect.Grouped(s.Failed), s.Seconds, draw.SafeText(s.Group), draw.SafeText(s.ClientID))
 }

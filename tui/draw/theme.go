@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"strings"
@@ -9,50 +9,50 @@ import (
 	"eyeq/tui/table"
 )
 
-type style = table.Style
+type Style = table.Style
 
-// theme holds the styles of the whole screen. They use the terminal's own 16
+// Theme holds the styles of the whole screen. They use the terminal's own 16
 // colours, so that the operator's light or dark palette stays in force. Every style
 // has a word or a sign beside it: with NO_COLOR all of them are empty.
-type theme struct {
-	text, dim, bold   style
-	good, warn, bad   style // states, always beside a word
-	accent, title     style
-	header, frame     style
-	cursor, mark, key style
-	mode, cluster     style
-	spark, bar        style
+type Theme struct {
+	Text, Dim, Bold   Style
+	Good, Warn, Bad   Style // states, always beside a word
+	Accent, Title     Style
+	Header, Frame     Style
+	Cursor, Mark, Key Style
+	Mode, Cluster     Style
+	Spark, Bar        Style
 }
 
-// newTheme builds the styles on a renderer, whose colour profile decides what is
+// NewTheme builds the styles on a renderer, whose colour profile decides what is
 // left of them.
-func newTheme(r *lipgloss.Renderer, clusterColor string) *theme {
-	make := func(f func(lipgloss.Style) lipgloss.Style) style {
+func NewTheme(r *lipgloss.Renderer, clusterColor string) *Theme {
+	make := func(f func(lipgloss.Style) lipgloss.Style) Style {
 		return escapes(f(r.NewStyle()))
 	}
-	fg := func(color string) style {
+	fg := func(color string) Style {
 		return make(func(s lipgloss.Style) lipgloss.Style { return s.Foreground(lipgloss.Color(color)) })
 	}
-	boldFg := func(color string) style {
+	boldFg := func(color string) Style {
 		return make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true).Foreground(lipgloss.Color(color)) })
 	}
-	return &theme{
-		dim:     make(func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }),
-		bold:    make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }),
-		good:    fg("2"),
-		warn:    fg("3"),
-		bad:     boldFg("1"),
-		accent:  fg("6"),
-		title:   boldFg("6"),
-		header:  make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }),
-		frame:   make(func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }),
-		cursor:  make(func(s lipgloss.Style) lipgloss.Style { return s.Reverse(true) }),
-		mark:    boldFg("5"),
-		key:     fg("6"),
-		mode:    make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true).Reverse(true) }),
-		cluster: boldFg(clusterANSI(clusterColor)),
-		spark:   fg("6"),
-		bar:     fg("6"),
+	return &Theme{
+		Dim:     make(func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }),
+		Bold:    make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }),
+		Good:    fg("2"),
+		Warn:    fg("3"),
+		Bad:     boldFg("1"),
+		Accent:  fg("6"),
+		Title:   boldFg("6"),
+		Header:  make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true) }),
+		Frame:   make(func(s lipgloss.Style) lipgloss.Style { return s.Faint(true) }),
+		Cursor:  make(func(s lipgloss.Style) lipgloss.Style { return s.Reverse(true) }),
+		Mark:    boldFg("5"),
+		Key:     fg("6"),
+		Mode:    make(func(s lipgloss.Style) lipgloss.Style { return s.Bold(true).Reverse(true) }),
+		Cluster: boldFg(clusterANSI(clusterColor)),
+		Spark:   fg("6"),
+		Bar:     fg("6"),
 	}
 }
 
@@ -74,39 +74,39 @@ func clusterANSI(name string) string {
 
 // escapes takes a style apart: what the renderer puts before and after a text. A
 // call of Style.Render costs microseconds, two appends do not.
-func escapes(s lipgloss.Style) style {
+func escapes(s lipgloss.Style) Style {
 	const probe = "x"
 	before, after, found := strings.Cut(s.Render(probe), probe)
 	if !found {
-		return style{}
+		return Style{}
 	}
-	return style{Open: before, Close: after}
+	return Style{Open: before, Close: after}
 }
 
-// glyphs are the characters of our own drawings.
-type glyphs struct {
+// Glyphs are the characters of our own drawings.
+type Glyphs struct {
 	ascii bool
 	spark []string // from nothing to full
 	parts []string // eighths of a bar's last cell
-	full, done, gap, void,
-	cursor, mark, up, down, enter, input string
+	Full, Done, gap, Void,
+	Cursor, Mark, Up, Down, Enter, Input string
 }
 
-func newGlyphs(ascii bool) glyphs {
+func NewGlyphs(ascii bool) Glyphs {
 	if ascii {
-		return glyphs{
+		return Glyphs{
 			ascii: true,
 			spark: strings.Split(" .:-=+*#", ""), // no digits: they would read as the figures beside them
 			parts: nil,
-			full:  "#", done: "=", gap: ":", void: ".",
-			cursor: ">", mark: "*", up: " ^", down: " v", enter: "enter", input: "_",
+			Full:  "#", Done: "=", gap: ":", Void: ".",
+			Cursor: ">", Mark: "*", Up: " ^", Down: " v", Enter: "enter", Input: "_",
 		}
 	}
-	return glyphs{
+	return Glyphs{
 		spark: strings.Split("▁▂▃▄▅▆▇█", ""),
 		parts: strings.Split("▏▎▍▌▋▊▉", ""),
-		full:  "█", done: "▒", gap: "░", void: "·",
-		cursor: "▸", mark: "●", up: "↑", down: "↓", enter: "⏎", input: "▏",
+		Full:  "█", Done: "▒", gap: "░", Void: "·",
+		Cursor: "▸", Mark: "●", Up: "↑", Down: "↓", Enter: "⏎", Input: "▏",
 	}
 }
 
@@ -129,9 +129,9 @@ var asciiPairs = map[rune]string{'≥': ">=", '≤': "<=", '≠': "!=", '±': "+
 // sets it off from other text: "lag ≥ 12" is "lag >=12", "1 → 2" is "1-> 2".
 func takesNext(r rune) bool { return r == '≥' || r == '≤' || r == '≠' }
 
-// toASCII turns a finished frame into ASCII: our own characters by the tables,
+// ToASCII turns a finished frame into ASCII: our own characters by the tables,
 // foreign ones into one question mark a cell.
-func toASCII(frame string) string {
+func ToASCII(frame string) string {
 	b := make([]byte, 0, len(frame))
 	for i := 0; i < len(frame); {
 		if frame[i] < utf8.RuneSelf {

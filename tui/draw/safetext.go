@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ const (
 // are shown by their number, since some terminals draw them into the cell before. Text
 // without any of these comes back as it is.
 func SafeText(s string) string {
-	if isSafe(s) {
+	if IsSafe(s) {
 		return s
 	}
 	var b strings.Builder
@@ -75,8 +75,8 @@ func SafeText(s string) string {
 	return b.String()
 }
 
-// isSafe reports whether SafeText would change nothing, without allocating.
-func isSafe(s string) bool {
+// IsSafe reports whether SafeText would change nothing, without allocating.
+func IsSafe(s string) bool {
 	ascii := true
 	for i := 0; i < len(s); i++ {
 		if s[i] < ' ' || s[i] == 0x7f {
@@ -143,9 +143,9 @@ func isSelector(r rune) bool {
 	return r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0100 && r <= 0xe01ef || r >= 0x180b && r <= 0x180f
 }
 
-// safeHead is SafeText of the beginning of a possibly huge text: what a line of
+// SafeHead is SafeText of the beginning of a possibly huge text: what a line of
 // width cells can show, and a little more. whole is false when text was left out.
-func safeHead(b []byte, width int) (s string, whole bool) {
+func SafeHead(b []byte, width int) (s string, whole bool) {
 	limit := max(width, 1) * utf8.UTFMax
 	if len(b) <= limit {
 		return SafeText(string(b)), true

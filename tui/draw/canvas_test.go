@@ -1,4 +1,4 @@
-package tui
+package draw
 
 import (
 	"testing"
@@ -21,7 +21,7 @@ func TestNotesAreBrokenIntoTheRoomThereIs(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, fitNotes(notes, tt.w, tt.n)); diff != "" {
+			if diff := cmp.Diff(tt.want, FitNotes(notes, tt.w, tt.n)); diff != "" {
 				t.Error(diff)
 			}
 		})

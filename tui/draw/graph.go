@@ -1,15 +1,15 @@
-package tui
+package draw
 
 import (
 	"math"
 	"strings"
 )
 
-// sparkline draws one glyph a value. Values that are not known (NaN) leave a blank.
+// Sparkline draws one glyph a value. Values that are not known (NaN) leave a blank.
 // From zero: the scale begins at zero, and anything above zero is seen as such.
 // Otherwise it runs from the smallest to the largest value, unless they are so
 // close (1 %) that the difference would be a lie.
-func (g *glyphs) sparkline(values []float64, fromZero bool) string {
+func (g *Glyphs) Sparkline(values []float64, fromZero bool) string {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
 		if !math.IsNaN(v) {
@@ -42,25 +42,25 @@ func (g *glyphs) sparkline(values []float64, fromZero bool) string {
 	return b.String()
 }
 
-// trendCells is how many values a trend of so many cells has: ASCII ones have brackets.
-func (g *glyphs) trendCells(cells, most int) int {
+// TrendCells is how many values a trend of so many cells has: ASCII ones have brackets.
+func (g *Glyphs) TrendCells(cells, most int) int {
 	if g.ascii {
 		cells -= 2
 	}
 	return max(min(cells, most), 0)
 }
 
-// trend is a sparkline that cannot be taken for text beside it.
-func (g *glyphs) trend(values []float64, fromZero bool) string {
-	line := g.sparkline(values, fromZero)
+// Trend is a sparkline that cannot be taken for text beside it.
+func (g *Glyphs) Trend(values []float64, fromZero bool) string {
+	line := g.Sparkline(values, fromZero)
 	if g.ascii && line != "" {
 		return "[" + line + "]"
 	}
 	return line
 }
 
-// meter draws a share of cells, exact to an eighth of a cell.
-func (g *glyphs) meter(cells int, share float64) string {
+// Meter draws a share of cells, exact to an eighth of a cell.
+func (g *Glyphs) Meter(cells int, share float64) string {
 	if cells <= 0 {
 		return ""
 	}
@@ -73,20 +73,20 @@ func (g *glyphs) meter(cells int, share float64) string {
 	full, part := n/steps, n%steps
 	var b strings.Builder
 	b.Grow(3 * cells)
-	b.WriteString(strings.Repeat(g.full, full))
+	b.WriteString(strings.Repeat(g.Full, full))
 	used := full
 	if part > 0 {
 		b.WriteString(g.parts[part-1])
 		used++
 	}
-	b.WriteString(strings.Repeat(g.void, cells-used))
+	b.WriteString(strings.Repeat(g.Void, cells-used))
 	return b.String()
 }
 
-// spanBar draws a queue's cache on the scale of a limit: messages to do, messages
+// SpanBar draws a queue's cache on the scale of a limit: messages to do, messages
 // done that wait for the commit, and offsets in between that were never ours
 // (filtered by the broker). Whatever is not nothing gets a cell.
-func (g *glyphs) spanBar(cells int, todo, done, span, limit int64) string {
+func (g *Glyphs) SpanBar(cells int, todo, done, span, limit int64) string {
 	if cells <= 0 || limit <= 0 {
 		return ""
 	}
@@ -105,6 +105,6 @@ func (g *glyphs) spanBar(cells int, todo, done, span, limit int64) string {
 	if span <= todo+done {
 		c = 0
 	}
-	return strings.Repeat(g.full, a) + strings.Repeat(g.done, b) + strings.Repeat(g.gap, c) +
-		strings.Repeat(g.void, cells-a-b-c)
+	return strings.Repeat(g.Full, a) + strings.Repeat(g.Done, b) + strings.Repeat(g.gap, c) +
+		strings.Repeat(g.Void, cells-a-b-c)
 }
