@@ -432,16 +432,7 @@ func TestFindInQueuesForBatches(t *testing.T) {
 		item := func(key, id string) protocol.BatchItem {
 			return protocol.BatchItem{Body: []byte(key), Properties: []protocol.Property{property(protocol.PropertyKeys, key), property(protocol.PropertyUniqKey, id)}}
 		}
-		body, err := protocol.AppendBatch(nil, []protocol.BatchItem{item("first", uniqueID(0)), item("second", uniqueID(1)), item("third", uniqueID(2))})
-		if err != nil {
-			t.Fatal(err)
-		}
-		// As Java's producer does it: the batch has an id of its own, which makes it one record.
-		batch := protocol.SendMessageRequestHeader{ProducerGroup: "p", Topic: topic, DefaultTopic: "TBW102", DefaultTopicQueueNums: 1, Born: time.Now(), Batch: true, BrokerName: mq.BrokerName,
-			Properties: protocol.PropertyUniqKey + "\x01" + uniqueID(9) + "\x02"}
-		if _, err := c.Invoke(t.Context(), tg.Masters(t)[mq.BrokerName], &protocol.Command{Code: int32(protocol.SendBatchMessage), ExtFields: batch.FieldsV2(), Body: body}); err != nil {
-			t.Fatal(err)
-		}
+		tg.SendInnerBatch(t, c, mq, uniqueID(9), item("first", uniqueID(0)), item("second", uniqueID(1)), item("third", uniqueID(2)))
 		sandboxtest.Send(t, d.client, mq, item("single", uniqueID(3)))
 		tg.AwaitOffset(t, mq, 4)
 		unindexed := func(r inspect.FindResult) bool {

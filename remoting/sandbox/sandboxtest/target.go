@@ -372,6 +372,26 @@ func Send(t testing.TB, c *remoting.Client, mq protocol.MessageQueue, items ...p
 	return r
 }
 
+// SendInnerBatch stores messages as one record of a topic with the attribute
+// queue.type=BatchCQ (5.x). That takes an id of the batch's own, as Java's producer gives
+// it (MessageBatch): without it the broker stores them one by one.
+func (tg *Target) SendInnerBatch(t testing.TB, c *remoting.Client, mq protocol.MessageQueue, id string, items ...protocol.BatchItem) {
+	t.Helper()
+	body, err := protocol.AppendBatch(nil, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := protocol.SendMessageRequestHeader{ProducerGroup: producerGroup, Topic: mq.Topic, DefaultTopic: "TBW102", DefaultTopicQueueNums: 1, QueueID: mq.QueueID,
+		Born: time.Now(), Batch: true, BrokerName: mq.BrokerName, Properties: protocol.PropertyUniqKey + "\x01" + id + "\x02"}
+	err = AwaitNotBusy(t, fmt.Sprintf("send of a batch to %v", mq), func(ctx context.Context) error {
+		_, err := c.Invoke(ctx, tg.Masters(t)[mq.BrokerName], &protocol.Command{Code: int32(protocol.SendBatchMessage), ExtFields: h.FieldsV2(), Body: body})
+		return err
+	})
+	if err != nil {
+		t.Fatalf("send a batch to %v: %v", mq, err)
+	}
+}
+
 // AwaitNotBusy makes a call again while the broker is too busy for it, and gives what
 // came of it: one on a loaded machine refuses what waited 200 ms to be stored.
 func AwaitNotBusy(t testing.TB, what string, call func(ctx context.Context) error) (err error) {
