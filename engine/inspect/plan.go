@@ -22,7 +22,7 @@ type ResetRequest struct {
 // ResetMethod says how a reset is carried out.
 type ResetMethod string
 
-// The methods (spec/admin.md 2).
+// The methods.
 const (
 	MethodCommit ResetMethod = "commit"       // offsets are written directly (15): nobody is connected
 	MethodServer ResetMethod = "server"       // the 5.x broker moves them and tells members at their next pull (222)

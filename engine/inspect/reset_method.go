@@ -22,7 +22,8 @@ type resetFacts struct {
 	Target core.ResetKind // 0: offsets of a saved file
 }
 
-// chooseMethod decides how (spec/admin.md 2.6), or why it cannot be done.
+// chooseMethod decides how, by what the broker line can do (Java: AdminBrokerProcessor
+// resetOffset, ClientManageProcessor), or why it cannot be done.
 func chooseMethod(f resetFacts) (ResetMethod, string) {
 	broker := "a 4.9 broker"
 	if f.Five {

@@ -8,7 +8,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// What each broker line can do with a group, online or not (spec/admin.md 2.6).
+// What each broker line can do with a group, online or not ("What a reset does" in docs/operate.md).
 func TestChooseMethod(t *testing.T) {
 	tests := map[string]struct {
 		facts resetFacts

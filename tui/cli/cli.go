@@ -18,7 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
-	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal (screens.md 6.3)
+	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal
 	"eyeq/tui/draw"
 )
 

@@ -15,7 +15,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// The exit statuses (product.md).
+// The exit statuses (docs/scripting.md).
 const (
 	statusDone        = 0
 	statusFailed      = 1

@@ -14,8 +14,8 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// messageEncoder writes messages as JSON objects, one a line, with the fields of
-// product.md in fixed order. It keeps a scratch list, so one goroutine uses it
+// messageEncoder writes messages as JSON objects, one a line, with the fields that
+// docs/scripting.md lists in fixed order. It keeps a scratch list, so one goroutine uses it
 // at a time. The standard encoder takes five times as long.
 type messageEncoder struct {
 	properties []protocol.Property

@@ -7,8 +7,8 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// Names with a namespace are names: nothing takes them apart or leaves a part out
-// (spec/messages.md 5).
+// Names with a namespace (Java: NamespaceUtil) are names: nothing takes them apart or
+// leaves a part out.
 func TestNamesWithANamespace(t *testing.T) {
 	const topic, group = "MQ_INST_7%orders", "MQ_INST_7%audit"
 	_, ns := serveSandbox(t, sandboxtest.Topic(topic, 2))
