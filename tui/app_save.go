@@ -197,3 +197,12 @@ func tailExport(rows []*tailRow) export {
 	}
 	return x
 }
+
+// trimLines takes the blanks from the ends of lines.
+func trimLines(frame string) string {
+	lines := strings.Split(frame, "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n")
+}

@@ -219,22 +219,3 @@ func idleText(d time.Duration) string {
 	}
 	return age(d)
 }
-
-// later is the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-func constant(t time.Time) func() time.Time { return func() time.Time { return t } }
-
-// trimLines takes the blanks from the ends of lines.
-func trimLines(frame string) string {
-	lines := strings.Split(frame, "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " ")
-	}
-	return strings.Join(lines, "\n")
-}

@@ -364,3 +364,11 @@ func withDetail(word, detail string) string {
 	}
 	return word + " " + detail
 }
+
+// later is the later of two times.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}

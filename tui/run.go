@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/lipgloss"
@@ -100,7 +101,7 @@ func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
 func Render(snapshots []*engine.Snapshot, events []engine.Event, o Options, w, h int) string {
 	if o.Now == nil && len(snapshots) > 0 {
 		at := snapshots[len(snapshots)-1].At
-		o.Now = constant(at)
+		o.Now = func() time.Time { return at }
 	}
 	o.Keys = nil
 	name := ""

@@ -16,6 +16,7 @@ type Canvas struct {
 	Lines int
 }
 
+// NewCanvas is an empty canvas of w cells in a line, with room for h lines.
 func NewCanvas(w, h int) *Canvas {
 	return &Canvas{B: make([]byte, 0, (w*3/2+16)*max(h, 1)), W: w, Limit: w}
 }
@@ -60,6 +61,7 @@ func (c *Canvas) To(x int) {
 	}
 }
 
+// Skip moves n cells on.
 func (c *Canvas) Skip(n int) { c.To(c.x + n) }
 
 // Room is what is left of the line.
@@ -116,6 +118,7 @@ type Segment struct {
 // Styled is text in a style.
 func Styled(st Style, text string) Segment { return Segment{Style: st, Text: text} }
 
+// WidthOf is how many cells segments take.
 func WidthOf(segments []Segment) int {
 	n := 0
 	for _, s := range segments {
@@ -206,6 +209,7 @@ func (c *Canvas) Open(l BoxLook, frame Style) {
 	c.keep(1)
 }
 
+// Close ends a line of a box with its frame.
 func (c *Canvas) Close(l BoxLook, frame Style) {
 	c.release()
 	c.Put(frame, l.v)

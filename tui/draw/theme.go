@@ -9,6 +9,7 @@ import (
 	"eyeq/tui/table"
 )
 
+// Style is how text looks: what a table draws its cells with.
 type Style = table.Style
 
 // Theme holds the styles of the whole screen. They use the terminal's own 16
@@ -92,6 +93,7 @@ type Glyphs struct {
 	Cursor, Mark, Up, Down, Enter, Input string
 }
 
+// NewGlyphs are the signs of a terminal that shows Unicode, or ASCII only.
 func NewGlyphs(ascii bool) Glyphs {
 	if ascii {
 		return Glyphs{
