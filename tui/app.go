@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 // app is the root model: it sizes, routes and stacks dialogs.
@@ -51,7 +52,7 @@ type app struct {
 // note is the last thing the screen said to the operator.
 type note struct {
 	text string
-	sev  severity
+	sev  words.Severity
 	at   time.Time
 }
 
@@ -191,14 +192,14 @@ func (a *app) resize() {
 // say puts a result into the status line.
 func (a *app) say(text, err string) {
 	if err != "" {
-		a.note = note{text + ": " + err, failure, a.env.now}
+		a.note = note{text + ": " + err, words.Failure, a.env.now}
 		return
 	}
-	a.note = note{text, notice, a.env.now}
+	a.note = note{text, words.Notice, a.env.now}
 }
 
 // refuse says why a key does nothing here.
 func (a *app) refuse(text string) tea.Cmd {
-	a.note = note{text, warning, a.env.now}
+	a.note = note{text, words.Warning, a.env.now}
 	return nil
 }

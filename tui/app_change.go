@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // How long a plan, and its execution with the watching of members, may take.
@@ -66,7 +67,7 @@ func (a *app) serveChange(r request) tea.Cmd {
 	case planResetRequest:
 		return a.cmds.planReset(o.Inspect, r, o.Now)
 	case applyResetRequest:
-		a.writing = "a reset of " + plural(len(r.plan.Rows), "queue")
+		a.writing = "a reset of " + words.Plural(len(r.plan.Rows), "queue")
 		return a.cmds.applyReset(o.Inspect, o.Audit, r)
 	case planPauseRequest:
 		return a.cmds.planPause(o.Inspect, r.PauseRequest, r.ticket, o.Now)
@@ -80,12 +81,12 @@ func (a *app) serveChange(r request) tea.Cmd {
 // onChanged tells what a change of a group came to, in the status line and in its
 // dialog.
 func (a *app) onChanged(msg tea.Msg) tea.Cmd {
-	text, sev := "", notice
+	text, sev := "", words.Notice
 	switch msg := msg.(type) {
 	case resetAnyDoneMsg:
-		text = fmt.Sprintf("reset of %s: %d of %s verified", draw.SafeText(msg.result.Plan.Request.Group), msg.result.Done, plural(len(msg.result.Rows), "queue"))
+		text = fmt.Sprintf("reset of %s: %d of %s verified", draw.SafeText(msg.result.Plan.Request.Group), msg.result.Done, words.Plural(len(msg.result.Rows), "queue"))
 		if msg.err != "" || msg.result.Done < len(msg.result.Rows) {
-			text, sev = text+because(msg.err), failure
+			text, sev = text+words.Because(msg.err), words.Failure
 		}
 	case pauseGroupDoneMsg:
 		q, good, of := msg.result.Plan.Request, 0, 0
@@ -97,9 +98,9 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 				of++
 			}
 		}
-		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], draw.SafeText(q.Group), good, plural(of, "broker"))
+		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], draw.SafeText(q.Group), good, words.Plural(of, "broker"))
 		if msg.err != "" || good < of {
-			text, sev = text+because(msg.err), failure
+			text, sev = text+words.Because(msg.err), words.Failure
 		}
 	}
 	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(hurryMsg{}))

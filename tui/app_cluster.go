@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 	"fmt"
 	"io"
 	"slices"
@@ -146,7 +147,7 @@ func (d clusterDialog) view(w, h int) string {
 		return ""
 	}
 	var lines [][]draw.Segment
-	before := " " + failure.sign() + " "
+	before := " " + words.Failure.Sign() + " "
 	for _, l := range draw.WrapText(d.err, max(w-6, 10)) {
 		lines = append(lines, line(draw.Styled(d.env.th.Bad, before), d.env.plain(l)))
 		before = "   "

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // commandName is a command of the bar, with what follows it.
@@ -232,14 +233,14 @@ func (a *app) commandCharset(name string) tea.Cmd {
 		return a.refuse("set charset: " + draw.SafeText(err.Error()))
 	}
 	a.env.charset = c
-	a.note = note{"bodies are read in " + c.String(), notice, a.env.now}
+	a.note = note{"bodies are read in " + c.String(), words.Notice, a.env.now}
 	return nil
 }
 
 func (a *app) commandRefresh(every string) tea.Cmd {
 	d, err := time.ParseDuration(every)
 	if err != nil || d < minRefresh || d > maxRefresh {
-		return a.refuse(fmt.Sprintf("set refresh: %s to %s", span(minRefresh), age(maxRefresh)))
+		return a.refuse(fmt.Sprintf("set refresh: %s to %s", words.Span(minRefresh), words.Age(maxRefresh)))
 	}
 	return a.setRefresh(d)
 }
@@ -254,7 +255,7 @@ func (a *app) findQueue(text string) (engine.MessageQueue, error) {
 	var found []engine.MessageQueue
 	for i := range s.Queues {
 		q := &s.Queues[i]
-		brief := s.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+		brief := s.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 		if text == q.Short() || text == brief || text == q.MessageQueue.String() {
 			found = append(found, s.raw.Queues[i].MessageQueue)
 		}

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // filter is the shown view's.
@@ -264,10 +265,10 @@ func (a *app) serve(r request) tea.Cmd {
 	case previewRequest:
 		return a.cmds.previewReset(e, r, a.env.o.Now)
 	case settleRequest:
-		a.writing = "a decision about " + plural(r.count, "held message")
+		a.writing = "a decision about " + words.Plural(r.count, "held message")
 		return a.cmds.settle(e, r.SettleRequest, r.ticket)
 	case applyRequest:
-		a.writing = "a reset of " + plural(len(r.Queues), "queue")
+		a.writing = "a reset of " + words.Plural(len(r.Queues), "queue")
 		return a.cmds.doReset(e, r.ResetRequest)
 	default:
 		return a.servePage(r)
@@ -303,10 +304,10 @@ func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
 			good++
 		}
 	}
-	sev := notice
-	text := fmt.Sprintf("reset: %d of %s verified", good, plural(len(msg.rows), "queue"))
+	sev := words.Notice
+	text := fmt.Sprintf("reset: %d of %s verified", good, words.Plural(len(msg.rows), "queue"))
 	if msg.err != "" || good < len(msg.rows) {
-		sev = failure
+		sev = words.Failure
 	}
 	if msg.err != "" {
 		text += ": " + msg.err

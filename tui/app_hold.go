@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // sampleRows is how many of the messages a decision is about the dialog may list.
@@ -62,18 +63,18 @@ func (a *app) heldOfView(d *settleDialog) (why string) {
 		}
 	}
 	if gone := v.list.MarkCount() - len(rows); v.list.MarkCount() > 0 && gone+notHeld > 0 {
-		d.left = plural(gone+notHeld, "marked message") + " left out: not held (any more)"
+		d.left = words.Plural(gone+notHeld, "marked message") + " left out: not held (any more)"
 	}
 	if d.count == 0 {
 		return "there is no held message under the cursor"
 	}
 	first, last := d.ranges[0].First, d.ranges[len(d.ranges)-1].Last
 	d.total = d.count
-	d.where = a.queueName(v.mq) + ", offset " + grouped(first)
+	d.where = a.queueName(v.mq) + ", offset " + words.Grouped(first)
 	if d.count > 1 {
-		d.where = a.queueName(v.mq) + ", " + plural(d.count, "offset") + " between " + grouped(first) + " and " + grouped(last)
+		d.where = a.queueName(v.mq) + ", " + words.Plural(d.count, "offset") + " between " + words.Grouped(first) + " and " + words.Grouped(last)
 		if int64(d.count) == last-first+1 {
-			d.where = a.queueName(v.mq) + ", offsets " + grouped(first) + " … " + grouped(last)
+			d.where = a.queueName(v.mq) + ", offsets " + words.Grouped(first) + " … " + words.Grouped(last)
 		}
 	}
 	return ""
@@ -91,7 +92,7 @@ func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
 		queues = append(queues, mq)
 		d.count += int(q.Held)
 		d.ranges = append(d.ranges, engine.HeldRange{MessageQueue: mq, First: q.HeldFirst, Last: q.HeldLast})
-		d.sample = append(d.sample, fmt.Sprintf("%s  %s held, offsets %s … %s", a.queueName(mq), grouped(q.Held), grouped(q.HeldFirst), grouped(q.HeldLast)))
+		d.sample = append(d.sample, fmt.Sprintf("%s  %s held, offsets %s … %s", a.queueName(mq), words.Grouped(q.Held), words.Grouped(q.HeldFirst), words.Grouped(q.HeldLast)))
 	}
 	switch {
 	case len(targets) == 0:
@@ -105,7 +106,7 @@ func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
 	d.where = "All that is held of " + a.queueNames(queues) + later
 	if d.total = len(queues); d.total == 1 {
 		r := d.ranges[0]
-		d.where = fmt.Sprintf("All that is held of %s, offsets %s … %s%s", a.queueNames(queues), grouped(r.First), grouped(r.Last), later)
+		d.where = fmt.Sprintf("All that is held of %s, offsets %s … %s%s", a.queueNames(queues), words.Grouped(r.First), words.Grouped(r.Last), later)
 		d.sample, d.total = nil, 0
 	}
 	return ""
@@ -125,12 +126,12 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 	if became == "dead letter" {
 		became = "sent to the dead letters"
 	}
-	text, sev := plural(good, "message")+" "+became, notice
+	text, sev := words.Plural(good, "message")+" "+became, words.Notice
 	switch {
 	case msg.err != "":
-		text, sev = "nothing was decided: "+msg.err, failure
+		text, sev = "nothing was decided: "+msg.err, words.Failure
 	case good < len(msg.rows):
-		text, sev = fmt.Sprintf("%d of %s done", good, plural(len(msg.rows), "message")), failure
+		text, sev = fmt.Sprintf("%d of %s done", good, words.Plural(len(msg.rows), "message")), words.Failure
 	}
 	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d dialog) bool {
 		s, ok := d.(settleDialog)
@@ -166,5 +167,5 @@ func (r *heldRow) line() string {
 	if r.keys != "" {
 		text = r.keys + " · " + text
 	}
-	return grouped(r.offset) + "  " + table.Cut(text, 200)
+	return words.Grouped(r.offset) + "  " + table.Cut(text, 200)
 }

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 // onKeys takes a key message. Keys typed fast arrive as one message ("jjj"): each
@@ -155,7 +156,7 @@ func (a *app) act(name action) tea.Cmd {
 		a.freeze()
 	case "time":
 		a.env.mode = (a.env.mode + 1) % 3
-		a.note = note{"times are " + a.env.mode.String(), notice, a.env.now}
+		a.note = note{"times are " + a.env.mode.String(), words.Notice, a.env.now}
 	case "refresh":
 		a.hurryWatched()
 		if a.page() == nil { // rows that kept their places are sorted exactly
@@ -260,7 +261,7 @@ func (a *app) detail() tea.Cmd {
 	switch v.focus {
 	case paneFeed:
 		if f := v.line(); f != nil {
-			seq := f.row.seq
+			seq := f.row.Seq
 			cmd := a.goTo(viewEvents)
 			e := &a.events[a.cur]
 			e.filter = filter{}
@@ -297,6 +298,6 @@ func (a *app) setRefresh(d time.Duration) tea.Cmd {
 		return a.setWatchEvery(d)
 	}
 	a.refresh = min(max(d, minRefresh), maxRefresh)
-	a.note = note{"refresh every " + span(a.refresh), notice, a.env.now}
+	a.note = note{"refresh every " + words.Span(a.refresh), words.Notice, a.env.now}
 	return nil
 }

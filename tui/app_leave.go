@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"eyeq/tui/words"
 	"fmt"
 	"time"
 
@@ -18,7 +19,7 @@ var ErrLeaveTimeout = errors.New("leaving in order took too long")
 
 // written ends the write that was on its way: the status line tells what has come of it,
 // the dialogs get msg, and whoever has wanted to leave meanwhile leaves.
-func (a *app) written(msg tea.Msg, text string, sev severity) tea.Cmd {
+func (a *app) written(msg tea.Msg, text string, sev words.Severity) tea.Cmd {
 	a.writing, a.note = "", note{text, sev, a.env.now}
 	cmd := a.toDialogs(msg)
 	if a.leave.after {
@@ -40,7 +41,7 @@ func (a *app) askLeave() tea.Cmd {
 				own++
 			}
 		}
-		text = fmt.Sprintf("This process is a member of %s and holds %s. %s", s.Group, plural(own, "queue"), s.afterLeave(own))
+		text = fmt.Sprintf("This process is a member of %s and holds %s. %s", s.Group, words.Plural(own, "queue"), s.afterLeave(own))
 	}
 	a.push(leaveDialog{env: a.env, text: text})
 	return nil
@@ -61,7 +62,7 @@ func (s *scene) afterLeave(own int) string {
 	}
 	who := "the other member"
 	if others > 1 {
-		who = "the other " + plural(others, "member")
+		who = "the other " + words.Plural(others, "member")
 	}
 	return "Leaving stores their offsets and gives them to " + who + "."
 }
@@ -148,9 +149,9 @@ func (a *app) onLeft(msg leftMsg) tea.Cmd {
 		return a.quit(msg.err)
 	}
 	if msg.err != nil {
-		a.note = note{"the consumer has ended: " + errorText(msg.err), failure, a.env.now}
+		a.note = note{"the consumer has ended: " + errorText(msg.err), words.Failure, a.env.now}
 	} else {
-		a.note = note{"the consumer has ended; " + a.env.keys.first("back") + " leaves", notice, a.env.now}
+		a.note = note{"the consumer has ended; " + a.env.keys.first("back") + " leaves", words.Notice, a.env.now}
 	}
 	a.exit = msg.err
 	return nil

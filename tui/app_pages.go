@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // page is the shown view when it is a page, else nil.
@@ -273,14 +274,14 @@ func (a *app) servePage(r request) tea.Cmd {
 // pageState is the right end of the tabs: how fresh what is shown is.
 func (a *app) pageState(s pageStatus) []draw.Segment {
 	th, q := a.env.th, s.main
-	every := draw.Styled(th.Dim, " every "+age(q.every)+" ")
+	every := draw.Styled(th.Dim, " every "+words.Age(q.every)+" ")
 	switch old, stale := q.old(a.env.now); {
 	case s.state != nil:
 		return s.state
 	case !s.frozen.IsZero():
 		return []draw.Segment{draw.Styled(th.Warn, "FROZEN ")}
 	case stale:
-		return []draw.Segment{draw.Styled(th.Bad, "! "+age(old)+" old"), every}
+		return []draw.Segment{draw.Styled(th.Bad, "! "+words.Age(old)+" old"), every}
 	case q.gone || q.tries > 0 || !q.asked:
 		return untold(th, q.gone, q.tries > 0)
 	}
@@ -292,9 +293,9 @@ func (a *app) pageState(s pageStatus) []draw.Segment {
 func untold(th *draw.Theme, gone, failed bool) []draw.Segment {
 	switch {
 	case gone:
-		return []draw.Segment{draw.Styled(th.Bad, failure.sign()+" not there ")}
+		return []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" not there ")}
 	case failed:
-		return []draw.Segment{draw.Styled(th.Bad, failure.sign()+" no answer ")}
+		return []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" no answer ")}
 	}
 	return []draw.Segment{draw.Styled(th.Dim, "reading … ")}
 }
@@ -304,10 +305,10 @@ func (a *app) pageHealth(s pageStatus) draw.Segment {
 	th, q := a.env.th, s.main
 	switch {
 	case !s.frozen.IsZero():
-		return draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, clockSeconds),
-			age(a.env.now.Sub(s.frozen)), plural(s.hidden, "change"), a.env.keys.first("freeze")))
+		return draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, words.ClockSeconds),
+			words.Age(a.env.now.Sub(s.frozen)), words.Plural(s.hidden, "change"), a.env.keys.first("freeze")))
 	case q.tries > 0:
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s: %s", failure.sign(), q.what, q.err))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s: %s", words.Failure.Sign(), q.what, q.err))
 	case s.health.Text != "":
 		return s.health
 	case !q.asked && a.env.now.Sub(q.began) < loadingAfter:
@@ -321,10 +322,10 @@ func (a *app) pageHealth(s pageStatus) draw.Segment {
 		if !s.oldest.IsZero() && s.oldest.Before(at) {
 			at, read = s.oldest, " · oldest row read "
 		}
-		if a.env.mode == timeRelative {
-			text += read + ago(at, a.env.now)
+		if a.env.mode == words.TimeRelative {
+			text += read + words.Ago(at, a.env.now)
 		} else {
-			text += read + a.env.clock(at, clockSeconds)
+			text += read + a.env.clock(at, words.ClockSeconds)
 		}
 	}
 	return draw.Styled(th.Good, text)
@@ -337,7 +338,7 @@ func (a *app) clusterText() []draw.Segment {
 	case len(n) == 0:
 		return nil
 	case a.unanswered():
-		return []draw.Segment{draw.Styled(a.env.th.Bad, fmt.Sprintf("ns %s of %d", unknown, len(n)))}
+		return []draw.Segment{draw.Styled(a.env.th.Bad, fmt.Sprintf("ns %s of %d", words.Unknown, len(n)))}
 	}
 	return []draw.Segment{draw.Styled(a.env.th.Text, "ns "+draw.SafeText(strings.TrimSuffix(n[0], ":9876"))), draw.Styled(a.env.th.Dim, fmt.Sprintf(" 1/%d", len(n)))}
 }
@@ -353,7 +354,7 @@ func jsonText(what string, v any) copied {
 // sinceText says how long ago something was, for columns.
 func sinceText(t, now time.Time) string {
 	if t.IsZero() {
-		return none
+		return words.None
 	}
-	return age(now.Sub(t)) + " ago"
+	return words.Age(now.Sub(t)) + " ago"
 }

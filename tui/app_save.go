@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // askSave asks where to save what the shown view shows.
@@ -45,7 +46,7 @@ func (a *app) onSaved(msg savedMsg) {
 	case msg.err != "":
 		a.say("save "+draw.SafeText(msg.path), msg.err)
 	default:
-		a.say("saved "+msg.what+" to "+draw.SafeText(msg.path)+", "+size(int64(msg.n)), "")
+		a.say("saved "+msg.what+" to "+draw.SafeText(msg.path)+", "+words.Size(int64(msg.n)), "")
 	}
 }
 
@@ -133,7 +134,7 @@ func (v *eventsView) export() export {
 	x := export{name: "events", columns: []string{"time", "event", "kind", "cause", "topic", "queue", "text"}}
 	for _, seq := range v.list.Keys() {
 		if r := v.row(seq); r != nil {
-			x.rows = append(x.rows, []any{r.at, r.name, r.kind, r.cause, r.topic, r.queue, r.text})
+			x.rows = append(x.rows, []any{r.At, r.Name, r.Kind, r.Cause, r.Topic, r.Queue, r.Text})
 		}
 	}
 	return x
@@ -152,8 +153,8 @@ func (v tailView) askSave() (page, request) {
 		rows = v.targets()
 	}
 	e := v.env
-	name := fileName(v.request.Topic+"-"+r.mq.Short()+"-"+offset(r.offset), e.now.In(e.o.Location)) + ".bin"
-	help := "the body's bytes; .jsonl or .csv: " + plural(len(rows), "message")
+	name := fileName(v.request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.offset), e.now.In(e.o.Location)) + ".bin"
+	help := "the body's bytes; .jsonl or .csv: " + words.Plural(len(rows), "message")
 	return v, pushRequest{newPrompt(e, "save to", help, "SAVE", strings.ReplaceAll(name, ",", ""), func(path string) (request, error) {
 		switch {
 		case path == "":
@@ -162,12 +163,12 @@ func (v tailView) askSave() (page, request) {
 			if e.o.MessageJSON == nil {
 				return nil, errors.New("there is no JSON of messages here")
 			}
-			return saveRequest{saved: saved{plural(len(rows), "message"), path, func() ([]byte, error) { return jsonLines(e.o, rows), nil }}}, nil
+			return saveRequest{saved: saved{words.Plural(len(rows), "message"), path, func() ([]byte, error) { return jsonLines(e.o, rows), nil }}}, nil
 		case strings.HasSuffix(path, ".csv"):
 			x := tailExport(rows)
-			return saveRequest{saved: saved{plural(len(rows), "message"), path, x.csvText}}, nil
+			return saveRequest{saved: saved{words.Plural(len(rows), "message"), path, x.csvText}}, nil
 		}
-		return saveRequest{saved: saved{"the body at " + grouped(r.offset), path, r.message.Body}}, nil
+		return saveRequest{saved: saved{"the body at " + words.Grouped(r.offset), path, r.message.Body}}, nil
 	})}
 }
 

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/words"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
@@ -78,9 +79,9 @@ func (a *app) tailHere() tea.Cmd {
 
 // onResent tells what became of dead letters that were sent back.
 func (a *app) onResent(msg resendDoneMsg) tea.Cmd {
-	text := plural(msg.done, "dead letter") + " sent back"
+	text := words.Plural(msg.done, "dead letter") + " sent back"
 	if msg.err != "" || msg.done < len(msg.rows) {
-		return a.written(msg, text+" of "+grouped(int64(len(msg.rows)))+because(msg.err), failure)
+		return a.written(msg, text+" of "+words.Grouped(int64(len(msg.rows)))+words.Because(msg.err), words.Failure)
 	}
-	return a.written(msg, text, notice)
+	return a.written(msg, text, words.Notice)
 }

@@ -406,7 +406,7 @@ func TestFeedFoldsByQueueAndCause(t *testing.T) {
 	folds := d.a.sources[0].log.folds
 	n := 0
 	for _, f := range folds {
-		if f.row.kind == "CONSUME" {
+		if f.row.Kind == "CONSUME" {
 			n++
 		}
 	}
@@ -431,7 +431,7 @@ func TestFlowInForceIsShownWithoutItsEvent(t *testing.T) {
 
 func TestEnterOnAFeedLineExpandsIt(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("tab", "j", "j", "j", "enter")
-	if r := d.a.events[0].current(); d.a.shown != viewEvents || r == nil || r.kind != "CONSUME" {
+	if r := d.a.events[0].current(); d.a.shown != viewEvents || r == nil || r.Kind != "CONSUME" {
 		t.Errorf("view %d, on %+v", d.a.shown, r)
 	}
 	d.keys("q", "shift+tab", "shift+tab", "j", "enter").see("filter 10.0.4.22@6023#1")

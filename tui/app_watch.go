@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // openWatch shows any group live: through this process's own member if there is one,
@@ -106,45 +107,47 @@ func (a *app) watchHealth() draw.Segment {
 	w := s.watch
 	switch {
 	case s.scene == nil && w.err != "":
-		return draw.Styled(th.Bad, " "+failure.sign()+" "+w.err)
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+w.err)
 	case s.scene == nil:
-		return draw.Styled(th.Dim, " asking brokers and members … "+age(a.env.now.Sub(w.began)))
+		return draw.Styled(th.Dim, " asking brokers and members … "+words.Age(a.env.now.Sub(w.began)))
 	case w.err != "":
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", failure.sign(), since(s.scene.At, a.env.now), w.err))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", words.Failure.Sign(), words.Since(s.scene.At, a.env.now), w.err))
 	}
 	f := s.scene.watch
 	if old, stale := a.stale(); stale {
-		return draw.Styled(th.Bad, " ! figures are "+age(old)+" old: the cluster has not answered yet")
+		return draw.Styled(th.Bad, " ! figures are "+words.Age(old)+" old: the cluster has not answered yet")
 	}
-	if text := s.scene.muteText(func(t time.Time) string { return timeAbsolute.clock(t, a.env.now, a.env.o.Location, clockSeconds) }, a.env.now); text != "" {
+	if text := s.scene.muteText(func(t time.Time) string {
+		return words.TimeAbsolute.Clock(t, a.env.now, a.env.o.Location, words.ClockSeconds)
+	}, a.env.now); text != "" {
 		if f.paused != "" {
 			text = f.paused + " · " + text
 		}
-		return draw.Styled(th.Bad, " "+failure.sign()+" "+text)
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
 	if !f.told && !f.empty() && len(f.trouble) > 0 {
-		return draw.Styled(th.Bad, " "+failure.sign()+" "+f.trouble[0])
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+f.trouble[0])
 	}
 	text, sev := f.worst(s.scene)
 	switch {
-	case f.paused != "" && sev == failure:
-		return draw.Styled(th.Bad, " "+sev.sign()+" "+f.paused+" · "+text)
+	case f.paused != "" && sev == words.Failure:
+		return draw.Styled(th.Bad, " "+sev.Sign()+" "+f.paused+" · "+text)
 	case f.paused != "":
 		return draw.Styled(th.Accent, " "+f.paused)
-	case sev != info:
-		return draw.Styled(severityStyle(th, sev), " "+sev.sign()+" "+text)
+	case sev != words.Info:
+		return draw.Styled(severityStyle(th, sev), " "+sev.Sign()+" "+text)
 	}
 	if a.w < 100 {
 		return draw.Styled(th.Good, " ✓ "+text)
 	}
-	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", ago(s.scene.At, a.env.now), text))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", words.Ago(s.scene.At, a.env.now), text))
 }
 
 // setWatchEvery takes a new period for the group on the screen.
 func (a *app) setWatchEvery(d time.Duration) tea.Cmd {
 	w := a.watchedNow()
 	w.every = min(max(d, minWatchEvery), maxWatchEvery)
-	a.note = note{"asked every " + span(w.every), notice, a.env.now}
+	a.note = note{"asked every " + words.Span(w.every), words.Notice, a.env.now}
 	return nil
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
+	"eyeq/tui/words"
 )
 
 // auditOf gives what the two lines of a change in the audit file say.
@@ -52,7 +53,7 @@ func TestTheAuditFileTellsAPauseAsItCameOut(t *testing.T) {
 			if wanted != `{"broker-a":true}` || after != tt.after || (failed != nil) != tt.failed {
 				t.Errorf("wanted %s, after %s, failed %v; want after %s, failed %v", wanted, after, failed, tt.after, tt.failed)
 			}
-			if got := d.a.note.sev == failure; got != tt.failed {
+			if got := d.a.note.sev == words.Failure; got != tt.failed {
 				t.Errorf("the status line says %q", d.a.note.text)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // bar is the one-line input in place of the hint line: the command bar and the
@@ -141,7 +142,7 @@ func (b bar) hint(c *draw.Canvas) string {
 	c.Put(th.Text, b.input.text(&b.env.g, min(width, c.Room()), true))
 	switch {
 	case b.err != "":
-		c.Put(th.Bad, " "+failure.sign()+" "+b.err)
+		c.Put(th.Bad, " "+words.Failure.Sign()+" "+b.err)
 		if b.sign == "/" {
 			c.Put(th.Dim, " · rows as before")
 		}

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // rowsAtOnce are as many rows as one question for details is about, beyond those on
@@ -335,10 +336,10 @@ func (c *catalog[R]) health(noun string, list []inspect.Problem) draw.Segment {
 	th, t := c.env.th, &c.told
 	s := partial(th, list, row)
 	switch count := func(n int, what string) string {
-		return fmt.Sprintf("%s of %s %s: %s", grouped(int64(n)), plural(c.listed(), noun), what, t.why)
+		return fmt.Sprintf("%s of %s %s: %s", words.Grouped(int64(n)), words.Plural(c.listed(), noun), what, t.why)
 	}; {
 	case t.lost > 0:
-		s = draw.Styled(th.Bad, " "+failure.sign()+" "+count(t.lost, "not known"))
+		s = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+count(t.lost, "not known"))
 	case s.Text == "" && t.part > 0:
 		s = draw.Styled(th.Warn, " ! "+count(t.part, "partial"))
 	}
@@ -398,7 +399,7 @@ func (c *catalog[R]) copy() request {
 	}
 	what := draw.SafeText(keys[0])
 	if len(keys) > 1 {
-		what = plural(len(keys), "row")
+		what = words.Plural(len(keys), "row")
 	}
 	return copyRequest{literal(what, strings.Join(keys, "\n"))}
 }
@@ -423,16 +424,16 @@ func (c *catalog[R]) listed() int { return len(c.order) - c.hiding() }
 func (c *catalog[R]) status(noun string, problems []inspect.Problem) pageStatus {
 	s := pageStatus{main: &c.names, fine: c.fine(noun), health: c.health(noun, problems), oldest: c.told.oldest}
 	if old := c.env.now.Sub(s.oldest); s.health.Text == "" && !s.oldest.IsZero() && old > rowsOld {
-		s.health = draw.Styled(c.env.th.Warn, " ! "+s.fine+" · rows up to "+age(old)+" old")
+		s.health = draw.Styled(c.env.th.Warn, " ! "+s.fine+" · rows up to "+words.Age(old)+" old")
 	}
 	return s
 }
 
 // fine says how much of the list is known, for the status line.
 func (c *catalog[R]) fine(noun string) string {
-	text := plural(c.listed(), noun)
+	text := words.Plural(c.listed(), noun)
 	if c.known < c.listed() {
-		text += " · details of " + grouped(int64(c.known)) + " read"
+		text += " · details of " + words.Grouped(int64(c.known)) + " read"
 	}
 	return text
 }
@@ -444,13 +445,13 @@ func (c *catalog[R]) progress() string {
 		parts = append(parts, note)
 	}
 	if c.needsAll() && c.known < c.listed() {
-		parts = append(parts, fmt.Sprintf("reading details: %s of %s", grouped(int64(c.known)), grouped(int64(c.listed()))))
+		parts = append(parts, fmt.Sprintf("reading details: %s of %s", words.Grouped(int64(c.known)), words.Grouped(int64(c.listed()))))
 	}
 	if f := &c.rows.filter; f.active() && !c.needsAll() && c.known < c.listed() { // what it finds of names alone
-		parts = append(parts, "details of "+grouped(int64(c.known))+" looked through")
+		parts = append(parts, "details of "+words.Grouped(int64(c.known))+" looked through")
 	}
 	if at := c.told.oldest; !at.IsZero() && c.env.now.Sub(at) > 2*detailsEvery+time.Second {
-		parts = append(parts, "rows up to "+age(c.env.now.Sub(at))+" old")
+		parts = append(parts, "rows up to "+words.Age(c.env.now.Sub(at))+" old")
 	}
 	if n := c.hiding(); n > 0 {
 		parts = append(parts, fmt.Sprintf("%d hidden (%s shows)", n, c.env.keys.first("show-system")))

@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // maxCopy is what terminals take at once: many cut an escape sequence of more than
@@ -72,9 +73,9 @@ func (a *app) onCopied(msg copiedMsg) {
 	case msg.err != "":
 		a.say("copy "+msg.what, msg.err)
 	case msg.n < msg.of:
-		a.note = note{fmt.Sprintf("sent the first %s of %s of %s", size(int64(msg.n)), size(int64(msg.of)), msg.what) + to, warning, a.env.now}
+		a.note = note{fmt.Sprintf("sent the first %s of %s of %s", words.Size(int64(msg.n)), words.Size(int64(msg.of)), msg.what) + to, words.Warning, a.env.now}
 	default:
-		a.say("sent "+msg.what+", "+size(int64(msg.n))+","+to, "")
+		a.say("sent "+msg.what+", "+words.Size(int64(msg.n))+","+to, "")
 	}
 }
 
@@ -150,7 +151,7 @@ func (a *app) underCursor(asJSON bool) (x copied, why string) {
 func (a *app) copyMessage(r *heldRow, asJSON bool) (copied, string) {
 	m := r.message
 	if !asJSON {
-		return copied{"the body at " + grouped(r.offset), func() (string, error) {
+		return copied{"the body at " + words.Grouped(r.offset), func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}, ""
@@ -159,13 +160,13 @@ func (a *app) copyMessage(r *heldRow, asJSON bool) (copied, string) {
 		return copied{}, "there is no JSON of messages here"
 	}
 	encode := a.env.o.MessageJSON
-	return copied{"the message at " + grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}, ""
+	return copied{"the message at " + words.Grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}, ""
 }
 
-func (a *app) copyEvent(r *eventRow, asJSON bool) (copied, string) {
-	e, loc, s := r.event, a.env.o.Location, a.picture().scene
+func (a *app) copyEvent(r *words.EventRow, asJSON bool) (copied, string) {
+	e, loc, s := r.Event, a.env.o.Location, a.picture().scene
 	if !asJSON {
-		return copied{"the event", func() (string, error) { return EventLine(e, loc), nil }}, ""
+		return copied{"the event", func() (string, error) { return words.EventLine(e, loc), nil }}, ""
 	}
 	if a.env.o.EventJSON == nil || s == nil {
 		return copied{}, "there is no JSON of events here"

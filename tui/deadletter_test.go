@@ -5,12 +5,13 @@ import (
 	"testing"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 func TestDeadLettersAreNamed(t *testing.T) {
 	q := mq("orders-paid", "broker-a", 0)
 	dead := engine.SentBack{At: at(0, q), Offset: 71, MessageID: "0A00", ReconsumeTimes: 16, Target: "dlq"}
-	line := EventLine(dead, fixtureZone)
+	line := words.EventLine(dead, fixtureZone)
 	if !strings.Contains(line, "✗ sendback_ok (dead letter)  orders-paid  broker-a/0  offset 71 to the dead letters · retried 16× · id 0A00") || strings.Contains(line, "sent back") {
 		t.Errorf("%q", line)
 	}
@@ -33,7 +34,7 @@ func TestOffsetsAreCalledOffsets(t *testing.T) {
 		"pull":      {engine.PullError{At: at(0, q), Offset: 20, Error: "busy", DelayMS: 1000}, "offset 20: busy · again in 1.0s"},
 	}
 	for name, tt := range tests {
-		if got := EventLine(tt.event, fixtureZone); !strings.Contains(got, tt.want) {
+		if got := words.EventLine(tt.event, fixtureZone); !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %q, want %q in it", name, got, tt.want)
 		}
 	}

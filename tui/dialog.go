@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // dialog lies above a view and takes all keys. update returns what the root is asked
@@ -261,20 +262,20 @@ func (d textDialog) hint(c *draw.Canvas) string {
 }
 
 // eventDetails are all fields of an event.
-func eventDetails(e *env, r *eventRow) textDialog {
+func eventDetails(e *env, r *words.EventRow) textDialog {
 	lines := []string{
-		"time   " + r.at.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(r.at, e.now),
-		"event  " + r.name,
+		"time   " + r.At.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(r.At, e.now),
+		"event  " + r.Name,
 	}
-	if r.queue != "" {
-		lines = append(lines, "queue  "+strings.TrimSpace(r.topic+" "+r.queue))
+	if r.Queue != "" {
+		lines = append(lines, "queue  "+strings.TrimSpace(r.Topic+" "+r.Queue))
 	}
-	lines = append(lines, "", r.text, "")
-	for _, f := range fieldsOf(r.event) {
+	lines = append(lines, "", r.Text, "")
+	for _, f := range words.FieldsOf(r.Event) {
 		name, value, _ := strings.Cut(f, "=")
 		lines = append(lines, pad(name, 18)+" "+value)
 	}
-	return textDialog{env: e, title: "Event " + r.kind + " " + r.cause, lines: lines}
+	return textDialog{env: e, title: "Event " + r.Kind + " " + r.Cause, lines: lines}
 }
 
 // helpDialog lists the keys of a view from the key table; typing filters.

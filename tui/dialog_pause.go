@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // pauseDialog is the prompt before a pause or resume: which queues, why, and when it
@@ -91,7 +92,7 @@ func (d pauseDialog) view(w, h int) string {
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {
-		lines = append(lines, line(draw.Styled(th.Bad, " "+failure.sign()+" "+d.err)))
+		lines = append(lines, line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
 	}
 	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+draw.SafeText(d.env.o.Operator), lines, 1)
 }

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // pauseGroupDialog pauses or resumes a whole group on its brokers: who is affected,
@@ -138,7 +139,7 @@ func (d *pauseGroupDialog) off() string {
 	case changed == 0:
 		return "nothing would change"
 	case d.env.now.Sub(d.at) > previewGood:
-		return "what is shown is older than " + age(previewGood) + ": ctrl-r asks again"
+		return "what is shown is older than " + words.Age(previewGood) + ": ctrl-r asks again"
 	case d.name.value() != d.typedName():
 		return "type the group's name: " + draw.SafeText(d.typedName())
 	}
@@ -188,14 +189,14 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 		return append(lines, line(draw.Styled(e.th.Dim, "  asking the brokers …")))
 	}
 	if d.err != "" {
-		return append(lines, line(draw.Styled(e.th.Bad, "  "+failure.sign()+" "+d.err)))
+		return append(lines, line(draw.Styled(e.th.Bad, "  "+words.Failure.Sign()+" "+d.err)))
 	}
 	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
 		l := line(e.plain("  "+pad(b.Broker, 16)), draw.Styled(e.th.Dim, pad(b.Addr, 22)))
 		if b.Error != "" {
-			lines = append(lines, append(l, draw.Styled(e.th.Warn, warning.sign()+" "+b.Error)))
+			lines = append(lines, append(l, draw.Styled(e.th.Warn, words.Warning.Sign()+" "+b.Error)))
 			continue
 		}
 		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), draw.Styled(e.th.Accent, word[b.After])))
@@ -204,7 +205,7 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 	case n == 0:
 		lines = append(lines, line(draw.Styled(e.th.Dim, "  nobody is connected now: it holds for whoever comes")))
 	default:
-		lines = append(lines, line(e.plain("  "+plural(n, "member")+":")))
+		lines = append(lines, line(e.plain("  "+words.Plural(n, "member")+":")))
 		for i := range d.plan.Members {
 			if i == 4 && n > 5 {
 				lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("    … and %d more", n-i))))
@@ -243,7 +244,7 @@ func (d *pauseGroupDialog) buttonLines(w int) [][]draw.Segment {
 	if off != "" {
 		return append(lines, line(draw.Styled(e.th.Dim, " It is off: "+off)))
 	}
-	text := fmt.Sprintf(" It writes the group's configuration on %s.", plural(len(d.plan.Brokers), "broker"))
+	text := fmt.Sprintf(" It writes the group's configuration on %s.", words.Plural(len(d.plan.Brokers), "broker"))
 	if e.o.AuditPath != "" {
 		text += " Noted in " + draw.SafeText(e.o.AuditPath)
 	}
@@ -261,25 +262,25 @@ func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 		case b.Verified && len(b.Changed) == 0:
 			l = append(l, draw.Styled(e.th.Good, "✓ "+d.verb()+"d, read back; all other fields as before"))
 		case b.Verified:
-			l = append(l, draw.Styled(e.th.Bad, failure.sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
+			l = append(l, draw.Styled(e.th.Bad, words.Failure.Sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
 		case b.Missing: // nothing was to be done there
-			l = append(l, draw.Styled(e.th.Warn, warning.sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.th.Warn, words.Warning.Sign()+" "+orUnknown(b.Error)))
 		default:
-			l = append(l, draw.Styled(e.th.Bad, failure.sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.th.Bad, words.Failure.Sign()+" "+orUnknown(b.Error)))
 		}
 		lines = append(lines, l)
 	}
 	if d.result.Proof != "" {
 		st, sign := e.th.Good, "✓"
 		if !d.result.Proved {
-			st, sign = e.th.Warn, warning.sign()
+			st, sign = e.th.Warn, words.Warning.Sign()
 		}
 		for _, part := range draw.WrapText(sign+" "+d.result.Proof, max(w-6, 10)) {
 			lines = append(lines, line(draw.Styled(st, "  "+part)))
 		}
 	}
 	if d.err != "" {
-		for _, part := range draw.WrapText(failure.sign()+" "+d.err, max(w-6, 10)) {
+		for _, part := range draw.WrapText(words.Failure.Sign()+" "+d.err, max(w-6, 10)) {
 			lines = append(lines, line(draw.Styled(e.th.Bad, "  "+part)))
 		}
 	}

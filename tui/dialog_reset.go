@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // previewGood is how long a preview may be applied.
@@ -177,7 +178,7 @@ func (d *resetDialog) off() string {
 	case d.any && d.impossible():
 		return d.safe.Why
 	case s.unknown > 0:
-		return fmt.Sprintf("%s unknown: leave it out by hand (space on its row)", plural(s.unknown, "queue"))
+		return fmt.Sprintf("%s unknown: leave it out by hand (space on its row)", words.Plural(s.unknown, "queue"))
 	case s.queues == 0:
 		return "no queue is included"
 	case d.unchosen():
@@ -185,7 +186,7 @@ func (d *resetDialog) off() string {
 	case s.changed == 0:
 		return "nothing would change"
 	case d.env.now.Sub(d.at) > previewGood:
-		return "the preview is older than " + age(previewGood) + ": ctrl-r previews again"
+		return "the preview is older than " + words.Age(previewGood) + ": ctrl-r previews again"
 	case d.name.value() != d.typedName():
 		return "type the group's name: " + draw.SafeText(d.typedName())
 	}

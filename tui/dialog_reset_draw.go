@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 func (d resetDialog) view(w, h int) string {
@@ -15,7 +16,7 @@ func (d resetDialog) view(w, h int) string {
 	var head, tail [][]draw.Segment
 	title := "RESET OFFSETS — preview, nothing written yet"
 	if sum := d.sum(); sum.skip > 0 && !d.old {
-		title = fmt.Sprintf("RESET — SKIPS %s in %s — nothing written yet", plural(sum.skip, "message"), plural(sum.skips, "queue"))
+		title = fmt.Sprintf("RESET — SKIPS %s in %s — nothing written yet", words.Plural(sum.skip, "message"), words.Plural(sum.skips, "queue"))
 	}
 	switch {
 	case d.done:
@@ -116,7 +117,7 @@ func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 			if !d.stale {
 				t = d.asked // what the preview is about: a relative time moves on
 			}
-			value = append(value, draw.Styled(e.th.Dim, " = "+t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00")+" ("+ago(t.Time, e.now)+")"))
+			value = append(value, draw.Styled(e.th.Dim, " = "+t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00")+" ("+words.Ago(t.Time, e.now)+")"))
 		}
 		lines = append(lines, value)
 	}
@@ -155,7 +156,7 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
 	}
 	why := draw.Styled(e.th.Dim, " Apply is off: "+off)
 	if off == "" {
-		text := " Apply writes the offsets of " + plural(d.sum().queues, "queue") + "."
+		text := " Apply writes the offsets of " + words.Plural(d.sum().queues, "queue") + "."
 		if e.o.AuditPath != "" && wide {
 			text += " Noted in " + draw.SafeText(e.o.AuditPath)
 		}
@@ -190,7 +191,7 @@ func (d *resetDialog) resultLines(w int) [][]draw.Segment {
 		}
 	}
 	if d.err != "" {
-		for _, l := range draw.WrapText(failure.sign()+" "+d.err, max(w-4, 10)) {
+		for _, l := range draw.WrapText(words.Failure.Sign()+" "+d.err, max(w-4, 10)) {
 			lines = append(lines, line(draw.Styled(e.th.Bad, " "+l)))
 		}
 	}
@@ -199,7 +200,7 @@ func (d *resetDialog) resultLines(w int) [][]draw.Segment {
 			lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
 			break
 		}
-		lines = append(lines, line(draw.Styled(e.th.Bad, " "+failure.sign()+" "+text)))
+		lines = append(lines, line(draw.Styled(e.th.Bad, " "+words.Failure.Sign()+" "+text)))
 	}
 	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
 }

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // toFile is the kind of target that is none of core's: the offsets in a file.
@@ -69,16 +70,16 @@ func (d *resetDialog) fileLines(w int) [][]draw.Segment {
 		return append(lines, line(draw.Styled(e.th.Dim, pad("", 8)+text)))
 	}
 	f, st := &d.saved, e.th.Dim
-	text := "= " + plural(len(f.exact), "queue")
+	text := "= " + words.Plural(len(f.exact), "queue")
 	if f.group != draw.SafeText(d.group) || f.cluster != draw.SafeText(e.o.Cluster) {
 		st = e.th.Warn // the command line takes it, too
-		text = warning.sign() + " of group " + f.group + " on " + f.cluster + ": " + plural(len(f.exact), "queue")
+		text = words.Warning.Sign() + " of group " + f.group + " on " + f.cluster + ": " + words.Plural(len(f.exact), "queue")
 	}
 	layout, none := "2006-01-02 15:04:05 -07:00", "; %d had none and stay"
 	if w < 100 {
 		layout, none = "2006-01-02 15:04Z07:00", "; %d had none"
 	}
-	text += ", saved " + f.at.In(e.o.Location).Format(layout) + " (" + ago(f.at, e.now) + ")"
+	text += ", saved " + f.at.In(e.o.Location).Format(layout) + " (" + words.Ago(f.at, e.now) + ")"
 	if f.none > 0 {
 		text += fmt.Sprintf(none, f.none)
 	}

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 var resetWide = []table.Column{
@@ -60,12 +61,12 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 		text := "  no preview"
 		switch {
 		case d.loading:
-			text = "  reading offsets of " + plural(len(d.scopes[d.scope].queues), "queue") + " …"
+			text = "  reading offsets of " + words.Plural(len(d.scopes[d.scope].queues), "queue") + " …"
 			if len(d.scopes[d.scope].queues) == 0 {
 				text = "  reading offsets …"
 			}
 		case d.err != "":
-			text = "  " + failure.sign() + " " + d.err
+			text = "  " + words.Failure.Sign() + " " + d.err
 		case d.stale:
 			text = "  the target changed: " + e.enter() + " previews"
 		}
@@ -112,24 +113,24 @@ func (d *resetDialog) nameWidth() int {
 }
 
 func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
-	move, target, effect, first := unknown, unknown, unknown, none
+	move, target, effect, first := words.Unknown, words.Unknown, words.Unknown, words.None
 	switch {
 	case d.old:
 		move, target, effect, first = "…", "…", "…", "…"
 	case r.Err == nil || d.done:
-		target = offset(r.After)
+		target = words.Offset(r.After)
 		if r.Before != engine.Unknown {
-			move = signed(r.After - r.Before)
+			move = words.Signed(r.After - r.Before)
 		}
 		effect = effectText(r)
 	}
 	if !r.FirstStored.IsZero() && !d.old {
-		first = r.FirstStored.In(d.env.o.Location).Format(string(clockMillis))
+		first = r.FirstStored.In(d.env.o.Location).Format(string(words.ClockMillis))
 		if d.env.now.Sub(r.FirstStored) > 20*time.Hour {
 			first = r.FirstStored.In(d.env.o.Location).Format("01-02 15:04")
 		}
 	}
-	current := offset(r.Before)
+	current := words.Offset(r.Before)
 	if r.Before == engine.Unknown && r.Err == nil {
 		current = "none"
 	}
@@ -141,7 +142,7 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []tabl
 	if !wide {
 		return []table.Cell{text(d.rowName(r, nameWidth)), text(current), text(target), text(effect), check}
 	}
-	return []table.Cell{text(d.rowName(r, nameWidth)), text(offset(r.MinOffset)), text(offset(r.MaxOffset)), text(current), text(target),
+	return []table.Cell{text(d.rowName(r, nameWidth)), text(words.Offset(r.MinOffset)), text(words.Offset(r.MaxOffset)), text(current), text(target),
 		text(move), text(effect), text(first), check}
 }
 
@@ -149,11 +150,11 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []tabl
 func effectText(r *engine.ResetRow) string {
 	switch r.Effect {
 	case core.EffectReplay:
-		return "replay " + grouped(r.Count)
+		return "replay " + words.Grouped(r.Count)
 	case core.EffectSkip:
-		return "SKIP " + grouped(r.Count)
+		return "SKIP " + words.Grouped(r.Count)
 	case core.EffectGone:
-		return "GONE " + grouped(r.Count)
+		return "GONE " + words.Grouped(r.Count)
 	}
 	return "none"
 }
@@ -169,23 +170,23 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 	case d.done && isPassed(r.Err):
 		return "✓ " + errorText(r.Err)
 	case d.done && r.Err != nil:
-		return failure.sign() + " " + errorText(r.Err)
+		return words.Failure.Sign() + " " + errorText(r.Err)
 	case d.done && r.Verified && d.notes[r.MessageQueue] != "":
-		return offset(r.After) + " ✓ " + d.notes[r.MessageQueue]
+		return words.Offset(r.After) + " ✓ " + d.notes[r.MessageQueue]
 	case d.done && r.Verified:
-		return offset(r.After) + " ✓"
+		return words.Offset(r.After) + " ✓"
 	case d.done:
-		return failure.sign() + " NOT VERIFIED"
+		return words.Failure.Sign() + " NOT VERIFIED"
 	case d.exclude[r.MessageQueue]:
 		return "left out"
 	case d.old:
 		return "…"
 	case r.Err != nil:
-		return failure.sign() + " " + errorText(r.Err)
+		return words.Failure.Sign() + " " + errorText(r.Err)
 	case r.Effect == core.EffectSkip:
-		return warning.sign() + " skips data"
+		return words.Warning.Sign() + " skips data"
 	case r.Effect == core.EffectGone:
-		return warning.sign() + " expired"
+		return words.Warning.Sign() + " expired"
 	}
 	return "ok"
 }

@@ -7,6 +7,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // resetSum is what the included rows come to.
@@ -67,25 +68,25 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	case d.old: // figures of another target are none
 		return [][]draw.Segment{line(), line(draw.Styled(e.th.Dim, " Sum    "), e.plain("…")), line(draw.Styled(e.th.Dim, " Lag    "), e.plain("…"))}
 	}
-	sum := plural(s.queues, "queue") + " · replay " + grouped(s.replay)
+	sum := words.Plural(s.queues, "queue") + " · replay " + words.Grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {
-		takes := "≈ " + age(time.Duration(float64(s.replay)/d.rate*float64(time.Second)))
+		takes := "≈ " + words.Age(time.Duration(float64(s.replay)/d.rate*float64(time.Second)))
 		if wide {
-			takes += " at " + rate(d.rate, true)
+			takes += " at " + words.Rate(d.rate, true)
 		}
 		sum += " (" + takes + ")"
 	}
 	in := func(n int) string {
 		if wide {
-			return " in " + plural(n, "queue")
+			return " in " + words.Plural(n, "queue")
 		}
 		return fmt.Sprintf(" (%dq)", n)
 	}
 	if s.skips > 0 {
-		sum += " · SKIP " + grouped(s.skip) + in(s.skips)
+		sum += " · SKIP " + words.Grouped(s.skip) + in(s.skips)
 	}
 	if s.gones > 0 {
-		sum += " · GONE " + grouped(s.gone) + in(s.gones)
+		sum += " · GONE " + words.Grouped(s.gone) + in(s.gones)
 	}
 	if s.excluded > 0 {
 		sum += fmt.Sprintf(" · %d left out", s.excluded)
@@ -93,11 +94,11 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	if s.unknown > 0 {
 		sum += fmt.Sprintf(" · %d unknown", s.unknown)
 	}
-	lag := grouped(s.lagBefore) + " → " + grouped(s.lagAfter)
+	lag := words.Grouped(s.lagBefore) + " → " + words.Grouped(s.lagAfter)
 	if s.lagUnknown > 0 {
-		lag = unknown
+		lag = words.Unknown
 	}
-	lag += fmt.Sprintf("   preview %s old, ", since(d.at, e.now))
+	lag += fmt.Sprintf("   preview %s old, ", words.Since(d.at, e.now))
 	switch {
 	case d.any && wide:
 		lag += "re-checked at apply; stops if any offset was moved"

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // newResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
@@ -115,7 +116,7 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 		case !r.Tried && !r.Verified: // one that was there already is verified
 			row.Err = errors.New("not written")
 		case !r.Verified && r.ReadBack >= 0:
-			row.Err = fmt.Errorf("the broker says %s", grouped(r.ReadBack))
+			row.Err = fmt.Errorf("the broker says %s", words.Grouped(r.ReadBack))
 		}
 		d.notes[row.MessageQueue] = r.Obeyed
 	}
@@ -173,12 +174,12 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 	case len(d.safe.Members) == 0:
 		lines = append(lines, line(draw.Styled(e.th.Dim, "        "), e.plain("start no member until all queues are verified")))
 	case deaf > 0:
-		text := fmt.Sprintf("%s %d of %s: %s %s", warning.sign(), deaf, plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
+		text := fmt.Sprintf("%s %d of %s: %s %s", words.Warning.Sign(), deaf, words.Plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
 		lines = append(lines, indented(w, e.th.Warn, text)...)
 	case len(d.safe.Members) == 1:
 		lines = append(lines, indented(w, e.th.Text, "1 member online: it "+sample.Effect)...)
 	default:
-		lines = append(lines, indented(w, e.th.Text, plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
+		lines = append(lines, indented(w, e.th.Text, words.Plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
 	}
 	return lines
 }

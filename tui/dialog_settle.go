@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // settleFocus is a part of the dialog that takes keys.
@@ -197,7 +198,7 @@ func (d *settleDialog) effect() string {
 func (d settleDialog) view(w, h int) string {
 	title, button, _ := settleWords(d.verdict)
 	th := d.env.th
-	title += " " + plural(d.count, "held message")
+	title += " " + words.Plural(d.count, "held message")
 	if d.failed > 0 {
 		return drawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.o.Operator), d.failures(w, h-2), 0)
 	}
@@ -217,7 +218,7 @@ func (d settleDialog) view(w, h int) string {
 		tail = append(tail, line(draw.Styled(th.Warn, " ! "+d.left)))
 	}
 	if d.err != "" {
-		tail = append(tail, line(draw.Styled(th.Bad, " "+failure.sign()+" "+d.err)))
+		tail = append(tail, line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
 	}
 	if d.working {
 		tail = append(tail, line(draw.Styled(th.Warn, " being carried out …")))
@@ -243,7 +244,7 @@ func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
 		lines = append(lines, line(d.env.plain("   "+table.Cut(s, max(w-6, 10)))))
 	}
 	if n < d.total {
-		lines = append(lines, line(draw.Styled(d.env.th.Dim, fmt.Sprintf("   … and %s more", grouped(int64(d.total-n))))))
+		lines = append(lines, line(draw.Styled(d.env.th.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(d.total-n))))))
 	}
 	return lines
 }
@@ -253,9 +254,9 @@ func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
 func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 	th := d.env.th
 	_, _, done := settleWords(d.verdict)
-	lines := [][]draw.Segment{line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", failure.sign(), plural(d.failed, "message"), done)))}
+	lines := [][]draw.Segment{line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", words.Failure.Sign(), words.Plural(d.failed, "message"), done)))}
 	for i, r := range d.rows {
-		about := "   " + r.queue + "  " + offset(r.offset) + "  "
+		about := "   " + r.queue + "  " + words.Offset(r.offset) + "  "
 		block := [][]draw.Segment{line(d.env.plain(about), draw.Styled(th.Text, r.err))}
 		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
 			block[0] = block[0][:1]
@@ -268,7 +269,7 @@ func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 			left-- // for the number of the others
 		}
 		if len(block) > left && i > 0 {
-			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf("   … and %s more", grouped(int64(len(d.rows)-i))))))
+			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(len(d.rows)-i))))))
 			break
 		}
 		lines = append(lines, block...)

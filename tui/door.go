@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // scene is a snapshot behind the door: every text in it is safe to print. Queues
@@ -15,7 +16,7 @@ type scene struct {
 	raw              *engine.Snapshot // as the engine gave it
 	index            map[engine.MessageQueue]int
 	letters          map[string]string // client id → letter, by the first topic that names it
-	brokers          shortener
+	brokers          words.Shortener
 	topics           int         // that have queues
 	watch            *watchFacts // of a group that other processes consume; nil: an engine's
 	told             *toldFacts  // who holds what, by the members' word; nil: it is computed
@@ -100,7 +101,7 @@ func (s *scene) name() {
 			}
 		}
 	}
-	s.brokers = newShortener(brokers)
+	s.brokers = words.NewShortener(brokers)
 }
 
 // letter names the n-th member: A … Z, a … z, then #52.
@@ -109,7 +110,7 @@ func letter(n int) string {
 	if n < len(letters) {
 		return letters[n : n+1]
 	}
-	return "#" + grouped(int64(n))
+	return "#" + words.Grouped(int64(n))
 }
 
 // snapshotIsSafe reports whether cleaning would change nothing.

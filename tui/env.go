@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // env is what views and dialogs share. bubbletea's loop owns it, as all view state;
@@ -17,7 +18,7 @@ type env struct {
 	g        draw.Glyphs
 	keys     *keymap
 	renderer *lipgloss.Renderer // of the styles
-	mode     timeMode
+	mode     words.TimeMode
 	now      time.Time // of the message that is handled
 	// began is when the screen did.
 	began time.Time
@@ -44,8 +45,8 @@ const loadingAfter = 150 * time.Millisecond
 func (e *env) young() bool { return e.now.Sub(e.began) < loadingAfter }
 
 // clock writes a time of day as the operator wants it.
-func (e *env) clock(t time.Time, style clockStyle) string {
-	return e.mode.clock(t, e.now, e.o.Location, style)
+func (e *env) clock(t time.Time, style words.ClockStyle) string {
+	return e.mode.Clock(t, e.now, e.o.Location, style)
 }
 
 func (e *env) readOnly() bool { return e.o.Mode == modeReadOnly }

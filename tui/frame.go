@@ -8,6 +8,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // Below this the screen is one status line a fact.
@@ -128,7 +129,7 @@ func (a *app) drawHeader(c *draw.Canvas) {
 		left = append(left, draw.Styled(draw.Style{}, " "), draw.Styled(th.Bold, p.subject()))
 	}
 	now := a.env.now.In(a.env.o.Location)
-	if a.env.mode == timeUTC {
+	if a.env.mode == words.TimeUTC {
 		now = now.UTC()
 	}
 	clock := "15:04:05 -07:00" // the zone of every time on the screen
@@ -191,7 +192,7 @@ func (a *app) holdText(gap string) []draw.Segment {
 	if n == 0 {
 		return []draw.Segment{draw.Styled(a.env.th.Dim, gap+"holds nothing")}
 	}
-	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.th.Warn, "HOLDS "+grouped(n))}
+	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.th.Warn, "HOLDS "+words.Grouped(n))}
 }
 
 // held counts the messages that wait for the operator.
@@ -252,7 +253,7 @@ func brokersText(th *draw.Theme, s *scene) []draw.Segment {
 	if n == 0 {
 		return nil
 	}
-	return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("brokers %s down %d/%d", failure.sign(), n, len(s.Brokers))), draw.Styled(draw.Style{}, "  ")}
+	return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("brokers %s down %d/%d", words.Failure.Sign(), n, len(s.Brokers))), draw.Styled(draw.Style{}, "  ")}
 }
 
 // namesrvText is the name server that answered last and its place in the list.
@@ -261,21 +262,21 @@ func (a *app) namesrvText(s *scene) []draw.Segment {
 	n := slices.Index(s.Namesrv, s.NamesrvCurrent) + 1
 	switch {
 	case s.NamesrvError != "":
-		return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("ns %s down 0/%d", failure.sign(), len(s.Namesrv)))}
+		return []draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("ns %s down 0/%d", words.Failure.Sign(), len(s.Namesrv)))}
 	case s.NamesrvCurrent == "":
-		return []draw.Segment{draw.Styled(th.Dim, fmt.Sprintf("ns %s of %d", unknown, len(s.Namesrv)))}
+		return []draw.Segment{draw.Styled(th.Dim, fmt.Sprintf("ns %s of %d", words.Unknown, len(s.Namesrv)))}
 	}
 	return []draw.Segment{draw.Styled(th.Text, "ns "+strings.TrimSuffix(s.NamesrvCurrent, ":9876")), draw.Styled(th.Dim, fmt.Sprintf(" %d/%d", n, len(s.Namesrv)))}
 }
 
 func refreshText(d time.Duration) string {
 	if d < time.Second {
-		return short(float64(time.Second)/float64(d)) + " Hz"
+		return words.Short(float64(time.Second)/float64(d)) + " Hz"
 	}
 	if d%time.Second == 0 {
-		return "every " + age(d)
+		return "every " + words.Age(d)
 	}
-	return "every " + span(d)
+	return "every " + words.Span(d)
 }
 
 // stale is how old the newest figures are, when they are old.

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // tab is a view in the line of tabs.
@@ -38,7 +39,7 @@ func (a *app) tabs() []tab {
 	}
 	events := "Events"
 	if n := a.source().log.unseen; n > 0 {
-		events += fmt.Sprintf("(%s%s)", failure.sign(), grouped(int64(n)))
+		events += fmt.Sprintf("(%s%s)", words.Failure.Sign(), words.Grouped(int64(n)))
 	}
 	tabs = append(tabs, tab{a.shown == viewEvents, "events", events})
 	if word := a.unnumbered(); word != "" {
@@ -136,7 +137,7 @@ func (a *app) freshness() []draw.Segment {
 	if a.frozen() {
 		state = draw.Styled(th.Warn, "FROZEN")
 	} else if old, stale := a.stale(); stale {
-		state = draw.Styled(th.Bad, "! "+age(old)+" old")
+		state = draw.Styled(th.Bad, "! "+words.Age(old)+" old")
 	}
 	every := a.refresh
 	if w := a.watchedNow(); w != nil {

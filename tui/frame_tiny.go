@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 func (a *app) tiny() bool { return a.w < leastWidth || a.h < leastHeight }
@@ -76,7 +77,7 @@ func (a *app) tinySummary() string {
 		v := &a.live[a.cur]
 		f := v.figures()
 		trend, _ := f.trendText(false)
-		text += fmt.Sprintf(" · %s lag %s %s · flow %s", p.scene.Group, f.lagText(func(n int64) string { return short(float64(n)) }), trend, v.flowTotal(&f))
+		text += fmt.Sprintf(" · %s lag %s %s · flow %s", p.scene.Group, f.lagText(func(n int64) string { return words.Short(float64(n)) }), trend, v.flowTotal(&f))
 	}
 	return text + " · enlarge for tables"
 }
@@ -98,8 +99,8 @@ func (a *app) facts() []draw.Segment {
 		lines = append(lines, draw.Styled(st, fmt.Sprintf(format, args...)))
 	}
 	trend, st := f.trendText(true)
-	add(st(th), "lag %s %s", f.lagText(grouped), trend)
-	add(th.Text, "pull %s  done %s  fail %s", rate(f.pull, f.pullOK), rate(f.consume, f.consumeOK), v.failShare(&f))
+	add(st(th), "lag %s %s", f.lagText(words.Grouped), trend)
+	add(th.Text, "pull %s  done %s  fail %s", words.Rate(f.pull, f.pullOK), words.Rate(f.consume, f.consumeOK), v.failShare(&f))
 	add(th.Text, "flow %s %s", v.flowTotal(&f), v.flowCauses(&f, " ", true))
 	states := map[engine.QueueState]int{}
 	for i := range s.Queues {
@@ -113,17 +114,17 @@ func (a *app) facts() []draw.Segment {
 			text += fmt.Sprintf(" %d %s", n, st)
 		}
 	}
-	add(th.Text, "own %d of %s:%s", f.own, plural(len(s.Queues), "queue"), text)
+	add(th.Text, "own %d of %s:%s", f.own, words.Plural(len(s.Queues), "queue"), text)
 	if n := s.held(); n > 0 {
-		add(th.Warn, "%s held for the operator", plural(n, "message"))
+		add(th.Warn, "%s held for the operator", words.Plural(n, "message"))
 	}
-	add(th.Text, "cache %s/%s  %s MiB", grouped(f.cached), grouped(f.cacheLimit), mib(f.cachedBytes))
+	add(th.Text, "cache %s/%s  %s MiB", words.Grouped(f.cached), words.Grouped(f.cacheLimit), words.MiB(f.cachedBytes))
 	add(th.Text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)
 	add(th.Text, "%s", v.rebalanceText())
 	add(th.Text, "%s", v.commitText())
 	for i := range p.folds {
 		r := &p.folds[i].row
-		add(severityStyle(th, r.sev), "%s %s %s %s %s", a.env.clock(r.at, clockSeconds), r.kind, r.cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
+		add(severityStyle(th, r.Sev), "%s %s %s %s %s", a.env.clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
 	}
 	return lines
 }

@@ -15,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // allEvents is one event of each kind.
@@ -54,14 +55,14 @@ func TestEveryEventIsOneSafeLine(t *testing.T) {
 	for _, text := range []string{"", "x", "\x1b[31m\n\u202e\xff"} {
 		for _, mq := range []engine.MessageQueue{{}, mq("orders-paid", "broker-a", 3)} {
 			for _, e := range withText(allEvents(at(time.Second, mq)), text) {
-				line := EventLine(e, fixtureZone)
+				line := words.EventLine(e, fixtureZone)
 				if bad := foreignControls(line); bad != "" || strings.Contains(line, "\x1b") {
 					t.Errorf("%s: %s in %q", e.EventName(), bad, line)
 				}
 				if !strings.Contains(line, e.EventName()) || !strings.HasPrefix(line, "2026-11-29 14:32:06.000") {
 					t.Errorf("%s: %q", e.EventName(), line)
 				}
-				if r := describe(e); r.kind == "" || r.kind == "EVENT" {
+				if r := words.Describe(e); r.Kind == "" || r.Kind == "EVENT" {
 					t.Errorf("%s is not described", e.EventName())
 				}
 			}

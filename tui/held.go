@@ -9,6 +9,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // heldRow is a cached message behind the door.
@@ -80,7 +81,7 @@ func stageWord(s core.Stage) string {
 	case core.StageDone:
 		return "done"
 	}
-	return unknown
+	return words.Unknown
 }
 
 var heldColumns = []table.Column{
@@ -105,7 +106,7 @@ func (v *queueView) note(q *engine.QueueSnapshot) string {
 	case !q.Own:
 		return "  not ours: its messages are in another member's cache"
 	case v.err != "":
-		return "  " + failure.sign() + " " + v.err
+		return "  " + words.Failure.Sign() + " " + v.err
 	case !v.asked, q.CachedCount > 0: // what was read is older than what is counted
 		return "  reading the cache …"
 	}
@@ -115,25 +116,25 @@ func (v *queueView) note(q *engine.QueueSnapshot) string {
 func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
 	th, r := v.env.th, &v.held[i]
 	st := th.Text
-	running := none
+	running := words.None
 	switch r.stage {
 	case core.StageTaken:
 		st = th.Good
 		if !r.started.IsZero() {
-			running = span(v.pic.now.Sub(r.started))
+			running = words.Span(v.pic.now.Sub(r.started))
 		}
 	case core.StageDone:
 		st = th.Dim
 	}
 	stage := stageWord(r.stage)
 	if !r.held.IsZero() {
-		stage, st, running = "held", th.Accent, span(v.pic.now.Sub(r.held))
+		stage, st, running = "held", th.Accent, words.Span(v.pic.now.Sub(r.held))
 	}
 	body := r.body
 	if r.keys != "" {
 		body = r.keys + " · " + body
 	}
-	retry := none
+	retry := words.None
 	if n := int(r.reconsumed) + r.retries; n > 0 {
 		retry = fmt.Sprintf("%d", r.reconsumed)
 		if r.retries > 0 {
@@ -141,8 +142,8 @@ func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
 		}
 	}
 	cells := [...]table.Cell{
-		{Text: grouped(r.offset)}, {Text: stage, Style: st}, {Text: running}, {Text: retry},
-		{Text: v.env.clock(r.born, clockMillis)}, {Text: v.env.clock(r.stored, clockMillis)}, {Text: since(r.stored, v.pic.now)},
+		{Text: words.Grouped(r.offset)}, {Text: stage, Style: st}, {Text: running}, {Text: retry},
+		{Text: v.env.clock(r.born, words.ClockMillis)}, {Text: v.env.clock(r.stored, words.ClockMillis)}, {Text: words.Since(r.stored, v.pic.now)},
 		{Text: r.id, Style: th.Dim}, {Text: table.Tail(body, v.scroll)},
 	}
 	c.TableRow(th, layout, heldColumns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
@@ -152,15 +153,15 @@ func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
 func heldDetails(e *env, r *heldRow) textDialog {
 	when := func(t time.Time) string {
 		if t.IsZero() {
-			return none
+			return words.None
 		}
-		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(t, e.now)
+		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, e.now)
 	}
 	stage := stageWord(r.stage) + ", listener called " + when(r.started)
 	if !r.held.IsZero() {
 		stage = "held for the operator since " + when(r.held)
 	}
-	return textDialog{env: e, title: "Message at " + grouped(r.offset), lines: []string{
+	return textDialog{env: e, title: "Message at " + words.Grouped(r.offset), lines: []string{
 		"id      " + orUnknown(r.id),
 		"stage   " + stage,
 		"born    " + when(r.born),
@@ -168,7 +169,7 @@ func heldDetails(e *env, r *heldRow) textDialog {
 		fmt.Sprintf("retry   sent back %d times, retried here %d times", r.reconsumed, r.retries),
 		"tags    " + r.tags,
 		"keys    " + r.keys,
-		"body    " + size(int64(r.bodySize)) + r.more,
+		"body    " + words.Size(int64(r.bodySize)) + r.more,
 		"",
 		r.body,
 	}}

@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 func TestRatesComeFromDifferences(t *testing.T) {
@@ -159,15 +160,15 @@ func TestSpanBars(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for f, want := range map[float64]string{0: "0", 3.25: "3.2", 9.97: "10", 312: "312", 999.6: "1.0k", 4812: "4.8k", 128_412: "128k", 999_600: "1.0M", 3.2e6: "3.2M", 7e12: "7.0T", 7e16: "70000T"} {
-		if got := short(f); got != want {
+		if got := words.Short(f); got != want {
 			t.Errorf("short(%v) = %q, want %q", f, got, want)
 		}
 	}
-	if got := newShortener([]string{"broker-a", "broker-b"}).name("broker-a"); got != "a" {
+	if got := words.NewShortener([]string{"broker-a", "broker-b"}).Name("broker-a"); got != "a" {
 		t.Errorf("short name = %q", got)
 	}
 	for _, names := range [][]string{{"broker-"}, {"a", "b"}, {"broker-a", "broker-"}, nil} {
-		if got := newShortener(names).name("broker-a"); got != "broker-a" {
+		if got := words.NewShortener(names).Name("broker-a"); got != "broker-a" {
 			t.Errorf("among %v broker-a is called %q", names, got)
 		}
 	}

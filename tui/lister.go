@@ -7,6 +7,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // lister is a table of rows on a page: cursor, marks, window, filter and order. Rows
@@ -176,7 +177,7 @@ func (l *lister[K]) noMatch(noun string) []string {
 		return nil
 	}
 	return []string{"", "No " + noun + " matches  /" + draw.SafeText(l.filter.text),
-		plural(l.hidden, noun) + " hidden by the filter", "esc clear filter   " + l.env.keys.first("command") + " other view"}
+		words.Plural(l.hidden, noun) + " hidden by the filter", "esc clear filter   " + l.env.keys.first("command") + " other view"}
 }
 
 // draw draws the table in a box of h lines: the visible rows only, or the notes where
@@ -188,11 +189,11 @@ func (l *lister[K]) draw(c *draw.Canvas, h int, details string, cells func(k K, 
 	first, end := l.list.Window()
 	title := l.title
 	if n := l.list.Len(); n > rows {
-		title = fmt.Sprintf("%s  %d-%d of %s", l.title, first+1, end, grouped(int64(n)))
+		title = fmt.Sprintf("%s  %d-%d of %s", l.title, first+1, end, words.Grouped(int64(n)))
 	} else if l.hidden > 0 {
-		title = fmt.Sprintf("%s  %s of %s", l.title, grouped(int64(n)), grouped(int64(l.total)))
+		title = fmt.Sprintf("%s  %s of %s", l.title, words.Grouped(int64(n)), words.Grouped(int64(l.total)))
 	} else if n > 0 {
-		title = fmt.Sprintf("%s  %s", l.title, grouped(int64(n)))
+		title = fmt.Sprintf("%s  %s", l.title, words.Grouped(int64(n)))
 	}
 	titleStyle := th.Bold
 	if l.focused {

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // pane is a part of the live view that takes keys.
@@ -32,7 +33,7 @@ type liveView struct {
 	queues      table.State[engine.MessageQueue]
 	steadyOrder // of the queues
 	members     table.State[string]
-	feed        table.State[foldKey]
+	feed        table.State[words.FoldKey]
 	lines       []fold // of the feed, in its order
 
 	moved   time.Time // when the operator moved the cursor last

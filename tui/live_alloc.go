@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // newFor is how long a member counts as new.
@@ -102,13 +103,13 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 			text = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics)) + text
 		}
 		if !s.LastRebalance.IsZero() {
-			text += " · " + ago(s.LastRebalance, v.pic.now)
+			text += " · " + words.Ago(s.LastRebalance, v.pic.now)
 		}
 		return text
 	}
-	text := fmt.Sprintf("%s · %s / %s", s.by(), plural(t.Queues, "queue"), plural(len(t.Members), "member"))
+	text := fmt.Sprintf("%s · %s / %s", s.by(), words.Plural(t.Queues, "queue"), words.Plural(len(t.Members), "member"))
 	if isBroadcast(s) {
-		text = fmt.Sprintf("broadcasting: each member has all %s", plural(t.Queues, "queue"))
+		text = fmt.Sprintf("broadcasting: each member has all %s", words.Plural(t.Queues, "queue"))
 	}
 	if len(s.Topics) > 1 {
 		text = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic")) + text
@@ -117,10 +118,10 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		if t.MembersAt.IsZero() {
 			return text + " · members unknown"
 		}
-		return text + " · members " + since(t.MembersAt, v.pic.now) + " old"
+		return text + " · members " + words.Since(t.MembersAt, v.pic.now) + " old"
 	}
 	if next := s.NextRebalance.Sub(v.pic.now); !s.NextRebalance.IsZero() && next >= 0 {
-		text += " · next rebalance " + age(next)
+		text += " · next rebalance " + words.Age(next)
 	}
 	return text
 }
@@ -131,9 +132,9 @@ func isBroadcast(s *scene) bool { return s.Model == broadcasting }
 func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
 	switch {
 	case t.Missing != "":
-		return []string{failure.sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
+		return []string{words.Failure.Sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
 	case t.MembersError != "":
-		return []string{failure.sign() + " members " + unknown + ": " + t.MembersError, "  asked " + orUnknown(t.MembersFrom) + "; what is held stays as it is"}
+		return []string{words.Failure.Sign() + " members " + words.Unknown + ": " + t.MembersError, "  asked " + orUnknown(t.MembersFrom) + "; what is held stays as it is"}
 	case v.watched() != nil && v.watched().empty():
 		return []string{"no member is connected: nobody consumes, offsets stay as they are"}
 	case v.pic.scene.State == engine.CreateJust:
@@ -144,7 +145,7 @@ func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
 
 func orUnknown(s string) string {
 	if s == "" {
-		return unknown
+		return words.Unknown
 	}
 	return s
 }
@@ -205,9 +206,9 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	} else {
 		c.Put(text, pad(word, 7)+padLeft(queueCount(m), 6)+"  ")
 		c.Put(bar, v.env.g.Meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
-		part := percent(float64(len(m.Queues)), float64(t.Queues))
+		part := words.Percent(float64(len(m.Queues)), float64(t.Queues))
 		if m.Unknown {
-			part = unknown
+			part = words.Unknown
 		}
 		c.Put(text, padLeft(part, 5)+"  ")
 	}
@@ -216,7 +217,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	case m.Unknown:
 		text := "its own list: " + v.pic.scene.Strategy
 		if v.pic.scene.told != nil {
-			text = warning.sign() + " does not say what it holds"
+			text = words.Warning.Sign() + " does not say what it holds"
 		}
 		c.Put(th.Dim, text)
 	case v.plan.grid:
@@ -260,7 +261,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 // queueCount is how many queues a member has by the strategy.
 func queueCount(m *engine.MemberSnapshot) string {
 	if m.Unknown {
-		return unknown
+		return words.Unknown
 	}
 	return strconv.Itoa(len(m.Queues))
 }
@@ -284,7 +285,7 @@ func (v *liveView) ranges(queues []engine.MessageQueue) string {
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			b.WriteString(v.pic.scene.brokers.name(q.BrokerName) + ":")
+			b.WriteString(v.pic.scene.brokers.Name(q.BrokerName) + ":")
 			broker = q.BrokerName
 		} else {
 			b.WriteByte(',')

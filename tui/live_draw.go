@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // view draws the live view in its room.
@@ -137,11 +138,11 @@ func (v *liveView) emptyReason() []string {
 		return []string{"", "waiting for the engine's first figures …"}
 	case v.filter.active() && v.hidden > 0:
 		return []string{"", "No queue matches  /" + draw.SafeText(v.filter.text),
-			plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
+			words.Plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
 	}
 	var lines []string
 	if s.NamesrvError != "" {
-		lines = append(lines, "", failure.sign()+" name server: "+s.NamesrvError,
+		lines = append(lines, "", words.Failure.Sign()+" name server: "+s.NamesrvError,
 			"  asked: "+strings.Join(s.Namesrv, ", "), "  it is tried again by itself · "+v.env.keys.first("log")+" log")
 	}
 	for i := range s.Topics {
@@ -151,7 +152,7 @@ func (v *liveView) emptyReason() []string {
 		}
 	}
 	if len(lines) == 0 {
-		lines = []string{"", "no queues yet: " + s.State.String() + because(s.StateCause)}
+		lines = []string{"", "no queues yet: " + s.State.String() + words.Because(s.StateCause)}
 	}
 	return lines
 }
@@ -161,7 +162,7 @@ func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
 	if l, ok := s.letters[q.Owner]; ok {
 		return l
 	}
-	return unknown
+	return words.Unknown
 }
 
 // queueCells fills the cells of one row.
@@ -178,15 +179,15 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colQueue] = table.Cell{Text: v.queueName(q), Style: base, Name: true}
 	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base, Name: true}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
-	cells[colCommit] = table.Cell{Text: offset(q.CommittedOffset), Style: base}
+	cells[colCommit] = table.Cell{Text: words.Offset(q.CommittedOffset), Style: base}
 	lag, ok := lagOf(q)
-	cells[colLag] = table.Cell{Text: unknown, Style: base}
+	cells[colLag] = table.Cell{Text: words.Unknown, Style: base}
 	if ok {
-		cells[colLag].Text = grouped(lag)
+		cells[colLag].Text = words.Grouped(lag)
 	}
 	switch s.ownersFinding(n) {
 	case "UNOWNED":
-		cells[colOwn] = table.Cell{Text: none, Style: base}
+		cells[colOwn] = table.Cell{Text: words.None, Style: base}
 	case "TWO OWNERS":
 		letters := make([]string, len(s.told.owners[n]))
 		for i, id := range s.told.owners[n] {
@@ -207,12 +208,12 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		return
 	}
 	ahead := v.inFlight(n)
-	cells[colFlight] = table.Cell{Text: numberText(ahead), Style: base}
-	cells[colSpan] = table.Cell{Text: grouped(q.Span), Style: base}
+	cells[colFlight] = table.Cell{Text: words.NumberText(ahead), Style: base}
+	cells[colSpan] = table.Cell{Text: words.Grouped(q.Span), Style: base}
 	if q.CachedMax != engine.Unknown {
-		cells[colMax] = table.Cell{Text: grouped(q.CachedMax), Style: base}
+		cells[colMax] = table.Cell{Text: words.Grouped(q.CachedMax), Style: base}
 	} else {
-		cells[colMax] = table.Cell{Text: none, Style: th.Dim}
+		cells[colMax] = table.Cell{Text: words.None, Style: th.Dim}
 	}
 	if bar > 0 {
 		if q.State == engine.QueueRun || q.State == engine.QueueIdle {
@@ -220,11 +221,11 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		}
 		cells[colBar] = table.Cell{Text: v.env.g.SpanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
 	}
-	cells[colMsgs] = table.Cell{Text: grouped(q.CachedCount), Style: base}
-	cells[colMiB] = table.Cell{Text: mib(q.CachedBytes), Style: base}
-	idle := none
+	cells[colMsgs] = table.Cell{Text: words.Grouped(q.CachedCount), Style: base}
+	cells[colMiB] = table.Cell{Text: words.MiB(q.CachedBytes), Style: base}
+	idle := words.None
 	if last := lastWork(q); !last.IsZero() {
-		idle = idleText(v.pic.now.Sub(last))
+		idle = words.IdleText(v.pic.now.Sub(last))
 	}
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
 }
@@ -266,7 +267,7 @@ func (v *liveView) otherText(n int, letter string) string {
 	case s.ownersFinding(n) == "UNOWNED":
 		return nobodyHolds
 	case q.Owner == "":
-		return "(owner " + unknown + ")"
+		return "(owner " + words.Unknown + ")"
 	case s.told != nil:
 		return "(" + letter + " holds it)"
 	}
@@ -302,20 +303,20 @@ func (v *liveView) stateText(n, width int) (string, draw.Style) {
 			return heldText(word, q, width), th.Accent
 		}
 		if v.pic.scene.Orderly && q.Locked {
-			word += " locked " + since(q.LockedAt, v.pic.now)
+			word += " locked " + words.Since(q.LockedAt, v.pic.now)
 		}
 		if q.BrokerID != 0 {
-			word += " from " + role(q.BrokerID)
+			word += " from " + words.Role(q.BrokerID)
 		}
 		return word, st
 	case engine.QueueFlow:
 		if q.Flow == core.FlowNone {
 			return withDetail(word, q.Detail), th.Warn
 		}
-		if text := word + " " + causeWord(q.Flow) + ": " + flowText(q.Flow, q.FlowValue, q.FlowLimit); table.Width(text) <= width {
+		if text := word + " " + words.CauseWord(q.Flow) + ": " + words.FlowText(q.Flow, q.FlowValue, q.FlowLimit); table.Width(text) <= width {
 			return text, th.Warn
 		}
-		return word + " " + causeWord(q.Flow), th.Warn
+		return word + " " + words.CauseWord(q.Flow), th.Warn
 	case engine.QueuePaused:
 		p, whole := v.pic.scene.pauseOf(q)
 		if p == nil {
@@ -325,14 +326,14 @@ func (v *liveView) stateText(n, width int) (string, draw.Style) {
 			word += " all"
 		}
 		word += " by " + p.By
-		if text := word + quoted(p.Reason); table.Width(text) <= width {
+		if text := word + words.Quoted(p.Reason); table.Width(text) <= width {
 			word = text
 		}
 		return word, th.Accent
 	}
 	if q.State == engine.QueueError {
-		reason := shortCause(q.Detail)
-		if full := cause(q.Detail); table.Width(withDetail(word, full)) <= width {
+		reason := words.ShortCause(q.Detail)
+		if full := words.Cause(q.Detail); table.Width(withDetail(word, full)) <= width {
 			reason = full
 		}
 		return withDetail(word, reason), th.Bad
@@ -350,7 +351,7 @@ func findingText(finding string, width int) string {
 
 // heldText says how many messages wait for the operator, and what else goes on.
 func heldText(word string, q *engine.QueueSnapshot, width int) string {
-	text := grouped(q.Held) + " held"
+	text := words.Grouped(q.Held) + " held"
 	if long := word + ", " + text; q.CachedCount > q.Held && table.Width(long) <= width {
 		return long
 	}

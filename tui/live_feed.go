@@ -9,6 +9,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // feedLines orders the feed: newest first, but flow control in force stands above, as
@@ -17,7 +18,7 @@ import (
 // have been before the screen's time, or lost.
 func (v *liveView) feedLines() []fold {
 	var inForce []fold
-	known := make(map[foldKey]int, len(v.pic.folds))
+	known := make(map[words.FoldKey]int, len(v.pic.folds))
 	for i := range v.pic.folds {
 		known[v.pic.folds[i].key] = i
 	}
@@ -27,14 +28,14 @@ func (v *liveView) feedLines() []fold {
 			continue
 		}
 		mq := v.pic.scene.raw.Queues[i].MessageQueue
-		row := describe(engine.FlowBegin{At: engine.At{Time: q.FlowSince, MQ: mq}, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
-		f := fold{key: row.foldKey(), row: row, first: row.at, count: 1}
+		row := words.Describe(engine.FlowBegin{At: engine.At{Time: q.FlowSince, MQ: mq}, Cause: q.Flow, Limit: q.FlowLimit, Value: q.FlowValue})
+		f := fold{key: row.FoldKey(), row: row, first: row.At, count: 1}
 		if n, ok := known[f.key]; ok && v.inForce(&v.pic.folds[n]) {
 			f = v.pic.folds[n]
 		}
 		inForce = append(inForce, f)
 	}
-	newestFirst := func(a, b fold) int { return b.row.at.Compare(a.row.at) }
+	newestFirst := func(a, b fold) int { return b.row.At.Compare(a.row.At) }
 	slices.SortStableFunc(inForce, newestFirst)
 	pinned := min(len(inForce), max(v.plan.feed/2, 1))
 	lines := slices.Clone(inForce[:pinned])
@@ -48,8 +49,8 @@ func (v *liveView) feedLines() []fold {
 	return lines
 }
 
-func feedKeys(lines []fold) []foldKey {
-	keys := make([]foldKey, len(lines))
+func feedKeys(lines []fold) []words.FoldKey {
+	keys := make([]words.FoldKey, len(lines))
 	for i := range lines {
 		keys[i] = lines[i].key
 	}
@@ -58,11 +59,11 @@ func feedKeys(lines []fold) []foldKey {
 
 // inForce reports whether a line is about a flow control that lasts.
 func (v *liveView) inForce(f *fold) bool {
-	begin, ok := f.row.event.(engine.FlowBegin)
+	begin, ok := f.row.Event.(engine.FlowBegin)
 	if !ok || v.pic.scene == nil {
 		return false
 	}
-	q := v.pic.scene.queue(f.row.mq)
+	q := v.pic.scene.queue(f.row.MQ)
 	return q != nil && q.Flow == begin.Cause
 }
 
@@ -83,7 +84,7 @@ func (v *liveView) drawFeed(c *draw.Canvas) {
 		details = "in force, then " + details
 	}
 	if v.pic.dropped > 0 {
-		details = grouped(v.pic.dropped) + " events lost · " + details
+		details = words.Grouped(v.pic.dropped) + " events lost · " + details
 	}
 	if v.plan.feedBox {
 		c.Top(v.box(paneFeed), th.Frame, v.titleStyle(paneFeed), "Flow control & events", details)
@@ -121,26 +122,26 @@ func (v *liveView) drawFeed(c *draw.Canvas) {
 // drawFold writes one line of the feed into the room there is.
 func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
 	th := v.env.th
-	st := severityStyle(th, f.row.sev)
-	sign := f.row.sev.sign()
+	st := severityStyle(th, f.row.Sev)
+	sign := f.row.Sev.Sign()
 	if cursor {
 		sign = v.env.g.Cursor
 	}
 	text, tail := v.foldText(f)
 	narrow := v.w < 100
-	clock := clockCents
+	clock := words.ClockCents
 	if narrow {
-		clock = clockSeconds
+		clock = words.ClockSeconds
 	}
 	c.Put(st, sign)
-	c.Put(th.Dim, pad(v.env.mode.clock(f.row.at, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	c.Put(th.Dim, pad(v.env.mode.Clock(f.row.At, v.pic.now, v.env.o.Location, clock), len(clock)+1))
 	if narrow {
-		c.Put(st, pad(f.row.kind, 5)+" "+pad(f.row.cause, 5)+" ")
+		c.Put(st, pad(f.row.Kind, 5)+" "+pad(f.row.Cause, 5)+" ")
 		if queue := v.feedQueue(f, true); queue != "" {
 			c.Put(th.Text, queue+" ")
 		}
 	} else {
-		c.Put(st, pad(f.row.kind, 7)+" "+pad(f.row.cause, 8)+" ")
+		c.Put(st, pad(f.row.Kind, 7)+" "+pad(f.row.Cause, 8)+" ")
 		width := min(v.sizes.name, 20)
 		if v.several() {
 			width = min(v.sizes.name+6, 20)
@@ -169,15 +170,15 @@ func (v *liveView) several() bool { return v.pic.scene != nil && v.pic.scene.top
 func (v *liveView) feedQueue(f *fold, brief bool) string {
 	r := &f.row
 	if len(f.queues) > 1 {
-		return draw.SafeText(r.mq.BrokerName)
+		return draw.SafeText(r.MQ.BrokerName)
 	}
-	q := v.pic.scene.queue(r.mq)
+	q := v.pic.scene.queue(r.MQ)
 	if q == nil {
-		return r.queue
+		return r.Queue
 	}
 	name := q.Short()
 	if brief {
-		name = v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
+		name = v.pic.scene.brokers.Name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
 	}
 	switch {
 	case !v.several():
@@ -187,16 +188,16 @@ func (v *liveView) feedQueue(f *fold, brief bool) string {
 	case v.ordinaryTopics() == 1:
 		return name
 	}
-	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
+	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.Name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
 }
 
-func severityStyle(th *draw.Theme, s severity) draw.Style {
+func severityStyle(th *draw.Theme, s words.Severity) draw.Style {
 	switch s {
-	case failure:
+	case words.Failure:
 		return th.Bad
-	case warning:
+	case words.Warning:
 		return th.Warn
-	case notice:
+	case words.Notice:
 		return th.Accent
 	}
 	return th.Text
@@ -205,9 +206,9 @@ func severityStyle(th *draw.Theme, s severity) draw.Style {
 // foldText is what a line of the feed says, and what stands at its right end. A
 // flow control in force is told with the queue's present figures.
 func (v *liveView) foldText(f *fold) (text, tail string) {
-	q := v.pic.scene.queue(f.row.mq)
+	q := v.pic.scene.queue(f.row.MQ)
 	if v.inForce(f) {
-		text = flowText(q.Flow, q.FlowValue, q.FlowLimit)
+		text = words.FlowText(q.Flow, q.FlowValue, q.FlowLimit)
 		delay := core.PullDelayFlowControl
 		switch q.Flow {
 		case core.FlowBroker:
@@ -216,21 +217,21 @@ func (v *liveView) foldText(f *fold) (text, tail string) {
 			delay = 0
 		}
 		if v.watched() != nil { // how often a client looked, nobody tells
-			return text, "pull +" + span(delay) + "  seen for " + since(q.FlowSince, v.pic.now)
+			return text, "pull +" + words.Span(delay) + "  seen for " + words.Since(q.FlowSince, v.pic.now)
 		}
 		if delay > 0 {
-			tail = "pull +" + span(delay) + "  "
+			tail = "pull +" + words.Span(delay) + "  "
 		}
-		return text, tail + "×" + grouped(max(q.FlowTimes, 1)) + " for " + since(q.FlowSince, v.pic.now)
+		return text, tail + "×" + words.Grouped(max(q.FlowTimes, 1)) + " for " + words.Since(q.FlowSince, v.pic.now)
 	}
 	text = f.text()
-	if pause, ok := f.row.event.(engine.Pause); ok && pause.ResumeAfterMS > 0 && q != nil && q.Pause != nil && !q.Pause.ResumeAt.IsZero() {
-		return text, "resumes in " + age(q.Pause.ResumeAt.Sub(v.pic.now))
+	if pause, ok := f.row.Event.(engine.Pause); ok && pause.ResumeAfterMS > 0 && q != nil && q.Pause != nil && !q.Pause.ResumeAt.IsZero() {
+		return text, "resumes in " + words.Age(q.Pause.ResumeAt.Sub(v.pic.now))
 	}
 	if f.count > 1 {
-		tail = "×" + grouped(int64(f.count))
-		if over := f.row.at.Sub(f.first); over >= time.Second { // else it would be "0s"
-			tail += " in " + age(over)
+		tail = "×" + words.Grouped(int64(f.count))
+		if over := f.row.At.Sub(f.first); over >= time.Second { // else it would be "0s"
+			tail += " in " + words.Age(over)
 		}
 	}
 	return text, tail

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // figures are the numbers above the tables, taken from one picture.
@@ -86,7 +87,7 @@ func (f *figures) flows() (n uint64) {
 func (f *figures) lagText(write func(int64) string) string {
 	switch {
 	case f.queues == 0 || f.lagUnknown == f.queues:
-		return unknown
+		return words.Unknown
 	case f.lagUnknown > 0:
 		return "≥ " + write(f.lag) + fmt.Sprintf(" · %d unknown", f.lagUnknown)
 	}
@@ -105,13 +106,13 @@ func (f *figures) lagStyle(t *draw.Theme) draw.Style {
 func (f *figures) oldestText() string {
 	switch {
 	case f.oldestOK && f.lagUnknown > 0:
-		return "≥ " + age(f.oldest)
+		return "≥ " + words.Age(f.oldest)
 	case f.oldestOK:
-		return age(f.oldest)
+		return words.Age(f.oldest)
 	case f.lag == 0 && f.lagUnknown == 0:
-		return none
+		return words.None
 	}
-	return unknown
+	return words.Unknown
 }
 
 // trendText says where the lag goes.
@@ -119,7 +120,7 @@ func (f *figures) trendText(long bool) (text string, st func(*draw.Theme) draw.S
 	plain := func(t *draw.Theme) draw.Style { return t.Text }
 	good := func(t *draw.Theme) draw.Style { return t.Good }
 	bad := func(t *draw.Theme) draw.Style { return t.Warn }
-	slope := signed(int64(math.Round(f.slope))) + "/s"
+	slope := words.Signed(int64(math.Round(f.slope))) + "/s"
 	switch {
 	case f.apart && f.queues > 0 && f.lagUnknown == f.queues && long:
 		return "the members keep the offsets", plain
@@ -130,13 +131,13 @@ func (f *figures) trendText(long bool) (text string, st func(*draw.Theme) draw.S
 	case f.lag == 0:
 		return "caught up", good
 	case !f.slopeOK:
-		return "trend " + unknown, plain
+		return "trend " + words.Unknown, plain
 	case f.slope > 0.5 && long:
 		return slope + " rising, no catch-up time", bad
 	case f.slope > 0.5:
 		return slope + " ↑", bad
 	case f.slope < -0.5 && long:
-		return slope + " falling, empty in " + age(time.Duration(float64(f.lag)/-f.slope*float64(time.Second))), good
+		return slope + " falling, empty in " + words.Age(time.Duration(float64(f.lag)/-f.slope*float64(time.Second))), good
 	case f.slope < -0.5:
 		return slope + " ↓", good
 	case long:
@@ -149,11 +150,11 @@ func (f *figures) trendText(long bool) (text string, st func(*draw.Theme) draw.S
 func (f *figures) retryText() string {
 	switch {
 	case f.retryUnknown && f.retry > 0:
-		return "  retry ≥ " + grouped(f.retry)
+		return "  retry ≥ " + words.Grouped(f.retry)
 	case f.retryUnknown:
-		return "  retry " + unknown
+		return "  retry " + words.Unknown
 	case f.retry > 0:
-		return "  retry " + grouped(f.retry)
+		return "  retry " + words.Grouped(f.retry)
 	}
 	return ""
 }
@@ -206,9 +207,9 @@ func (v *liveView) rtText(q float64) string {
 	bound, above, ok := v.pic.hist.responseTime(q, trendWindow)
 	switch {
 	case !ok:
-		return none
+		return words.None
 	case above:
-		return ">" + span(bound)
+		return ">" + words.Span(bound)
 	}
 	return "<" + shortBound(bound)
 }
@@ -220,12 +221,12 @@ func shortBound(d time.Duration) string {
 	case d < time.Second:
 		return fmt.Sprintf("%dms", d.Milliseconds())
 	}
-	return age(d)
+	return words.Age(d)
 }
 
 func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
 	th := v.env.th
-	c.Put(th.Text, " pull "+shortRate(f.pull, f.pullOK)+"  done "+shortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return short(float64(n)) })+" ")
+	c.Put(th.Text, " pull "+words.ShortRate(f.pull, f.pullOK)+"  done "+words.ShortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
 	c.Put(th.Text, fmt.Sprintf("  flow %d/10s", f.flows()))
@@ -235,18 +236,18 @@ func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
 func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
 	th := v.env.th
 	cells := min(max((v.w-56)/3, 2), 24)
-	c.Put(th.Text, " pull "+pad(shortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Text, " pull "+pad(words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+pad(shortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Text, "  done "+pad(words.ShortRate(f.consume, f.consumeOK), 7))
 	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
+	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
 	c.End()
-	cache := none
+	cache := words.None
 	if f.own > 0 {
-		cache = fmt.Sprintf("%s/%s %s", short(float64(f.cached)), short(float64(f.cacheLimit)), percent(float64(f.cached), float64(f.cacheLimit)))
+		cache = fmt.Sprintf("%s/%s %s", words.Short(float64(f.cached)), words.Short(float64(f.cacheLimit)), words.Percent(float64(f.cached), float64(f.cacheLimit)))
 	}
 	c.Put(th.Text, " cache "+cache)
 	c.Put(th.Text, "  flow "+v.flowTotal(f))
@@ -281,18 +282,18 @@ func padLeft(s string, width int) string {
 func (v *liveView) failShare(f *figures) string {
 	switch {
 	case !f.failOK || !f.consumeOK:
-		return unknown
+		return words.Unknown
 	case f.fail+f.consume == 0:
 		return "0%"
 	}
-	return percent(f.fail, f.fail+f.consume)
+	return words.Percent(f.fail, f.fail+f.consume)
 }
 
 func (v *liveView) flowTotal(f *figures) string {
 	if !f.flowOK {
-		return unknown
+		return words.Unknown
 	}
-	return grouped(int64(f.flows())) + "/" + age(f.flowOver.Round(time.Second))
+	return words.Grouped(int64(f.flows())) + "/" + words.Age(f.flowOver.Round(time.Second))
 }
 
 // flowCauses lists the counters; the short form only those that are not zero.
@@ -309,7 +310,7 @@ func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
 		if text != "" {
 			text += between
 		}
-		text += names[i] + " " + grouped(int64(n))
+		text += names[i] + " " + words.Grouped(int64(n))
 	}
 	return text
 }
@@ -327,19 +328,19 @@ func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int
 		pull, consume = " pull 1m", "   consume 1m "
 		cells = max(cells-2, 0)
 	}
-	c.Put(th.Text, pull+padLeft(bound+rate(f.pull, f.pullOK), 9)+" ")
+	c.Put(th.Text, pull+padLeft(bound+words.Rate(f.pull, f.pullOK), 9)+" ")
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, consume+padLeft(bound+rate(f.consume, f.consumeOK), 8)+" ")
+	c.Put(th.Text, consume+padLeft(bound+words.Rate(f.consume, f.consumeOK), 8)+" ")
 	c.Put(th.Spark, v.spark(cells, consumed))
 	failStyle := th.Text
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "   fail "+padLeft(rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
+	c.Put(failStyle, "   fail "+padLeft(words.Rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
 	c.Put(th.Spark, v.spark(tail, failed))
 	c.End()
 
-	lag := pad(padLeft(f.lagText(grouped), 7), 10)
+	lag := pad(padLeft(f.lagText(words.Grouped), 7), 10)
 	c.Put(f.lagStyle(th), " lag    "+lag)
 	c.Put(th.Spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
@@ -360,20 +361,20 @@ func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 	c.End()
 
 	if f.own == 0 {
-		c.Put(th.Text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", none, s.ThreadsBusy, s.Threads))
+		c.Put(th.Text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", words.None, s.ThreadsBusy, s.Threads))
 		c.End()
 		v.drawFlowLine(c, f)
 		return
 	}
-	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs  ", grouped(f.cached), grouped(f.cacheLimit)))
+	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs  ", words.Grouped(f.cached), words.Grouped(f.cacheLimit)))
 	meter := 12
 	if v.w < 116 {
 		meter = 6
 	}
 	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
-	c.Put(th.Text, pad(" "+percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", mib(f.cachedBytes), grouped(f.byteLimit>>20)))
+	c.Put(th.Text, pad(" "+words.Percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.cachedBytes), words.Grouped(f.byteLimit>>20)))
 	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.Put(th.Text, pad(" "+percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
+	c.Put(th.Text, pad(" "+words.Percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
 		busy = " all busy"
@@ -423,14 +424,14 @@ func (v *liveView) rebalanceText() string {
 			change += fmt.Sprintf(" −%d", r.Dropped)
 		}
 	}
-	return fmt.Sprintf("rebalanced %s (#%d%s)", ago(s.LastRebalance, v.pic.now), s.RebalanceSeq, change)
+	return fmt.Sprintf("rebalanced %s (#%d%s)", words.Ago(s.LastRebalance, v.pic.now), s.RebalanceSeq, change)
 }
 
 // commitText is the age of the last commit that became durable against its period.
 func (v *liveView) commitText() string {
 	s := v.pic.scene
 	if s.LastPersist.IsZero() {
-		return fmt.Sprintf("commit none yet / %s", age(s.PersistEvery))
+		return fmt.Sprintf("commit none yet / %s", words.Age(s.PersistEvery))
 	}
-	return fmt.Sprintf("commit %s / %s", ago(s.LastPersist, v.pic.now), age(s.PersistEvery))
+	return fmt.Sprintf("commit %s / %s", words.Ago(s.LastPersist, v.pic.now), words.Age(s.PersistEvery))
 }

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // livePlan says how many lines each part of the live view gets.
@@ -116,7 +117,7 @@ func (v *liveView) measure() {
 		}
 		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
 		if q.Own {
-			z.flight = max(z.flight, table.Width(numberText(v.inFlight(i))))
+			z.flight = max(z.flight, table.Width(words.NumberText(v.inFlight(i))))
 		}
 		if lag, ok := lagOf(q); ok {
 			z.lag = max(z.lag, groupedWidth(lag))
@@ -307,11 +308,11 @@ func (v *liveView) topicQueue(q *engine.QueueSnapshot) string {
 	case v.byTopic() && v.w >= topicFrom, v.topic != "":
 		return q.Short()
 	case q.Retry:
-		return "retry " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+		return "retry " + v.pic.scene.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 	case !v.byTopic():
 		return q.Short()
 	}
-	return table.CutMiddle(q.Topic, 8) + " " + v.pic.scene.brokers.name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+	return table.CutMiddle(q.Topic, 8) + " " + v.pic.scene.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 }
 
 func (v *liveView) ordinaryTopics() int {

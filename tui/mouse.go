@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // wheelRows is how far one notch of the wheel moves.
@@ -17,10 +18,10 @@ type clickMsg struct{ x, y int }
 func (a *app) toggleMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.note = note{"mouse on: the wheel moves, a click selects; " + a.env.keys.first("mouse") + " gives it back to the terminal", notice, a.env.now}
+		a.note = note{"mouse on: the wheel moves, a click selects; " + a.env.keys.first("mouse") + " gives it back to the terminal", words.Notice, a.env.now}
 		return tea.EnableMouseCellMotion
 	}
-	a.note = note{"mouse off: the terminal has it again", notice, a.env.now}
+	a.note = note{"mouse off: the terminal has it again", words.Notice, a.env.now}
 	return tea.DisableMouse
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 // lagOf is a queue's lag. While pulls fail nobody has said where the queue ends now:
@@ -48,7 +49,7 @@ func (s *scene) pullsFail(broker string) bool {
 // which the status line begins with.
 func (s *scene) brokerFails(text string) bool {
 	return slices.ContainsFunc(s.Brokers, func(b engine.BrokerSnapshot) bool {
-		return b.Error != "" && cause(b.Error) == cause(text)
+		return b.Error != "" && words.Cause(b.Error) == words.Cause(text)
 	})
 }
 
@@ -79,7 +80,7 @@ func (s *scene) muteText(clock func(t time.Time) string, now time.Time) string {
 	case 0:
 		return ""
 	case 1:
-		return fmt.Sprintf("%s does not answer since %s (%s): %s", first.Name, clock(first.ErrorSince), since(first.ErrorSince, now), cause(first.Error))
+		return fmt.Sprintf("%s does not answer since %s (%s): %s", first.Name, clock(first.ErrorSince), words.Since(first.ErrorSince, now), words.Cause(first.Error))
 	}
-	return fmt.Sprintf("%d brokers do not answer, the first since %s (%s): %s", len(names), clock(first.ErrorSince), since(first.ErrorSince, now), strings.Join(names, ", "))
+	return fmt.Sprintf("%d brokers do not answer, the first since %s (%s): %s", len(names), clock(first.ErrorSince), words.Since(first.ErrorSince, now), strings.Join(names, ", "))
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/words"
 )
 
 const dialRefused = "pull orders-paid broker-a/0 at 20: connect to 10.0.4.1:10911: dial tcp 10.0.4.1:10911: connect: connection refused"
@@ -85,10 +86,10 @@ func TestCauses(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := cause(tt.text); got != tt.cause {
+			if got := words.Cause(tt.text); got != tt.cause {
 				t.Errorf("cause %q, want %q", got, tt.cause)
 			}
-			if got := shortCause(tt.text); got != tt.short {
+			if got := words.ShortCause(tt.text); got != tt.short {
 				t.Errorf("shortCause %q, want %q", got, tt.short)
 			}
 			if got := unrepeated(tt.text); got != tt.unrepeated {

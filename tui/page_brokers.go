@@ -11,6 +11,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // brokersView is all brokers of the cluster and its name servers.
@@ -47,25 +48,25 @@ func (v brokersView) narrow(text string) (page, error) {
 }
 
 func (v brokersView) status() pageStatus {
-	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Brokers), "broker") + " and " + plural(len(v.data.Namesrv), "name server") + " answer"}
+	s := pageStatus{main: &v.ask, fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s: %v", failure.sign(), brokerName(b), b.Address, b.Why))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s: %v", words.Failure.Sign(), brokerName(b), b.Address, b.Why))
 			return s
 		}
 	}
 	for i := range v.data.Namesrv {
 		if n := &v.data.Namesrv[i]; !n.Reachable {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s name server %s: %v", failure.sign(), n.Address, n.Why))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s name server %s: %v", words.Failure.Sign(), n.Address, n.Why))
 			return s
 		}
 	}
 	if len(v.data.Brokers) == 0 && !v.ask.at.IsZero() { // a dead broker is not known to name servers any more
-		s.health = draw.Styled(v.env.th.Warn, " "+warning.sign()+" the name servers know no broker")
+		s.health = draw.Styled(v.env.th.Warn, " "+words.Warning.Sign()+" the name servers know no broker")
 	}
 	for i := range v.data.Brokers {
 		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.Text == "" {
-			s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" %s %s: %s", warning.sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
+			s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" %s %s: %s", words.Warning.Sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
 		}
 	}
 	if part := partial(v.env.th, v.data.Problems); part.Text != "" {
@@ -276,9 +277,9 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	text(colBrokerAddress, th.Text, "%s", addressText(b.Address, b.Dialled))
 	text(colBrokerVersion, th.Dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
 	if !b.Reachable {
-		text(colBrokerState, th.Bad, "%s %v", failure.sign(), b.Why)
+		text(colBrokerState, th.Bad, "%s %v", words.Failure.Sign(), b.Why)
 		for i := colBrokerRTT; i <= colBrokerClock; i++ {
-			text(i, th.Dim, unknown)
+			text(i, th.Dim, words.Unknown)
 		}
 		return
 	}
@@ -293,14 +294,14 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 		if n := len(troubles) - 1; n > 0 {
 			more = fmt.Sprintf(" and %d more", n)
 		}
-		text(colBrokerState, st, "%s %s%s", warning.sign(), troubles[0].Text, more)
+		text(colBrokerState, st, "%s %s%s", words.Warning.Sign(), troubles[0].Text, more)
 	}
-	text(colBrokerRTT, th.Text, "%s", span(b.RTT))
-	text(colBrokerIn, th.Text, "%s", short(b.InTPS))
-	text(colBrokerOut, th.Text, "%s", short(b.OutTPS))
+	text(colBrokerRTT, th.Text, "%s", words.Span(b.RTT))
+	text(colBrokerIn, th.Text, "%s", words.Short(b.InTPS))
+	text(colBrokerOut, th.Text, "%s", words.Short(b.OutTPS))
 	switch {
 	case b.Disk < 0:
-		text(colBrokerDisk, th.Warn, unknown)
+		text(colBrokerDisk, th.Warn, words.Unknown)
 	case b.RefusesForDisk():
 		text(colBrokerDisk, th.Bad, "%.0f%%", 100*b.Disk)
 	case b.CleansDisk():
@@ -310,7 +311,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	}
 	switch perm := inspect.PermText(int32(b.Perm.Value)); {
 	case !b.Perm.Known:
-		text(colBrokerPerm, th.Dim, unknown)
+		text(colBrokerPerm, th.Dim, words.Unknown)
 	case !b.Open():
 		text(colBrokerPerm, th.Bad, "%s", perm)
 	default:
@@ -319,15 +320,15 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	switch {
 	case b.ID == 0:
 	case !b.Behind.Known:
-		text(colBrokerBehind, th.Dim, unknown)
+		text(colBrokerBehind, th.Dim, words.Unknown)
 	default:
 		text(colBrokerBehind, th.Text, "%s", inspect.Bytes(b.Behind.Value))
 	}
-	text(colBrokerWait, th.Text, "%s / %s", span(b.PullWait), span(b.SendWait))
-	text(colBrokerUp, th.Text, "%s", since(b.Started, v.env.now))
+	text(colBrokerWait, th.Text, "%s / %s", words.Span(b.PullWait), words.Span(b.SendWait))
+	text(colBrokerUp, th.Text, "%s", words.Since(b.Started, v.env.now))
 	switch {
 	case !b.ClockKnown:
-		text(colBrokerClock, th.Dim, unknown)
+		text(colBrokerClock, th.Dim, words.Unknown)
 	case b.ClockOff():
 		text(colBrokerClock, th.Bad, "%s", apart(b.Clock))
 	default:
@@ -338,9 +339,9 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 // apart is a difference of clocks with its sign.
 func apart(d time.Duration) string {
 	if d > 0 {
-		return "+" + span(d)
+		return "+" + words.Span(d)
 	}
-	return span(d)
+	return words.Span(d)
 }
 
 func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
@@ -348,14 +349,14 @@ func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 	cells[0] = table.Cell{Text: addressText(n.Address, n.Dialled), Style: th.Text}
 	if n.Reachable {
 		cells[1] = table.Cell{Text: "✓ answers", Style: th.Good}
-		cells[2] = table.Cell{Text: span(n.RTT), Style: th.Text}
+		cells[2] = table.Cell{Text: words.Span(n.RTT), Style: th.Text}
 	} else {
-		cells[1] = table.Cell{Text: failure.sign() + " " + n.Why.String(), Style: th.Bad}
-		cells[2] = table.Cell{Text: unknown, Style: th.Dim}
+		cells[1] = table.Cell{Text: words.Failure.Sign() + " " + n.Why.String(), Style: th.Bad}
+		cells[2] = table.Cell{Text: words.Unknown, Style: th.Dim}
 	}
 	switch {
 	case len(n.Differs) > 0:
-		cells[3] = table.Cell{Text: warning.sign() + " announces otherwise: " + strings.Join(n.Differs, " "), Style: th.Warn}
+		cells[3] = table.Cell{Text: words.Warning.Sign() + " announces otherwise: " + strings.Join(n.Differs, " "), Style: th.Warn}
 	case n.Current:
 		cells[3] = table.Cell{Text: "asked first", Style: th.Dim}
 	}
@@ -397,7 +398,7 @@ func (v *brokersView) describe() request {
 	}
 	if pane == 1 {
 		n := v.namesrv(key)
-		lines := []string{"address    " + addressText(n.Address, n.Dialled), "reachable  " + yesNo(n.Reachable) + because(n.Why.String()), "rtt        " + span(n.RTT)}
+		lines := []string{"address    " + addressText(n.Address, n.Dialled), "reachable  " + yesNo(n.Reachable) + words.Because(n.Why.String()), "rtt        " + words.Span(n.RTT)}
 		for _, d := range n.Differs {
 			lines = append(lines, "announces otherwise than the first  "+d)
 		}
@@ -405,7 +406,7 @@ func (v *brokersView) describe() request {
 	}
 	b := v.broker(key)
 	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + addressText(b.Address, b.Dialled), "version    " + b.Version, "role       " + b.Role,
-		"reachable  " + yesNo(b.Reachable) + because(b.Why.String())}
+		"reachable  " + yesNo(b.Reachable) + words.Because(b.Why.String())}
 	lines = append(append(lines, stateLines(b)...), "")
 	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
 		lines = append(lines, pad(name, 34)+" "+b.Info[name])
@@ -418,31 +419,31 @@ func stateLines(b *inspect.BrokerRow) []string {
 	if !b.Reachable || b.Why.Kind != inspect.ReasonNone {
 		return nil
 	}
-	perm := unknown + because(b.Perm.Why.String())
+	perm := words.Unknown + words.Because(b.Perm.Why.String())
 	if b.Perm.Known {
 		perm = fmt.Sprintf("%s (brokerPermission=%d)", inspect.PermText(int32(b.Perm.Value)), b.Perm.Value)
 	}
 	l := &b.Limits
-	disk := unknown
+	disk := words.Unknown
 	if b.Disk >= 0 {
 		disk = fmt.Sprintf("%.0f%%", 100*b.Disk)
 	}
 	lines := []string{
 		"perm       " + perm,
 		fmt.Sprintf("disk       %s; from %.0f%% deletes at any hour what is over its time, from %.0f%% what is not, from %.0f%% takes no messages", disk, 100*l.DiskTidy, 100*l.DiskClean, 100*l.DiskRefuse),
-		fmt.Sprintf("waits      pulls %s, refused from %s; sends %s, refused from %s", span(b.PullWait), span(l.PullWait), span(b.SendWait), span(l.SendWait)),
-		fmt.Sprintf("page cache a write takes %s, sends are refused from %s", span(b.PageCacheLock), span(l.PageCacheLock)),
-		"not stored " + numberText(b.PutFailed) + " messages since its start" + because(b.PutFailed.Why.String()),
+		fmt.Sprintf("waits      pulls %s, refused from %s; sends %s, refused from %s", words.Span(b.PullWait), words.Span(l.PullWait), words.Span(b.SendWait), words.Span(l.SendWait)),
+		fmt.Sprintf("page cache a write takes %s, sends are refused from %s", words.Span(b.PageCacheLock), words.Span(l.PageCacheLock)),
+		"not stored " + words.NumberText(b.PutFailed) + " messages since its start" + words.Because(b.PutFailed.Why.String()),
 	}
 	if b.ID != 0 {
-		behind := unknown + because(b.Behind.Why.String())
+		behind := words.Unknown + words.Because(b.Behind.Why.String())
 		if b.Behind.Known {
 			behind = inspect.Bytes(b.Behind.Value) + " of its master's commit log"
 		}
 		lines = append(lines, "behind     "+behind)
 	}
 	for _, t := range b.Troubles() {
-		lines = append(lines, warning.sign()+" "+t.Text)
+		lines = append(lines, words.Warning.Sign()+" "+t.Text)
 	}
 	return lines
 }

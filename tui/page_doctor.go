@@ -11,6 +11,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // doctorEvery is how often a group is examined again while its findings are shown;
@@ -126,11 +127,11 @@ func (v doctorView) status() pageStatus {
 	switch {
 	case !v.visit.asked:
 	case bad > 0:
-		s.health = draw.Styled(th.Bad, fmt.Sprintf(" %s %d critical, %s", failure.sign(), bad, plural(warn, "warning")))
+		s.health = draw.Styled(th.Bad, fmt.Sprintf(" %s %d critical, %s", words.Failure.Sign(), bad, words.Plural(warn, "warning")))
 	case warn > 0:
-		s.health = draw.Styled(th.Warn, fmt.Sprintf(" %s %s", warning.sign(), plural(warn, "warning")))
+		s.health = draw.Styled(th.Warn, fmt.Sprintf(" %s %s", words.Warning.Sign(), words.Plural(warn, "warning")))
 	case len(v.report.Unchecked) > 0:
-		s.health = draw.Styled(th.Warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", plural(len(v.report.Unchecked), "rule")))
+		s.health = draw.Styled(th.Warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", words.Plural(len(v.report.Unchecked), "rule")))
 	}
 	s.fine = "nothing wrong was found"
 	if info > 0 {
@@ -149,14 +150,14 @@ var findingColumns = []table.Column{
 	{ID: "code", Title: "code", Width: 16, Flex: 1, Max: 28, Rank: 2, From: 90},
 }
 
-func severityOf(s inspect.Severity) severity {
+func severityOf(s inspect.Severity) words.Severity {
 	switch s {
 	case inspect.SeverityCritical:
-		return failure
+		return words.Failure
 	case inspect.SeverityWarning:
-		return warning
+		return words.Warning
 	}
-	return info
+	return words.Info
 }
 
 func (v doctorView) view(w, h int) string {
@@ -167,13 +168,13 @@ func (v doctorView) view(w, h int) string {
 	}
 	details := ""
 	if !v.report.At.IsZero() {
-		details = "examined " + v.env.clock(v.report.At, clockSeconds)
+		details = "examined " + v.env.clock(v.report.At, words.ClockSeconds)
 	}
 	v.drawList(c, v.listHeight(), title, details, findingColumns, func(i int, cells []table.Cell) table.Look {
 		f := &v.report.Findings[i]
 		sev := severityOf(f.Severity)
 		look := v.env.look(i == v.list.Cursor(), false, true)
-		look.Mark, look.Gutter = sev.sign(), severityStyle(th, sev)
+		look.Mark, look.Gutter = sev.Sign(), severityStyle(th, sev)
 		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.Dim}
 		return look
 	}, v.notes())

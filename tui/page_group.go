@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // groupView is one group: its members, who subscribes to what, and its configuration
@@ -56,12 +57,12 @@ func (v groupView) narrow(text string) (page, error) {
 }
 
 func (v groupView) status() pageStatus {
-	s := pageStatus{main: &v.detail, fine: plural(len(v.who.Members), "member")}
+	s := pageStatus{main: &v.detail, fine: words.Plural(len(v.who.Members), "member")}
 	if s.health = v.wrong(); s.health.Text == "" {
 		s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
 	}
 	if v.members.tries > 0 {
-		s.health = draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+v.members.what+": "+v.members.err)
+		s.health = draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+v.members.what+": "+v.members.err)
 	}
 	return s
 }
@@ -81,11 +82,11 @@ func (v *groupView) wrong() draw.Segment {
 	case len(s.Rows) > 0 && !s.Agree:
 		text = "members subscribe differently"
 	case len(v.data.Differences) > 0:
-		text = plural(len(v.data.Differences), "field") + " of its configuration differ between brokers"
+		text = words.Plural(len(v.data.Differences), "field") + " of its configuration differ between brokers"
 	default:
 		return draw.Segment{}
 	}
-	return draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+text)
+	return draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+text)
 }
 
 func (v groupView) update(msg any) (page, request) {
@@ -257,7 +258,7 @@ func versionText(v string) string {
 
 func orDash(s string) string {
 	if s == "" {
-		return none
+		return words.None
 	}
 	return s
 }
@@ -274,9 +275,9 @@ func (v *groupView) headLines() [][]draw.Segment {
 		gap = "  "
 	}
 	l := line(draw.Styled(draw.Style{}, " "), draw.Styled(groupStyle(th, state), state), draw.Styled(th.Dim, "  "), draw.Styled(th.Text, groupKind(r)),
-		draw.Styled(th.Dim, gap+"members "), draw.Styled(th.Bold, numberText(r.Members)),
-		draw.Styled(th.Dim, gap+"lag "), draw.Styled(th.Bold, numberText(r.Lag)), draw.Styled(th.Dim, gap+"retry "), draw.Styled(th.Text, numberText(r.RetryLag)),
-		draw.Styled(th.Dim, gap+"dlq "), draw.Styled(th.Text, numberText(r.DeadLetters)))
+		draw.Styled(th.Dim, gap+"members "), draw.Styled(th.Bold, words.NumberText(r.Members)),
+		draw.Styled(th.Dim, gap+"lag "), draw.Styled(th.Bold, words.NumberText(r.Lag)), draw.Styled(th.Dim, gap+"retry "), draw.Styled(th.Text, words.NumberText(r.RetryLag)),
+		draw.Styled(th.Dim, gap+"dlq "), draw.Styled(th.Text, words.NumberText(r.DeadLetters)))
 	if clients := gap + "clients "; len(r.Versions) > 0 && draw.WidthOf(l)+len(clients) < v.w-len("5.3.3") { // the members' rows say it too
 		l = append(l, draw.Styled(th.Dim, clients+versionText(strings.Join(r.Versions, " "))))
 	}

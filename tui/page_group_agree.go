@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // same is the word for what all agree on.
@@ -28,18 +29,18 @@ func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 	cells[1] = table.Cell{Text: r.Type, Style: th.Dim}
 	switch told := v.told(); {
 	case r.Same && told == 0 && len(r.Cells) > 0:
-		cells[2] = table.Cell{Text: unknown, Style: th.Warn}
+		cells[2] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	case r.Same:
 		cells[2] = table.Cell{Text: "✓ " + same, Style: th.Good}
 	default:
-		cells[2] = table.Cell{Text: failure.sign() + " DIFF", Style: th.Bad}
+		cells[2] = table.Cell{Text: words.Failure.Sign() + " DIFF", Style: th.Bad}
 	}
 	cells[3] = table.Cell{Text: orDash(r.Broker), Style: th.Text}
 	for j, e := range r.Cells {
 		if 4+j < len(cells) {
 			cells[4+j] = table.Cell{Text: orDash(e), Style: th.Text}
 			if _, silent := v.data.Subscriptions.Unknown[v.data.Subscriptions.Members[j]]; silent {
-				cells[4+j] = table.Cell{Text: unknown, Style: th.Warn}
+				cells[4+j] = table.Cell{Text: words.Unknown, Style: th.Warn}
 			}
 		}
 	}
@@ -51,16 +52,16 @@ func (v *groupView) configCells(k string, cells []table.Cell) {
 	st := th.Text
 	if slices.Contains(v.data.Differences, k) {
 		st = th.Bad
-		cells[1] = table.Cell{Text: failure.sign() + " DIFF", Style: st}
+		cells[1] = table.Cell{Text: words.Failure.Sign() + " DIFF", Style: st}
 	}
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
 		value, ok := c.Fields[k]
 		switch {
 		case !ok && len(c.Fields) == 0:
-			value = unknown
+			value = words.Unknown
 		case !ok:
-			value = none
+			value = words.None
 		}
 		cells[2+i] = table.Cell{Text: value, Style: st}
 	}
@@ -68,11 +69,11 @@ func (v *groupView) configCells(k string, cells []table.Cell) {
 
 func (v *groupView) describeSubscription(key string) request {
 	r := v.subscription(key)
-	lines := []string{"topic         " + r.Topic, "type          " + r.Type, "broker holds  " + orNone(r.Broker) + "  (what is filtered by)", ""}
+	lines := []string{"topic         " + r.Topic, "type          " + r.Type, "broker holds  " + words.OrNone(r.Broker) + "  (what is filtered by)", ""}
 	for j, m := range v.data.Subscriptions.Members {
-		text := orNone(r.Cells[j])
+		text := words.OrNone(r.Cells[j])
 		if why, silent := v.data.Subscriptions.Unknown[m]; silent {
-			text = unknown + because(why.String())
+			text = words.Unknown + words.Because(why.String())
 		}
 		lines = append(lines, v.letterOf(m)+" "+m, "    "+text)
 	}
@@ -83,7 +84,7 @@ func (v *groupView) describeField(key string) request {
 	var lines []string
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
-		lines = append(lines, pad(c.Broker, 20)+" "+orNone(c.Fields[key])+because(c.Why.String()))
+		lines = append(lines, pad(c.Broker, 20)+" "+words.OrNone(c.Fields[key])+words.Because(c.Why.String()))
 	}
 	return textRequest{"Configuration " + key, lines}
 }
@@ -98,9 +99,9 @@ func (v *groupView) subscriptionsPane() paneText {
 		all, told := len(s.Members), v.told()
 		switch {
 		case !s.Agree:
-			details = failure.sign() + " members differ"
+			details = words.Failure.Sign() + " members differ"
 		case told < all:
-			details = fmt.Sprintf("%s %d of %s told", warning.sign(), told, plural(all, "member"))
+			details = fmt.Sprintf("%s %d of %s told", words.Warning.Sign(), told, words.Plural(all, "member"))
 		default:
 			details = "all members agree ✓"
 		}
@@ -114,13 +115,13 @@ func (v *groupView) configPane() paneText {
 		notes = []string{"no broker has a configuration of this group"}
 		for i := range v.data.Configs {
 			if c := &v.data.Configs[i]; len(c.Fields) == 0 {
-				notes = append(notes, c.Broker+because(c.Why.String()))
+				notes = append(notes, c.Broker+words.Because(c.Why.String()))
 			}
 		}
 	}
 	details := v.panes.list[groupConfig].details("")
 	if n := len(v.data.Differences); n > 0 && details == "" {
-		details = failure.sign() + " " + plural(n, "field") + " differ between brokers"
+		details = words.Failure.Sign() + " " + words.Plural(n, "field") + " differ between brokers"
 	}
 	return paneText{details, v.configCells, notes}
 }

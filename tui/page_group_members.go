@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 func (v *groupView) memberIndex(id string) int {
@@ -38,7 +39,7 @@ func (v *groupView) letterOf(id string) string {
 	if i := v.memberIndex(id); i >= 0 {
 		return letter(i)
 	}
-	return unknown
+	return words.Unknown
 }
 
 func (v *groupView) memberCells(k string, cells []table.Cell) {
@@ -50,25 +51,25 @@ func (v *groupView) memberCells(k string, cells []table.Cell) {
 	}
 	cells[2] = table.Cell{Text: strings.TrimSpace(strings.ToLower(m.Language) + " " + versionText(m.Version)), Style: th.Dim}
 	if m.Info == nil {
-		cells[3], cells[4] = table.Cell{Text: unknown, Style: th.Warn}, table.Cell{Text: unknown, Style: th.Warn}
+		cells[3], cells[4] = table.Cell{Text: words.Unknown, Style: th.Warn}, table.Cell{Text: words.Unknown, Style: th.Warn}
 		if n := len(m.Held); n > 0 {
 			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.Warn}
 		}
-		cells[5] = table.Cell{Text: warning.sign() + " " + orUnknown(m.Why.String()), Style: th.Warn}
+		cells[5] = table.Cell{Text: words.Warning.Sign() + " " + orUnknown(m.Why.String()), Style: th.Warn}
 	} else {
 		cached := int64(0)
 		for _, q := range m.Info.MQTable {
 			cached += int64(q.CachedMsgCount)
 		}
 		cells[3] = table.Cell{Text: strconv.Itoa(len(m.Info.MQTable) + len(m.Info.MQPopTable)), Style: th.Text}
-		cells[4] = table.Cell{Text: grouped(cached), Style: th.Text}
+		cells[4] = table.Cell{Text: words.Grouped(cached), Style: th.Text}
 		cells[5] = table.Cell{Text: "✓ answers", Style: th.Good}
 	}
 	switch {
 	case len(m.Addresses) > 1:
-		cells[5] = table.Cell{Text: fmt.Sprintf("%s %d processes share this id", failure.sign(), len(m.Addresses)), Style: th.Bad}
+		cells[5] = table.Cell{Text: fmt.Sprintf("%s %d processes share this id", words.Failure.Sign(), len(m.Addresses)), Style: th.Bad}
 	case len(m.Missing) > 0:
-		cells[5] = table.Cell{Text: warning.sign() + " unknown to " + strings.Join(m.Missing, " "), Style: th.Warn}
+		cells[5] = table.Cell{Text: words.Warning.Sign() + " unknown to " + strings.Join(m.Missing, " "), Style: th.Warn}
 	}
 }
 
@@ -90,9 +91,9 @@ func heldLines(m *inspect.Member) []string {
 	if len(m.Held) == 0 {
 		return nil
 	}
-	lines := []string{"", "by its consumer status it reads at least " + plural(len(m.Held), "queue") + ":"}
+	lines := []string{"", "by its consumer status it reads at least " + words.Plural(len(m.Held), "queue") + ":"}
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Held), byName) {
-		lines = append(lines, fmt.Sprintf("  %s  offset %s", mq.String(), offset(m.Held[mq])))
+		lines = append(lines, fmt.Sprintf("  %s  offset %s", mq.String(), words.Offset(m.Held[mq])))
 	}
 	return lines
 }
@@ -105,28 +106,28 @@ func (v *groupView) describeMember(key string) request {
 		lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
 	}
 	if m.Info == nil {
-		lines = append(lines, "", warning.sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
+		lines = append(lines, "", words.Warning.Sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
 		return textRequest{"Member " + key, append(lines, heldLines(m)...)}
 	}
-	lines = append(lines, "", plural(len(m.Info.MQTable), "queue")+":")
+	lines = append(lines, "", words.Plural(len(m.Info.MQTable), "queue")+":")
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
 		q := m.Info.MQTable[mq]
 		inside := "cache empty"
 		if q.CachedMsgCount > 0 { // offsets of an empty cache are zeros, or what was there last
-			inside = fmt.Sprintf("cached %s (%d MiB)  %s … %s", grouped(int64(q.CachedMsgCount)), q.CachedMsgSizeInMiB, offset(q.CachedMsgMinOffset), offset(q.CachedMsgMaxOffset))
+			inside = fmt.Sprintf("cached %s (%d MiB)  %s … %s", words.Grouped(int64(q.CachedMsgCount)), q.CachedMsgSizeInMiB, words.Offset(q.CachedMsgMinOffset), words.Offset(q.CachedMsgMaxOffset))
 		}
-		lines = append(lines, fmt.Sprintf("  %s  commit %s  %s", mq.String(), offset(q.CommitOffset), inside))
+		lines = append(lines, fmt.Sprintf("  %s  commit %s  %s", mq.String(), words.Offset(q.CommitOffset), inside))
 	}
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
 		q := m.Info.MQPopTable[mq]
-		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), grouped(int64(q.WaitAckCount)),
-			ago(millis(q.LastPopTimestamp), v.env.now)))
+		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), words.Grouped(int64(q.WaitAckCount)),
+			words.Ago(millis(q.LastPopTimestamp), v.env.now)))
 	}
 	for _, a := range m.Assigned {
 		lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
 	}
 	if m.AssignedWhy.Kind != inspect.ReasonNone {
-		lines = append(lines, "  "+warning.sign()+" what the broker gives it: "+m.AssignedWhy.String())
+		lines = append(lines, "  "+words.Warning.Sign()+" what the broker gives it: "+m.AssignedWhy.String())
 	}
 	lines = append(lines, "", "settings:")
 	for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
@@ -142,7 +143,7 @@ func (v *groupView) membersPane() paneText {
 	case len(problems) > 0:
 		notes = []string{"who is connected is not known:"}
 		for _, p := range problems {
-			notes = append(notes, "  "+warning.sign()+" "+p.String())
+			notes = append(notes, "  "+words.Warning.Sign()+" "+p.String())
 		}
 	default:
 		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}

@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // sortByLag is up to how many groups they are sorted by lag from the beginning, for
@@ -200,7 +201,7 @@ func groupState(r *inspect.GroupRow) string {
 func groupKind(r *inspect.GroupRow) string {
 	text := string(r.Kind)
 	if r.Kind == inspect.KindUnknown || text == "" {
-		return none
+		return words.None
 	}
 	if share := inspect.PopShare(r.Modes); r.Kind == inspect.KindPop && share != "" {
 		text += " " + share
@@ -239,13 +240,13 @@ func (v *groupsView) cells(k string, cells []table.Cell) {
 	cells[colGroupLag] = v.env.numberCell(r.Lag, false)
 	cells[colGroupRetry] = v.env.numberCell(r.RetryLag, true)
 	cells[colGroupDLQ] = v.env.numberCell(r.DeadLetters, true)
-	cells[colGroupTPS] = table.Cell{Text: unknown, Style: th.Warn}
+	cells[colGroupTPS] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	if ratesKnown(r) {
-		cells[colGroupTPS] = table.Cell{Text: short(r.ConsumeTPS), Style: th.Text}
+		cells[colGroupTPS] = table.Cell{Text: words.Short(r.ConsumeTPS), Style: th.Text}
 	}
 	topics := strings.Join(r.Topics, " ")
 	if len(r.Problems) > 0 {
-		topics = warning.sign() + " " + r.Problems[0].String()
+		topics = words.Warning.Sign() + " " + r.Problems[0].String()
 	}
 	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.Dim}
 }
@@ -256,7 +257,7 @@ func groupStyle(th *draw.Theme, state string) draw.Style {
 		return th.Accent
 	case state == inspect.StateOnline:
 		return th.Good
-	case lostState(state), state == unknown:
+	case lostState(state), state == words.Unknown:
 		return th.Bad
 	case state == "…":
 		return th.Dim
@@ -282,10 +283,10 @@ func (v *groupsView) notes() []string {
 	lines := []string{"", "No consumer group is known to the brokers of this cluster.",
 		"A group appears when its first member connects:  eyeq consume -g GROUP -t TOPIC"}
 	if n := v.hiding(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself hidden · %s shows them", plural(n, "group"), v.env.keys.first("show-system")))
+		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself hidden · %s shows them", words.Plural(n, "group"), v.env.keys.first("show-system")))
 	}
 	for _, p := range v.list.Problems {
-		lines = append(lines, warning.sign()+" "+p.String())
+		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/words"
 )
 
 func TestTheScreenOpensAtGroupsWithoutAnEngine(t *testing.T) {
@@ -135,7 +136,7 @@ func TestABadFilterKeepsTheLastGoodOne(t *testing.T) {
 		if got := d.a.filterText(); strings.Contains(got, bad) && bad != "*" && bad != `a\` {
 			t.Errorf("filter %q is in force", got)
 		}
-		d.see(failure.sign())
+		d.see(words.Failure.Sign())
 	}
 	d.keys("esc", "/").typing(">lag 1000").keys("enter").see("order-settle").see("bonus").miss("audit-copy").see("secrets") // unknown is not small
 }
@@ -298,7 +299,7 @@ func TestListsSayHowOldTheirRowsAre(t *testing.T) {
 	for range 20 {
 		d.later(time.Second)
 	}
-	d.see("✓ 60 groups · oldest row read " + d.a.env.clock(read, clockSeconds)).see("rows up to 20s old")
+	d.see("✓ 60 groups · oldest row read " + d.a.env.clock(read, words.ClockSeconds)).see("rows up to 20s old")
 	for range 50 {
 		d.later(time.Second)
 	}

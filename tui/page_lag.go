@@ -9,6 +9,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // lagKey is a row of the tree: a topic, or one of its queues. Names are true ones.
@@ -85,7 +86,7 @@ func membersCount(n inspect.Number) string {
 	if n.Known && n.Value == 1 && !n.AtLeast {
 		return "1 member"
 	}
-	return numberText(n) + " members"
+	return words.NumberText(n) + " members"
 }
 
 func (v lagView) narrow(text string) (page, error) {
@@ -99,20 +100,20 @@ func (v lagView) narrow(text string) (page, error) {
 func (v lagView) status() pageStatus {
 	s := pageStatus{main: &v.ask, frozen: v.frozen, hidden: v.hidden}
 	known := len(v.data.Queues) - v.data.UnknownQueues
-	s.fine = fmt.Sprintf("%d of %s read", known, plural(len(v.data.Queues), "queue"))
+	s.fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.data.Queues), "queue"))
 	s.health = partial(v.env.th, v.data.Problems)
 	if text := v.wrong(); text != "" {
 		if s.health.Text != "" {
 			text += " · " + strings.TrimPrefix(s.health.Text, " ! ")
 		}
-		s.health = draw.Styled(v.env.th.Bad, " "+failure.sign()+" "+text)
+		s.health = draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
 	switch {
 	case s.health.Text != "":
 	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
 		s.fine = "broadcasting: the members keep the offsets"
 	case v.data.UnknownQueues > 0:
-		s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
+		s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
 	}
 	return s
 }
@@ -132,13 +133,13 @@ func (v *lagView) wrong() string {
 	}
 	switch texts := v.data.UnreadableTexts(); {
 	case shared > 0 && v.data.Model != broadcasting:
-		return plural(shared, "queue") + " with two owners"
+		return words.Plural(shared, "queue") + " with two owners"
 	case without > 0:
-		return plural(without, "queue") + " unowned"
+		return words.Plural(without, "queue") + " unowned"
 	case len(texts) > 0:
 		return texts[0]
 	case expired > 0:
-		return plural(expired, "message") + " expired before they were consumed"
+		return words.Plural(expired, "message") + " expired before they were consumed"
 	}
 	return ""
 }
@@ -322,19 +323,19 @@ func (v *lagView) describe(k lagKey) request {
 	q, now := v.queue(k), v.env.now
 	of := func(n inspect.Number) string {
 		if n.Why.Kind != inspect.ReasonNone {
-			return numberText(n) + "   " + n.Why.String()
+			return words.NumberText(n) + "   " + n.Why.String()
 		}
-		return numberText(n)
+		return words.NumberText(n)
 	}
 	when := func(t time.Time) string {
 		if t.IsZero() {
-			return unknown
+			return words.Unknown
 		}
-		return t.In(v.env.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + ago(t, now)
+		return t.In(v.env.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, now)
 	}
 	next := when(q.NextStored)
 	if q.NextStored.IsZero() {
-		next = "none waits, or not known" + because(q.NextWhy.String())
+		next = "none waits, or not known" + words.Because(q.NextWhy.String())
 	}
 	lag := "max − committed"
 	if q.Pop {
@@ -347,10 +348,10 @@ func (v *lagView) describe(k lagKey) request {
 		"consumed     last message stored " + when(q.LastConsumed), "next         stored " + next,
 	}
 	if q.Expired > 0 {
-		lines = append(lines, failure.sign()+" expired    "+grouped(q.Expired)+" messages were deleted before they were consumed")
+		lines = append(lines, words.Failure.Sign()+" expired    "+words.Grouped(q.Expired)+" messages were deleted before they were consumed")
 	}
 	if !q.ExpiresAt.IsZero() {
-		lines = append(lines, "expires      the next message about "+q.ExpiresAt.In(v.env.o.Location).Format("2006-01-02 15:04 -07:00")+", in "+age(q.ExpiresAt.Sub(now)))
+		lines = append(lines, "expires      the next message about "+q.ExpiresAt.In(v.env.o.Location).Format("2006-01-02 15:04 -07:00")+", in "+words.Age(q.ExpiresAt.Sub(now)))
 	}
 	return textRequest{"Queue " + q.Short(), append(lines, "client       "+v.clientText(q), "owners       "+orDash(ownersText(q)))}
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // lagMark is what is kept of an answer for trends and rates. Sums are over the queues
@@ -109,10 +110,10 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 	case lag.Value == 0 && !lag.AtLeast:
 		return "caught up", th.Good
 	case !ok || !also:
-		return "trend " + unknown, th.Dim
+		return "trend " + words.Unknown, th.Dim
 	}
 	slope := in - out
-	text := signed(int64(math.Round(slope))) + "/s"
+	text := words.Signed(int64(math.Round(slope))) + "/s"
 	switch {
 	case slope > 0.5 && long:
 		return text + " rising, no catch-up time", th.Warn
@@ -123,7 +124,7 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 	case slope < -0.5 && v.data.Pause.All():
 		return text + " ↓", th.Warn
 	case slope < -0.5:
-		takes := age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
+		takes := words.Age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
 		if long {
 			return text + " falling, empty in " + takes, th.Good
 		}
@@ -136,26 +137,26 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 func (v *lagView) figureLines() [][]draw.Segment {
 	th, d := v.env.th, &v.data
 	wide := v.w >= 100
-	first := line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, numberText(d.Lag)), draw.Styled(draw.Style{}, " "))
+	first := line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, words.NumberText(d.Lag)), draw.Styled(draw.Style{}, " "))
 	cells := 16
 	if !wide {
 		cells = 8
 	}
 	if v.data.Model == broadcasting {
-		return [][]draw.Segment{line(draw.Styled(th.Warn, " lag "+unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
+		return [][]draw.Segment{line(draw.Styled(th.Warn, " lag "+words.Unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
 	first = append(first, draw.Styled(th.Spark, v.env.g.Trend(v.hist.trend(v.env.g.TrendCells(cells, keepMarks)), false)))
 	if text, st := v.outlook(wide); text != "" {
 		first = append(first, draw.Styled(draw.Style{}, "  "), draw.Styled(st, text))
 	}
 	if n := len(d.UnknownTopics); n > 0 {
-		first = append(first, draw.Styled(th.Warn, "  "+plural(n, "topic")+" unknown"))
+		first = append(first, draw.Styled(th.Warn, "  "+words.Plural(n, "topic")+" unknown"))
 	} else if d.UnknownQueues > 0 {
-		first = append(first, draw.Styled(th.Warn, "  "+plural(d.UnknownQueues, "queue")+" unknown"))
+		first = append(first, draw.Styled(th.Warn, "  "+words.Plural(d.UnknownQueues, "queue")+" unknown"))
 	}
 	out, outOK := v.hist.consumed()
 	in, inOK := v.hist.produced()
-	second := line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, rate(in, inOK)),
+	second := line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, words.Rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, words.Rate(in, inOK)),
 		draw.Styled(th.Dim, " · oldest waits "), draw.Styled(th.Text, v.oldestText()))
 	if p := pauseText(d.Pause); p != "" {
 		second = append(second, draw.Styled(th.Accent, " · "+p))
@@ -165,15 +166,15 @@ func (v *lagView) figureLines() [][]draw.Segment {
 		if !n.Known || n.Value > 0 {
 			st = th.Warn
 		}
-		second = append(second, draw.Styled(th.Dim, " · "+name+" "), draw.Styled(st, numberText(n)))
+		second = append(second, draw.Styled(th.Dim, " · "+name+" "), draw.Styled(st, words.NumberText(n)))
 	}
 	retry("retry", d.RetryLag)
 	retry("dlq", d.DeadLetters)
 	if d.Ahead > 0 {
-		second = append(second, draw.Styled(th.Warn, " · ahead "+grouped(d.Ahead)))
+		second = append(second, draw.Styled(th.Warn, " · ahead "+words.Grouped(d.Ahead)))
 	}
 	if p := d.Pop; p != nil && len(p.Topics) > 0 {
-		second = append(second, draw.Styled(th.Dim, " · unacked "), draw.Styled(th.Text, numberText(p.Unacked)))
+		second = append(second, draw.Styled(th.Dim, " · unacked "), draw.Styled(th.Text, words.NumberText(p.Unacked)))
 	}
 	if d.Filtered {
 		second = append(second, draw.Styled(th.Dim, " · counts other tags too"))
@@ -184,7 +185,7 @@ func (v *lagView) figureLines() [][]draw.Segment {
 		if n := len(texts) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		lines = append(lines, line(draw.Styled(th.Bad, " "+warning.sign()+" "+texts[0]+more)))
+		lines = append(lines, line(draw.Styled(th.Bad, " "+words.Warning.Sign()+" "+texts[0]+more)))
 	}
 	return lines
 }
@@ -204,13 +205,13 @@ func (v *lagView) oldestText() string {
 	}
 	switch {
 	case known && open:
-		return "≥ " + age(oldest)
+		return "≥ " + words.Age(oldest)
 	case known:
-		return age(oldest)
+		return words.Age(oldest)
 	case v.data.Lag.Known && v.data.Lag.Value == 0 && !open:
-		return none
+		return words.None
 	}
-	return unknown
+	return words.Unknown
 }
 
 // figuresIn are the lines above the table, of which a low screen has one.
@@ -251,7 +252,7 @@ func (v *lagView) legend() string {
 		}
 	}
 	if n := len(v.data.UnknownTopics); n > 0 && v.w >= 90 {
-		parts = append(parts, fmt.Sprintf("%s known · %d unknown", plural(known, "topic"), n))
+		parts = append(parts, fmt.Sprintf("%s known · %d unknown", words.Plural(known, "topic"), n))
 	}
 	if v.w >= 110 {
 		text := "exact = max − committed"
@@ -274,7 +275,7 @@ func (v *lagView) notes() []string {
 	lines := []string{"", "No offset of this group is known to the brokers, and no member says what it reads.",
 		"Either the group has never consumed, or it is new:  " + v.env.keys.first("describe") + " shows what is known of it"}
 	for _, p := range v.data.Problems {
-		lines = append(lines, warning.sign()+" "+p.String())
+		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return lines
 }

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // gather makes the topics of the tree from the queues of an answer.
@@ -55,7 +56,7 @@ func (v *lagView) addTopic(t lagTopic) {
 			v.index[lagKey{t.name, v.raw.Queues[i].MessageQueue, true}] = i
 		}
 		if len(owners) > 0 {
-			t.clients = plural(len(owners), "client")
+			t.clients = words.Plural(len(owners), "client")
 		}
 	}
 	v.index[lagKey{topic: t.name}] = len(v.topics)
@@ -255,16 +256,16 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 	}
 	switch {
 	case t.lateKnown:
-		cells[colLagLate] = table.Cell{Text: age(t.late), Style: th.Text}
+		cells[colLagLate] = table.Cell{Text: words.Age(t.late), Style: th.Text}
 	case !t.lag.Known:
-		cells[colLagLate] = table.Cell{Text: unknown, Style: th.Warn}
+		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
 	if !t.consumed.IsZero() {
 		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.now), Style: th.Text}
 	}
 	client := table.Cell{Text: t.clients, Style: th.Dim}
 	if t.why != "" {
-		client = table.Cell{Text: warning.sign() + " " + t.why, Style: th.Warn}
+		client = table.Cell{Text: words.Warning.Sign() + " " + t.why, Style: th.Warn}
 	}
 	cells[colLagClient] = client
 }
@@ -285,16 +286,16 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	cells[colLagMax] = e.numberCell(q.Max, false)
 	cells[colLagLag] = e.numberCell(q.Lag, false)
 	if q.Lag.Known && q.Lag.Value < 0 {
-		cells[colLagLag] = table.Cell{Text: signed(q.Lag.Value), Style: th.Warn}
+		cells[colLagLag] = table.Cell{Text: words.Signed(q.Lag.Value), Style: th.Warn}
 	}
 	cells[colLagShare] = table.Cell{Text: v.share(q.Lag), Style: th.Bar}
 	switch {
 	case !q.NextStored.IsZero():
-		cells[colLagLate] = table.Cell{Text: age(e.now.Sub(q.NextStored)), Style: th.Text}
+		cells[colLagLate] = table.Cell{Text: words.Age(e.now.Sub(q.NextStored)), Style: th.Text}
 	case q.Lag.Known && q.Lag.Value <= 0:
-		cells[colLagLate] = table.Cell{Text: none, Style: th.Dim}
+		cells[colLagLate] = table.Cell{Text: words.None, Style: th.Dim}
 	default:
-		cells[colLagLate] = table.Cell{Text: unknown, Style: th.Warn}
+		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
 	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.Text}
 	client := v.clientText(q)
@@ -303,10 +304,10 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 		st = th.Bad
 	}
 	if q.Expired > 0 {
-		client, st = strings.TrimSuffix(fmt.Sprintf("%s GONE %s %s", warning.sign(), grouped(q.Expired), client), " "+none), th.Bad
+		client, st = strings.TrimSuffix(fmt.Sprintf("%s GONE %s %s", words.Warning.Sign(), words.Grouped(q.Expired), client), " "+words.None), th.Bad
 	}
 	if !q.Lag.Known && q.Lag.Why.Kind != inspect.ReasonNone {
-		client, st = warning.sign()+" "+q.Lag.Why.String(), th.Warn
+		client, st = words.Warning.Sign()+" "+q.Lag.Why.String(), th.Warn
 	}
 	cells[colLagClient] = table.Cell{Text: client, Style: st, Name: len(q.Owners) == 1 && client == q.Owners[0]}
 }
@@ -325,13 +326,13 @@ func (v *lagView) clientText(q *inspect.QueueLag) string {
 	case len(q.Owners) == 1:
 		return q.Owners[0]
 	case v.data.Members.Known && v.data.Members.Value == 0:
-		return none
+		return words.None
 	case q.OwnersWhy.Kind != inspect.ReasonNone:
-		return unknown + " " + q.OwnersWhy.String()
+		return words.Unknown + " " + q.OwnersWhy.String()
 	case v.data.Members.Known && v.data.Model != broadcasting:
 		return unowned
 	}
-	return none
+	return words.None
 }
 
 func ownersText(q *inspect.QueueLag) string { return strings.Join(q.Owners, ", ") }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // A paused group whose members finish what they have cached is not said to be empty soon:
@@ -46,7 +47,7 @@ func TestLagPageShowsTimesWhole(t *testing.T) {
 			return l, err
 		}
 		d := driveCluster(t, 80, 24, defaultOptions(), f)
-		d.keys(":").typing("lag order-settle").keys("enter").see(age(old) + " ago")
+		d.keys(":").typing("lag order-settle").keys("enter").see(words.Age(old) + " ago")
 	}
 }
 

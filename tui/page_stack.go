@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // onDemand is how often something is asked again that costs whom it is asked of: only
@@ -149,7 +150,7 @@ func (v stackView) askSave() (page, request) {
 	}
 	e, x := v.env, v.export()
 	name := fileName(x.name, e.now.In(e.o.Location)) + ".txt"
-	return v, pushRequest{newPrompt(e, "save to", ".txt: as the client sent it; .json or .csv: "+plural(len(x.rows), "row"), "SAVE", name, func(path string) (request, error) {
+	return v, pushRequest{newPrompt(e, "save to", ".txt: as the client sent it; .json or .csv: "+words.Plural(len(x.rows), "row"), "SAVE", name, func(path string) (request, error) {
 		if strings.EqualFold(filepath.Ext(path), ".txt") {
 			text := v.raw.Text
 			return saveRequest{saved: saved{"the stack", path, func() ([]byte, error) { return []byte(text), nil }}}, nil
@@ -158,6 +159,6 @@ func (v stackView) askSave() (page, request) {
 		if err != nil {
 			return nil, errors.New("the name must end in .txt, .csv or .json")
 		}
-		return saveRequest{saved: saved{plural(len(x.rows), "row"), path, text}}, nil
+		return saveRequest{saved: saved{words.Plural(len(x.rows), "row"), path, text}}, nil
 	})}
 }

@@ -9,11 +9,12 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // stackLines are a row's threads with their stack.
 func (v *stackView) stackLines(r *inspect.ThreadGroup) []string {
-	lines := []string{fmt.Sprintf("%s  %s  %s", plural(r.Count, "thread"), r.State, namesText(r.Names))}
+	lines := []string{fmt.Sprintf("%s  %s  %s", words.Plural(r.Count, "thread"), r.State, namesText(r.Names))}
 	top, marked := r.Top(), false
 	for _, f := range r.Frames {
 		lead, text := "    at ", inspect.FrameText(f)
@@ -56,21 +57,21 @@ func (v stackView) status() pageStatus {
 	}
 	th := v.env.th
 	if v.taken.tries == 0 {
-		s.state = []draw.Segment{draw.Styled(th.Dim, "taken "+ago(v.taken.at, v.env.now)+"  "), draw.Styled(th.Key, v.env.keys.first("refresh")), draw.Styled(th.Dim, " again ")}
+		s.state = []draw.Segment{draw.Styled(th.Dim, "taken "+words.Ago(v.taken.at, v.env.now)+"  "), draw.Styled(th.Key, v.env.keys.first("refresh")), draw.Styled(th.Dim, " again ")}
 		if v.taken.asking {
 			s.state = []draw.Segment{draw.Styled(th.Dim, "reading … ")}
 		}
 	}
 	if why := v.data.Why; why.Kind != inspect.ReasonNone {
-		s.health = draw.Styled(th.Warn, " "+warning.sign()+" no stack: "+why.String())
+		s.health = draw.Styled(th.Warn, " "+words.Warning.Sign()+" no stack: "+why.String())
 		return s
 	}
 	threads, listening := v.data.Count()
 	if s.fine = "the client's own words"; threads > 0 {
-		s.fine = fmt.Sprintf("%s, %d in the listener", plural(threads, "thread"), listening)
+		s.fine = fmt.Sprintf("%s, %d in the listener", words.Plural(threads, "thread"), listening)
 	}
 	if v.w < 100 { // nothing above says how old it is
-		s.fine += " · taken " + ago(v.taken.at, v.env.now) + ", " + v.env.keys.first("refresh") + " again"
+		s.fine += " · taken " + words.Ago(v.taken.at, v.env.now) + ", " + v.env.keys.first("refresh") + " again"
 	}
 	return s
 }
@@ -176,7 +177,7 @@ func namesText(names []string) string {
 func (v *stackView) drawStack(c *draw.Canvas, h int) {
 	title := "Stack"
 	if r := v.current(); r != nil {
-		title = fmt.Sprintf("Stack of %s", plural(r.Count, "thread")) + "  " + r.State
+		title = fmt.Sprintf("Stack of %s", words.Plural(r.Count, "thread")) + "  " + r.State
 	}
 	v.drawText(c, h, title, v.below())
 }

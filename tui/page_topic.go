@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // topicView is one topic: its queues, the groups that read it, its route.
@@ -63,10 +64,10 @@ func (v topicView) narrow(text string) (page, error) {
 }
 
 func (v topicView) status() pageStatus {
-	s := pageStatus{main: &v.ask, fine: plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
+	s := pageStatus{main: &v.ask, fine: words.Plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s", failure.sign(), q.Short(), q.Closed))
+			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s", words.Failure.Sign(), q.Short(), q.Closed))
 			break
 		}
 	}
@@ -225,7 +226,7 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.Text}
 	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.Dim}
 	if q.Closed != "" {
-		cells[6] = table.Cell{Text: warning.sign() + " " + q.Closed, Style: th.Bad}
+		cells[6] = table.Cell{Text: words.Warning.Sign() + " " + q.Closed, Style: th.Bad}
 	}
 }
 
@@ -254,8 +255,8 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 		addrs = append(addrs, strconv.FormatInt(id, 10)+"="+r.Addrs[id])
 	}
 	cells[0] = table.Cell{Text: r.Broker, Style: th.Text, Name: true}
-	cells[1] = table.Cell{Text: grouped(int64(r.Read)), Style: th.Text}
-	cells[2] = table.Cell{Text: grouped(int64(r.Write)), Style: th.Text}
+	cells[1] = table.Cell{Text: words.Grouped(int64(r.Read)), Style: th.Text}
+	cells[2] = table.Cell{Text: words.Grouped(int64(r.Write)), Style: th.Text}
 	cells[3] = table.Cell{Text: inspect.PermText(r.Perm), Style: th.Text}
 	cells[4] = table.Cell{Text: strings.Join(addrs, " "), Style: th.Dim}
 }
@@ -267,11 +268,11 @@ func (v *topicView) headLines() [][]draw.Segment {
 		return nil
 	}
 	r := &v.data.Row
-	incoming := unknown + "/s"
+	incoming := words.Unknown + "/s"
 	if v.rated {
-		incoming = rate(v.rate, true)
+		incoming = words.Rate(v.rate, true)
 	}
-	l := line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, numberText(r.Stored)),
+	l := line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
 		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, sinceText(r.LastStored, v.env.now)),
 		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, orUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
@@ -305,10 +306,10 @@ func (v topicView) view(w, h int) string {
 		switch i {
 		case topicGroups:
 			if v.ask.asked && len(v.groups) == 0 {
-				notes = []string{"no group reads it, as far as the brokers know" + because(v.data.GroupsWhy.String())}
+				notes = []string{"no group reads it, as far as the brokers know" + words.Because(v.data.GroupsWhy.String())}
 			}
 			if v.data.GroupsWhy.Kind != inspect.ReasonNone && note == "" {
-				note = warning.sign() + " partial: " + v.data.GroupsWhy.String()
+				note = words.Warning.Sign() + " partial: " + v.data.GroupsWhy.String()
 			}
 			return paneText{l.details(note), v.groupCells, notes}
 		case topicRoute:
@@ -332,8 +333,8 @@ func (v *topicView) describe() request {
 		return nil
 	}
 	r := &v.data.Row
-	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + numberText(r.Stored),
-		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + orNone(strings.Join(v.data.Groups, ", "))}
+	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
+		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
 	if whose := r.Whose(); whose != "" {
 		lines = append(lines, "is       "+draw.SafeText(whose))
 	}
@@ -347,10 +348,10 @@ func (v *topicView) describe() request {
 	}
 	for i := range v.data.Queues {
 		q := &v.data.Queues[i]
-		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), numberText(q.Min), numberText(q.Max), strings.TrimSpace(inspect.PermText(q.Perm)+"  "+q.Closed)))
+		lines = append(lines, fmt.Sprintf("%s  %s … %s  %s", q.Short(), words.NumberText(q.Min), words.NumberText(q.Max), strings.TrimSpace(inspect.PermText(q.Perm)+"  "+q.Closed)))
 	}
 	for _, p := range r.Problems {
-		lines = append(lines, warning.sign()+" "+p.String())
+		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return textRequest{"Topic " + draw.SafeText(v.name), lines}
 }

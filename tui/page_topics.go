@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // topicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
@@ -157,16 +158,16 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 	}
 	r := e.row
 	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.Dim}
-	cells[colTopicQueues] = table.Cell{Text: unknown, Style: th.Warn}
+	cells[colTopicQueues] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	if r.Perm != "" { // there is a route
-		cells[colTopicQueues] = table.Cell{Text: grouped(int64(r.Queues)), Style: th.Text}
+		cells[colTopicQueues] = table.Cell{Text: words.Grouped(int64(r.Queues)), Style: th.Text}
 	}
 	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
 	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.Text}
 	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.Text}
 	brokers := strings.Join(r.Brokers, " ")
 	if len(r.Problems) > 0 {
-		brokers = warning.sign() + " " + r.Problems[0].String()
+		brokers = words.Warning.Sign() + " " + r.Problems[0].String()
 	}
 	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.Dim}
 }
@@ -187,10 +188,10 @@ func (v *topicsView) notes() []string {
 	}
 	lines := []string{"", "This cluster has no topics yet.", "One is made by its first message, or by:  eyeq topic create TOPIC"}
 	if n := v.hiding(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself, retry topics and dead letters hidden · %s shows them", plural(n, "topic"), v.env.keys.first("show-system")))
+		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself, retry topics and dead letters hidden · %s shows them", words.Plural(n, "topic"), v.env.keys.first("show-system")))
 	}
 	for _, p := range v.list.Problems {
-		lines = append(lines, warning.sign()+" "+p.String())
+		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return lines
 }
@@ -201,5 +202,5 @@ func topicType(r *inspect.TopicRow) string {
 	if t := r.TypeText(); t != "" || r.Perm == "" {
 		return orUnknown(t)
 	}
-	return none
+	return words.None
 }

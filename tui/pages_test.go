@@ -15,6 +15,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 func TestKeysLeadThroughThePages(t *testing.T) {
@@ -481,7 +482,7 @@ func TestATopicWithoutAType(t *testing.T) {
 		driveCluster(t, size[0], size[1], defaultOptions(), f).keys("5", "enter").see("type –").miss("type ?")
 	}
 	for _, r := range []inspect.TopicRow{{}, {Perm: "RW-"}} {
-		if got, want := topicType(&r), map[bool]string{true: unknown, false: none}[r.Perm == ""]; got != want {
+		if got, want := topicType(&r), map[bool]string{true: words.Unknown, false: words.None}[r.Perm == ""]; got != want {
 			t.Errorf("perm %q: %s, want %s", r.Perm, got, want)
 		}
 	}

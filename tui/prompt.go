@@ -5,6 +5,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // prompt asks for one line in place of the hint line. accept reads what was typed: an
@@ -52,7 +53,7 @@ func (p prompt) hint(c *draw.Canvas) string {
 	most := min(max(c.Room()*3/5, 16), c.Room())
 	c.Put(th.Text, p.input.text(&p.env.g, min(max(table.Width(p.input.value())+2, 16), most), true)) // what is not typed yet leaves room for the rest
 	if p.err != "" {
-		c.Put(th.Bad, " "+failure.sign()+" "+p.err)
+		c.Put(th.Bad, " "+words.Failure.Sign()+" "+p.err)
 	} else {
 		c.Put(th.Dim, " "+p.help+"  "+p.env.enter()+" do  esc leave")
 	}

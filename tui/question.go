@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // askKind is a kind of question to a cluster.
@@ -175,7 +176,7 @@ func (q *question) old(now time.Time) (time.Duration, bool) {
 // note says in a few words that data is old or still being read; "" when all is well.
 func (q *question) note(e *env) string {
 	if old, stale := q.old(e.now); stale {
-		return warning.sign() + " stale " + age(old)
+		return words.Warning.Sign() + " stale " + words.Age(old)
 	}
 	return ""
 }
@@ -184,21 +185,21 @@ func (q *question) note(e *env) string {
 func (q *question) lines(e *env) []string {
 	switch {
 	case q.tries > 0:
-		next := "next try in " + age(max(q.next().Sub(e.now), 0)+time.Second-1)
+		next := "next try in " + words.Age(max(q.next().Sub(e.now), 0)+time.Second-1)
 		if q.asking {
 			next = "trying again"
 		}
 		lines := []string{""}
 		for i, part := range draw.WrapText(q.what+": "+q.err, max(e.width-10, 20)) {
-			lines = append(lines, []string{failure.sign() + " ", "  "}[min(i, 1)]+part)
+			lines = append(lines, []string{words.Failure.Sign() + " ", "  "}[min(i, 1)]+part)
 		}
 		keys := "  " + e.keys.first("refresh") + " now   " + e.keys.first("log") + " log"
 		if len(e.o.Clusters) > 1 {
 			keys += "   " + e.keys.first("command") + "cluster other cluster"
 		}
-		return append(lines, fmt.Sprintf("  %s, %s · %s", inspect.Plurals(q.tries, "try", "tries"), age(e.now.Sub(q.since)), next), keys)
+		return append(lines, fmt.Sprintf("  %s, %s · %s", inspect.Plurals(q.tries, "try", "tries"), words.Age(e.now.Sub(q.since)), next), keys)
 	case !q.asked && q.asking && e.now.Sub(q.began) >= loadingAfter:
-		return []string{"", fmt.Sprintf("reading %s …  %s", q.what, span(e.now.Sub(q.began).Truncate(100*time.Millisecond)))}
+		return []string{"", fmt.Sprintf("reading %s …  %s", q.what, words.Span(e.now.Sub(q.began).Truncate(100*time.Millisecond)))}
 	}
 	return nil
 }

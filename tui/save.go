@@ -17,6 +17,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const saveLimit = 30 * time.Second
@@ -159,7 +160,7 @@ func (x *export) appendObject(b *bytes.Buffer, row []any) error {
 // copied are the rows to be copied as JSON: one row is an object.
 func (x export) copied(what string) copied {
 	if len(x.rows) != 1 {
-		what = plural(len(x.rows), "row")
+		what = words.Plural(len(x.rows), "row")
 	}
 	return copied{what + " as JSON", func() (string, error) {
 		if len(x.rows) != 1 {
@@ -186,12 +187,12 @@ func (x *export) as(path string) (func() ([]byte, error), error) {
 // askExport asks for the path of an export.
 func askExport(e *env, x export) prompt {
 	name := fileName(x.name, e.now.In(e.o.Location)) + ".csv"
-	return newPrompt(e, "save to", ".csv or .json, "+plural(len(x.rows), "row"), "SAVE", name, func(path string) (request, error) {
+	return newPrompt(e, "save to", ".csv or .json, "+words.Plural(len(x.rows), "row"), "SAVE", name, func(path string) (request, error) {
 		text, err := x.as(path)
 		if err != nil {
 			return nil, err
 		}
-		return saveRequest{saved: saved{plural(len(x.rows), "row"), path, text}}, nil
+		return saveRequest{saved: saved{words.Plural(len(x.rows), "row"), path, text}}, nil
 	})
 }
 

@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // drawStatus is the last line: how the engine is, the last note, the mode.
@@ -24,16 +25,16 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 		left = append(left, a.pageHealth(a.page().status()))
 	case a.frozen():
 		f := a.source().frozen
-		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, clockSeconds), age(a.env.now.Sub(f.now)),
-			plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))))
+		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, words.ClockSeconds), words.Age(a.env.now.Sub(f.now)),
+			words.Plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))))
 	default:
 		left = append(left, a.health())
 	}
-	note := draw.Styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.sign())+lead(a.note.sev)+a.note.text)
+	note := draw.Styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.Sign())+lead(a.note.sev)+a.note.text)
 	room := a.w - table.Width(word) - 4
 	// What was said on another view stands beside what the shown one says of itself, not
 	// in its place; a failure is to be read wherever the operator goes.
-	elsewhere := a.note.at.Before(a.turned) && a.note.sev != failure && draw.WidthOf(left)+3+table.Width(note.Text) > room
+	elsewhere := a.note.at.Before(a.turned) && a.note.sev != words.Failure && draw.WidthOf(left)+3+table.Width(note.Text) > room
 	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && !elsewhere {
 		if draw.WidthOf(left)+3+table.Width(note.Text) > room { // the answer to a key is what matters
 			switch {
@@ -56,7 +57,7 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 	}
 	right := []draw.Segment{draw.Styled(th.Mode, " "+word+" ")}
 	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
-		right = append([]draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("events %s%s ", failure.sign(), grouped(int64(n))))}, right...)
+		right = append([]draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("events %s%s ", words.Failure.Sign(), words.Grouped(int64(n))))}, right...)
 	}
 	c.Spread(earned(th, left), right)
 }
@@ -68,7 +69,7 @@ func earned(th *draw.Theme, line []draw.Segment) []draw.Segment {
 	}
 	for _, s := range line[1:] {
 		text := strings.TrimPrefix(strings.TrimSpace(s.Text), "· ")
-		if !strings.HasPrefix(text, failure.sign()) && !strings.HasPrefix(text, warning.sign()) {
+		if !strings.HasPrefix(text, words.Failure.Sign()) && !strings.HasPrefix(text, words.Warning.Sign()) {
 			continue
 		}
 		if rest := strings.TrimPrefix(line[0].Text, " ✓"); rest != "" {
@@ -87,8 +88,8 @@ func earned(th *draw.Theme, line []draw.Segment) []draw.Segment {
 // leastHealth is the room of what is wrong beside a long note.
 const leastHealth = 16
 
-func lead(s severity) string {
-	if strings.TrimSpace(s.sign()) == "" {
+func lead(s words.Severity) string {
+	if strings.TrimSpace(s.Sign()) == "" {
 		return ""
 	}
 	return " "
@@ -99,9 +100,9 @@ func (a *app) leavingText() string {
 	case a.leave.after:
 		return "leaving: " + a.writing + " is still being written · ctrl-c again leaves at once"
 	case a.source().log.leaving != "":
-		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, age(a.env.now.Sub(a.leave.began)))
+		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, words.Age(a.env.now.Sub(a.leave.began)))
 	}
-	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", age(a.env.now.Sub(a.leave.began)))
+	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", words.Age(a.env.now.Sub(a.leave.began)))
 }
 
 // health is the worst thing that is wrong, or that nothing is.
@@ -113,18 +114,18 @@ func (a *app) health() draw.Segment {
 	case len(a.engines) == 0:
 		return draw.Segment{}
 	case a.ended:
-		return draw.Styled(th.Bad, " "+failure.sign()+" the consumer has ended")
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" the consumer has ended")
 	case s == nil && a.env.young():
 		return draw.Segment{}
 	case s == nil:
 		return draw.Styled(th.Warn, " ! waiting for the engine's first figures")
 	case s.State != engine.Running:
-		return draw.Styled(th.Warn, " ! "+s.State.String()+because(s.StateCause))
+		return draw.Styled(th.Warn, " ! "+s.State.String()+words.Because(s.StateCause))
 	case s.NamesrvError != "":
-		return draw.Styled(th.Bad, " "+failure.sign()+" name server: "+unrepeated(s.NamesrvError))
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" name server: "+unrepeated(s.NamesrvError))
 	}
 	if old, stale := a.stale(); stale {
-		return draw.Styled(th.Bad, " ! figures are "+age(old)+" old: the engine does not answer")
+		return draw.Styled(th.Bad, " ! figures are "+words.Age(old)+" old: the engine does not answer")
 	}
 	beat, slow := time.Time{}, draw.Segment{}
 	for i := range s.Brokers {
@@ -138,11 +139,11 @@ func (a *app) health() draw.Segment {
 			if b.Gone && !strings.Contains(b.Error, "names it any more") {
 				gone = ", in no route any more"
 			}
-			return draw.Styled(th.Bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", failure.sign(), b.Name, b.Address, cause(b.Error), since(b.ErrorSince, a.env.now), trying, gone))
+			return draw.Styled(th.Bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", words.Failure.Sign(), b.Name, b.Address, words.Cause(b.Error), words.Since(b.ErrorSince, a.env.now), trying, gone))
 		}
 		if b.LastHeartbeat.IsZero() {
 			if waits := a.env.now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
-				slow = draw.Styled(th.Warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, age(waits)))
+				slow = draw.Styled(th.Warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, words.Age(waits)))
 			}
 			continue
 		}
@@ -158,27 +159,27 @@ func (a *app) health() draw.Segment {
 		case t.Missing != "" && !t.Retry:
 			return draw.Styled(th.Warn, " ! topic "+t.Topic+": "+t.Missing)
 		case t.MembersError != "":
-			return draw.Styled(th.Warn, " ! members of "+t.Topic+" "+unknown+": "+t.MembersError)
+			return draw.Styled(th.Warn, " ! members of "+t.Topic+" "+words.Unknown+": "+t.MembersError)
 		}
 	}
 	if s.PersistError != "" {
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", failure.sign(), since(s.PersistErrorSince, a.env.now), s.PersistError))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", words.Failure.Sign(), words.Since(s.PersistErrorSince, a.env.now), s.PersistError))
 	}
 	if text := s.redRows(); text != "" {
-		return draw.Styled(th.Bad, " "+failure.sign()+" "+text)
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
-			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.sign(), text, ago(s.told.at, a.env.now)))
+			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.now)))
 		}
 	}
 	if s.Pause != nil {
-		return draw.Styled(th.Accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
+		return draw.Styled(th.Accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, words.Quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
 	}
 	if a.w < 100 {
-		return draw.Styled(th.Good, fmt.Sprintf(" ✓ ok · hb %s", since(beat, a.env.now)))
+		return draw.Styled(th.Good, fmt.Sprintf(" ✓ ok · hb %s", words.Since(beat, a.env.now)))
 	}
-	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", plural(len(s.Brokers), "broker"), ago(beat, a.env.now)))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", words.Plural(len(s.Brokers), "broker"), words.Ago(beat, a.env.now)))
 }
 
 // redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
@@ -194,7 +195,7 @@ func (s *scene) redRows() string {
 			}
 		}
 		if n > 0 {
-			return plural(n, "queue") + " " + state.String() + because(unrepeated(detail))
+			return words.Plural(n, "queue") + " " + state.String() + words.Because(unrepeated(detail))
 		}
 	}
 	return ""
@@ -207,7 +208,7 @@ func resumeText(p *engine.PauseState, now time.Time) string {
 	if p.ResumeAt.IsZero() {
 		return "until resumed"
 	}
-	return "resumes in " + age(p.ResumeAt.Sub(now))
+	return "resumes in " + words.Age(p.ResumeAt.Sub(now))
 }
 
 // noteFor is how long the answer to a key stays.
@@ -227,9 +228,9 @@ func (a *app) latest() draw.Segment {
 	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", failure.sign(), since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
+		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", words.Failure.Sign(), words.Since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
 	case acted:
-		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", since(s.LastOperatorAt, a.env.now), s.LastOperator))
+		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", words.Since(s.LastOperatorAt, a.env.now), s.LastOperator))
 	case a.w < 100:
 		return draw.Segment{}
 	}
@@ -247,9 +248,9 @@ func (a *app) membersText() string {
 	case s.told != nil && s.told.wrongs():
 		return "" // the left end says it
 	case s.told != nil:
-		return fmt.Sprintf(" · %s agree on allocation, told %s", plural(len(t.Members), "member"), ago(s.told.at, a.env.now))
+		return fmt.Sprintf(" · %s agree on allocation, told %s", words.Plural(len(t.Members), "member"), words.Ago(s.told.at, a.env.now))
 	case s.toldWhy != "":
 		return " · what other members hold is computed: " + s.toldWhy
 	}
-	return fmt.Sprintf(" · %s, told %s by %s", plural(len(t.Members), "member"), ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
+	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
 }

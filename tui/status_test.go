@@ -13,6 +13,7 @@ import (
 	"github.com/muesli/termenv"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 func TestTheStatusLineTellsTheWorst(t *testing.T) {
@@ -166,7 +167,7 @@ func TestAnAnswerOfThisInstantIsReadNow(t *testing.T) {
 	d.now = d.now.Add(11 * time.Second)
 	d.keys("j").miss("-0ms").see("ago")
 	for d, want := range map[time.Duration]string{0: "now", 300 * time.Microsecond: "now", -500 * time.Microsecond: "now", 20 * time.Millisecond: "-20ms", -20 * time.Millisecond: "+20ms", 70 * time.Second: "-1m10s"} {
-		if got := timeRelative.clock(fixtureNow.Add(-d), fixtureNow, time.UTC, clockSeconds); got != want {
+		if got := words.TimeRelative.Clock(fixtureNow.Add(-d), fixtureNow, time.UTC, words.ClockSeconds); got != want {
 			t.Errorf("%v ago is written %q, want %q", d, got, want)
 		}
 	}

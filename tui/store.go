@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const (
@@ -18,8 +19,8 @@ const (
 
 // fold is one line of the feed: the last event of its key and how often it came.
 type fold struct {
-	key    foldKey
-	row    eventRow
+	key    words.FoldKey
+	row    words.EventRow
 	first  time.Time
 	count  int
 	queues []engine.MessageQueue // true names; never changed in place
@@ -28,21 +29,21 @@ type fold struct {
 // text is the line's text; about several queues it says how many.
 func (f *fold) text() string {
 	if len(f.queues) < 2 {
-		return f.row.text
+		return f.row.Text
 	}
-	text := f.row.text
-	if f.row.reason != "" {
+	text := f.row.Text
+	if f.row.Reason != "" {
 		_, rest, _ := strings.Cut(text, ": ")
 		text = rest
 	}
-	return plural(len(f.queues), "queue") + ": " + text
+	return words.Plural(len(f.queues), "queue") + ": " + text
 }
 
 // eventLog keeps the events of one engine, oldest first, and the feed, newest first.
 // It is changed by adding only, and never in place, so that a frozen screen can keep
 // the slices it shows.
 type eventLog struct {
-	rows    []eventRow
+	rows    []words.EventRow
 	folds   []fold
 	next    uint64 // sequence number of the next event
 	dropped int64  // lost because the screen was slower than the ring
@@ -60,10 +61,10 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 	}
 	folds := slices.Clone(l.folds)
 	for _, e := range events {
-		r := describe(e)
-		r.seq = l.next
+		r := words.Describe(e)
+		r.Seq = l.next
 		l.next++
-		if r.sev == failure {
+		if r.Sev == words.Failure {
 			l.unseen++
 		}
 		switch e := e.(type) {
@@ -75,7 +76,7 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 			l.leaving = draw.SafeText(e.Step)
 		}
 		l.rows = append(l.rows, r)
-		if r.feed {
+		if r.Feed {
 			folds = addFold(folds, r)
 		}
 	}
@@ -86,17 +87,17 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 }
 
 // addFold puts r on top, together with the earlier ones of its key.
-func addFold(folds []fold, r eventRow) []fold {
-	f := fold{key: r.foldKey(), row: r, first: r.at, count: 1, queues: []engine.MessageQueue{r.mq}}
+func addFold(folds []fold, r words.EventRow) []fold {
+	f := fold{key: r.FoldKey(), row: r, first: r.At, count: 1, queues: []engine.MessageQueue{r.MQ}}
 	i := slices.IndexFunc(folds, func(x fold) bool { return x.key == f.key })
 	if i >= 0 {
 		old := folds[i]
-		if r.at.Sub(old.row.at) < foldFor {
+		if r.At.Sub(old.row.At) < foldFor {
 			f.first, f.count = old.first, old.count
-			if f.queues = old.queues; !slices.Contains(f.queues, r.mq) {
-				f.queues = append(slices.Clip(f.queues), r.mq)
+			if f.queues = old.queues; !slices.Contains(f.queues, r.MQ) {
+				f.queues = append(slices.Clip(f.queues), r.MQ)
 			}
-			if !endsOne(r.event) {
+			if !endsOne(r.Event) {
 				f.count++
 			}
 		}
@@ -109,7 +110,7 @@ func addFold(folds []fold, r eventRow) []fold {
 // endsOne reports whether an event only ends what a line of the feed has counted already.
 func endsOne(e engine.Event) bool {
 	switch e.(type) {
-	case engine.FlowEnd, flowSeenEnd, engine.ResetEnd:
+	case engine.FlowEnd, words.FlowSeenEnd, engine.ResetEnd:
 		return true
 	}
 	return false
@@ -131,7 +132,7 @@ type source struct {
 type picture struct {
 	scene     *scene
 	hist      *history
-	rows      []eventRow
+	rows      []words.EventRow
 	folds     []fold
 	dropped   int64
 	rebalance engine.RebalanceEnd
@@ -177,7 +178,7 @@ func (s *source) hidden() int {
 	if shown := len(s.frozen.rows); shown == 0 {
 		n = len(s.log.rows)
 	} else {
-		n = int(s.log.next - s.frozen.rows[shown-1].seq - 1)
+		n = int(s.log.next - s.frozen.rows[shown-1].Seq - 1)
 	}
 	if s.frozen.scene == nil || s.scene == nil || s.scene == s.frozen.scene {
 		return n

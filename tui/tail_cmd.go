@@ -15,6 +15,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const (
@@ -220,7 +221,7 @@ func (c commands) sieve(t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cm
 			m.verdicts[r.seq] = passes
 		}
 		if n := matcher.Counts(); n.Failed > 0 {
-			m.notice = draw.SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, plural(n.Seen, "kept message"), n.Why))
+			m.notice = draw.SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, words.Plural(n.Seen, "kept message"), n.Why))
 		}
 		return m
 	})

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // directLimit is how long a member may take that is to consume a message, and who asks
@@ -139,18 +140,18 @@ func (d directDialog) view(w, h int) string {
 		put(text)
 	}
 	if d.form.why != "" {
-		put(failure.sign() + " " + d.form.why)
+		put(words.Failure.Sign() + " " + d.form.why)
 	}
 	lines = append(lines, line())
 	if d.form.done {
 		switch {
 		case d.result.words != "" && !d.result.consumed:
-			put(failure.sign() + " " + d.result.words)
+			put(words.Failure.Sign() + " " + d.result.words)
 		case d.result.words != "":
 			put(d.result.words)
 		}
 		if d.result.err != "" && d.result.words == "" {
-			put(failure.sign() + " " + d.result.err)
+			put(words.Failure.Sign() + " " + d.result.err)
 		}
 		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
 		return drawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
@@ -165,9 +166,9 @@ func (d directDialog) hint(c *draw.Canvas) string {
 
 // onDirect tells what a member made of a message.
 func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
-	sev := failure
+	sev := words.Failure
 	if msg.consumed {
-		sev = notice
+		sev = words.Notice
 	}
 	return a.written(msg, "message: "+cmp.Or(msg.words, msg.err), sev)
 }

@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/words"
 )
 
 // A message under the cursor goes to a member's listener by the typed name of its group
@@ -55,7 +56,7 @@ func TestAMessageIsConsumedByAMember(t *testing.T) {
 			if n := strings.Count(strings.Join(f.asked, "\n"), "apply direct"); n != 1 || len(entries) != 1 || entries[0].Reason != "fixed?" || entries[0].Command != "message consume" || len(ends) != 1 || (ends[0] != nil) != tt.failed {
 				t.Errorf("applied %d times, audit %+v, ends %v", n, entries, ends)
 			}
-			if got := d.a.note.sev == failure; got != tt.failed {
+			if got := d.a.note.sev == words.Failure; got != tt.failed {
 				t.Errorf("the status line says %q", d.a.note.text)
 			}
 		})

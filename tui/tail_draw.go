@@ -7,6 +7,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const (
@@ -93,16 +94,16 @@ func (v *tailView) drawCounts(c *draw.Canvas) {
 	unseen := ""
 	switch {
 	case v.filter == "" && missed > 0:
-		unseen = grouped(missed) + " left out by filters · "
+		unseen = words.Grouped(missed) + " left out by filters · "
 	case v.filter != "" && missed+v.sieve.gone > 0:
-		unseen = grouped(missed+v.sieve.gone) + " not looked at · "
+		unseen = words.Grouped(missed+v.sieve.gone) + " not looked at · "
 	}
-	right := fmt.Sprintf("seen %s · match %s · %skept %s/%s ", grouped(v.total.Seen), grouped(matched), unseen, grouped(int64(len(v.ring.rows))), grouped(keepRows))
+	right := fmt.Sprintf("seen %s · match %s · %skept %s/%s ", words.Grouped(v.total.Seen), words.Grouped(matched), unseen, words.Grouped(int64(len(v.ring.rows))), words.Grouped(keepRows))
 	switch {
 	case v.w < 80:
-		right = fmt.Sprintf("%s of %s ", short(float64(matched)), short(float64(looked)))
+		right = fmt.Sprintf("%s of %s ", words.Short(float64(matched)), words.Short(float64(looked)))
 	case v.w < besideFrom && unseen != "":
-		right = fmt.Sprintf("match %s · %s", grouped(matched), strings.TrimSuffix(unseen, "· "))
+		right = fmt.Sprintf("match %s · %s", words.Grouped(matched), strings.TrimSuffix(unseen, "· "))
 	}
 	left := []draw.Segment{draw.Styled(th.Text, " "+v.fromText()+" · "+v.queuesText())}
 	if v.filter != "" {
@@ -113,7 +114,7 @@ func (v *tailView) drawCounts(c *draw.Canvas) {
 		left = append(left, draw.Styled(th.Accent, " · filter "+draw.SafeText(v.filter)+state))
 	}
 	if v.sieveErr != "" {
-		left = append(left, draw.Styled(th.Bad, " "+failure.sign()+" "+v.sieveErr))
+		left = append(left, draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.sieveErr))
 	}
 	c.Spread(left, []draw.Segment{draw.Styled(th.Text, right)})
 }
@@ -123,9 +124,9 @@ func (v *tailView) fromText() string {
 	case f.Earliest:
 		return "from the first message"
 	case f.ByOffset:
-		return "from offset " + grouped(f.Offset)
+		return "from offset " + words.Grouped(f.Offset)
 	case !f.Time.IsZero():
-		return "from " + v.env.clock(f.Time, clockSeconds)
+		return "from " + v.env.clock(f.Time, words.ClockSeconds)
 	}
 	return "from the end"
 }
@@ -137,7 +138,7 @@ func (v *tailView) queuesText() string {
 	case 1:
 		return "queue " + draw.SafeText(v.request.Queues[0].Short())
 	default:
-		return plural(n, "queue")
+		return words.Plural(n, "queue")
 	}
 }
 
@@ -154,7 +155,7 @@ func (v *tailView) columns() []table.Column {
 	columns := slices.Clone(tailColumns)
 	queue := &columns[1]
 	for _, name := range v.names {
-		queue.Width = min(max(queue.Width, table.Width(v.brief.name(name))+len("/00")), 16)
+		queue.Width = min(max(queue.Width, table.Width(v.brief.Name(name))+len("/00")), 16)
 	}
 	return columns
 }
@@ -165,14 +166,14 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 	first, end := v.list.Window()
 	title := "Messages"
 	if n := v.list.Len(); n > 0 {
-		title = fmt.Sprintf("Messages  %s of %s", grouped(int64(v.list.Cursor()+1)), grouped(int64(n)))
+		title = fmt.Sprintf("Messages  %s of %s", words.Grouped(int64(v.list.Cursor()+1)), words.Grouped(int64(n)))
 	}
 	details := "follow"
 	switch n := v.waiting(); {
 	case v.err != "":
 		details = "stopped, " + v.env.keys.first("refresh") + " again"
 	case !v.frozen.IsZero() && n > 0:
-		details = fmt.Sprintf("%s new, %s follow", grouped(n), v.env.keys.first("follow"))
+		details = fmt.Sprintf("%s new, %s follow", words.Grouped(n), v.env.keys.first("follow"))
 	case !v.frozen.IsZero():
 		details = "stands, " + v.env.keys.first("follow") + " follow"
 	}
@@ -205,8 +206,8 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	th := v.env.th
 	if r.message == nil {
-		cells[0], cells[1], cells[2], cells[3] = table.Cell{Text: none}, table.Cell{Text: none}, table.Cell{Text: none}, table.Cell{Text: none}
-		cells[4] = table.Cell{Text: warning.sign() + " " + table.Tail(r.line, v.list.Left), Style: th.Bad}
+		cells[0], cells[1], cells[2], cells[3] = table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}
+		cells[4] = table.Cell{Text: words.Warning.Sign() + " " + table.Tail(r.line, v.list.Left), Style: th.Bad}
 		return
 	}
 	st := draw.Style{}
@@ -215,9 +216,9 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	}
 	line := r.lineIn(v.env.charset)
 	if d, ok := v.delay(r); ok {
-		at := unknown
+		at := words.Unknown
 		if !d.Due.IsZero() {
-			at = v.env.clock(d.Due, clockSeconds)
+			at = v.env.clock(d.Due, words.ClockSeconds)
 		}
 		line = "due " + at + " · " + line
 	}
@@ -226,11 +227,11 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	}
 	key := r.key
 	if key == "" {
-		key = none
+		key = words.None
 	}
-	cells[0] = table.Cell{Text: v.env.clock(r.born, clockMillis), Style: th.Dim}
-	cells[1] = table.Cell{Text: fmt.Sprintf("%s/%d", v.brief.name(r.broker), r.mq.QueueID)}
-	cells[2] = table.Cell{Text: grouped(r.offset)}
+	cells[0] = table.Cell{Text: v.env.clock(r.born, words.ClockMillis), Style: th.Dim}
+	cells[1] = table.Cell{Text: fmt.Sprintf("%s/%d", v.brief.Name(r.broker), r.mq.QueueID)}
+	cells[2] = table.Cell{Text: words.Grouped(r.offset)}
 	cells[3] = table.Cell{Text: key}
 	cells[4] = table.Cell{Text: table.Tail(line, v.list.Left), Style: st}
 }
@@ -239,11 +240,11 @@ func (v *tailView) emptyReason() []string {
 	e := v.env
 	switch {
 	case v.err != "":
-		return []string{"", failure.sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
+		return []string{"", words.Failure.Sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
 	case v.opening, v.tail == nil && e.o.OpenTail != nil:
 		return []string{"", "opening " + draw.SafeText(v.request.Topic) + " …"}
 	case len(v.total.Mute) > 0 && v.total.Seen == 0:
-		return []string{"", failure.sign() + " no message was read: " + v.muteText()}
+		return []string{"", words.Failure.Sign() + " no message was read: " + v.muteText()}
 	case v.filter != v.applied || v.sieving || v.late:
 		return []string{"", "looking for  /" + draw.SafeText(v.filter) + " …"}
 	case v.filter != "" && v.sieveErr == "" && v.total.Seen > 0:
@@ -259,16 +260,16 @@ func (v *tailView) emptyReason() []string {
 // noMatch says what the filter has looked at, what it has not, and why.
 func (v *tailView) noMatch() []string {
 	looked, _, missed := v.sifted()
-	lines := []string{"", "No message of the " + grouped(looked) + " looked at matches  /" + draw.SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
+	lines := []string{"", "No message of the " + words.Grouped(looked) + " looked at matches  /" + draw.SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
 	var parts []string
 	if v.sieve.gone > 0 {
-		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", grouped(v.sieve.gone), grouped(keepRows)))
+		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", words.Grouped(v.sieve.gone), words.Grouped(keepRows)))
 	}
 	if missed > 0 {
-		parts = append(parts, grouped(missed)+" did not pass the filter before and were not kept")
+		parts = append(parts, words.Grouped(missed)+" did not pass the filter before and were not kept")
 	}
 	if len(parts) > 0 {
-		lines = append(lines, "", plural(missed+v.sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
+		lines = append(lines, "", words.Plural(missed+v.sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
 			v.env.keys.first("seek-time")+" from a time   "+v.env.keys.first("seek-offset")+" from an offset   reads them with this filter")
 	}
 	return append(lines, "esc clear filter")
@@ -279,9 +280,9 @@ func (v *tailView) drawHistogram(c *draw.Canvas) {
 	right := fmt.Sprintf(" unreadable %d ", v.errors)
 	switch {
 	case len(v.total.Mute) > 0:
-		right = " " + unknown + " behind the end ·" + right
+		right = " " + words.Unknown + " behind the end ·" + right
 	case v.total.Behind >= 0:
-		right = fmt.Sprintf(" %s behind the end ·", short(float64(v.total.Behind))) + right
+		right = fmt.Sprintf(" %s behind the end ·", words.Short(float64(v.total.Behind))) + right
 	}
 	cells := max(min(c.W-len(right)-20, histogram), 10)
 	left := []draw.Segment{draw.Styled(th.Dim, " last "+fmt.Sprintf("%ds ", cells)), draw.Styled(th.Spark, v.env.g.Trend(v.trend(cells), true))}

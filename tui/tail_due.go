@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const levelsLimit = 10 * time.Second
@@ -89,11 +90,11 @@ func (v *tailView) delay(r *tailRow) (d inspect.Delay, ok bool) {
 // dueText is when a message is due, and in how long.
 func (v *tailView) dueText(d inspect.Delay) string {
 	if d.Due.IsZero() {
-		return unknown + " " + draw.SafeText(d.Why.String())
+		return words.Unknown + " " + draw.SafeText(d.Why.String())
 	}
 	in := "over"
 	if left := d.Due.Sub(v.env.now); left > 0 {
-		in = "in " + age(left)
+		in = "in " + words.Age(left)
 	}
-	return v.env.clock(d.Due, clockSeconds) + " (" + in + ")"
+	return v.env.clock(d.Due, words.ClockSeconds) + " (" + in + ")"
 }

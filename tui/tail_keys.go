@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // act applies a key.
@@ -272,7 +273,7 @@ func (v tailView) copy(asJSON bool) (page, request) {
 	}
 	m := r.message
 	if !asJSON {
-		return v, copyRequest{copied{"the body at " + grouped(r.offset), func() (string, error) {
+		return v, copyRequest{copied{"the body at " + words.Grouped(r.offset), func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}}
@@ -281,7 +282,7 @@ func (v tailView) copy(asJSON bool) (page, request) {
 	if encode == nil {
 		return v, refuseRequest{"there is no JSON of messages here"}
 	}
-	return v, copyRequest{copied{"the message at " + grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}}
+	return v, copyRequest{copied{"the message at " + words.Grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}}
 }
 
 // targets are the messages a key is about: the marked ones, else the one under the

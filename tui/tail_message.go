@@ -7,6 +7,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // bodyWidth is the room of a line of the body; the number stands before it.
@@ -26,7 +27,7 @@ func (v *tailView) drawMessage(c *draw.Canvas, h int) {
 	title, down := "Message", v.env.keys.first("body-down")
 	details := down + "/" + v.env.keys.first("body-up") + " scroll"
 	if r != nil && r.message != nil {
-		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, grouped(r.offset))
+		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, words.Grouped(r.offset))
 		if b := v.shownBody(r); b != nil && v.goesOn(r, b) {
 			details = "cut: " + down + " more"
 		}
@@ -65,7 +66,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	}
 	body := v.shownBody(r)
 	if body == nil {
-		return append(append(lines, line(draw.Styled(th.Dim, "─ body "+size(int64(r.size))+" …"))), tracks...)
+		return append(append(lines, line(draw.Styled(th.Dim, "─ body "+words.Size(int64(r.size))+" …"))), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
@@ -74,10 +75,10 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	if body.cut {
 		cut = "+"
 	}
-	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, size(int64(body.size)), grouped(int64(min(top+1, len(body.lines)))), grouped(int64(end)), grouped(int64(len(body.lines))), cut)
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, words.Size(int64(body.size)), words.Grouped(int64(min(top+1, len(body.lines)))), words.Grouped(int64(end)), words.Grouped(int64(len(body.lines))), cut)
 	lines = append(lines, line(draw.Styled(th.Frame, rule)))
 	if body.failed != "" && shown > 1 {
-		lines = append(lines, line(draw.Styled(th.Warn, " "+warning.sign()+" "+body.failed)))
+		lines = append(lines, line(draw.Styled(th.Warn, " "+words.Warning.Sign()+" "+body.failed)))
 		end = min(top+shown-1, len(body.lines))
 	}
 	re := needle(v.want)
@@ -86,7 +87,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 		if re != nil && re.MatchString(body.lines[i]) {
 			st = th.Accent
 		}
-		lines = append(lines, line(draw.Styled(th.Dim, padLeft(grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
+		lines = append(lines, line(draw.Styled(th.Dim, padLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -123,23 +124,23 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 		held = [][]draw.Segment{line(draw.Styled(th.Warn, text))}
 	}
 	born := func(host string) string {
-		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, clockMillis), host, signedSpan(r.stored.Sub(r.born)))
+		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, words.ClockMillis), host, words.SignedSpan(r.stored.Sub(r.born)))
 	}
 	from := born(m.BornHost().String())
 	if table.Width(from) > w {
 		from = born(m.BornHost().Addr().String()) // the port says least
 	}
-	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", orNone(r.tags), orNone(r.key), r.retries)
+	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", words.OrNone(r.tags), words.OrNone(r.key), r.retries)
 	if packed := message.Compression(m); packed != "" {
 		tags += "   " + packed
 	}
 	if !all {
-		return append([][]draw.Segment{line(draw.Styled(th.Text, from)), line(draw.Styled(th.Text, tags+"   "+size(int64(r.size))))}, held...)
+		return append([][]draw.Segment{line(draw.Styled(th.Text, from)), line(draw.Styled(th.Text, tags+"   "+words.Size(int64(r.size))))}, held...)
 	}
 	id, _ := draw.SafeHead([]byte(m.MessageID()), rowCells)
 	lines := [][]draw.Segment{
 		line(draw.Styled(th.Text, " id      "+id)),
-		line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, grouped(r.offset), size(int64(r.size))))),
+		line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, words.Grouped(r.offset), words.Size(int64(r.size))))),
 		line(draw.Styled(th.Text, from)),
 	}
 	lines = append(append(lines, held...), line(draw.Styled(th.Text, tags)))
@@ -174,7 +175,7 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]draw.Segment {
 	case t == nil:
 		return append(lines, line(draw.Styled(th.Dim, " asking …")))
 	case t.err != "":
-		lines = append(lines, line(draw.Styled(th.Warn, " "+unknown+": "+t.err)))
+		lines = append(lines, line(draw.Styled(th.Warn, " "+words.Unknown+": "+t.err)))
 		if n--; n == 0 { // the tracks below it are not all
 			return lines
 		}
@@ -192,12 +193,12 @@ func (v *tailView) trackLines(r *tailRow, n int) [][]draw.Segment {
 }
 
 func trackText(t *inspect.Track) string {
-	sign := unknown
+	sign := words.Unknown
 	switch t.State {
 	case inspect.TrackConsumed, inspect.TrackFinished:
 		sign = "✓"
 	case inspect.TrackFetched, inspect.TrackFiltered:
-		sign = none
+		sign = words.None
 	case inspect.TrackNotYet, inspect.TrackOffline, inspect.TrackRetry, inspect.TrackDead:
 		sign = "✗"
 	case inspect.TrackPull:
@@ -207,7 +208,7 @@ func trackText(t *inspect.Track) string {
 	}
 	text := fmt.Sprintf("%s %s %s", pad(table.Cut(t.Group, 24), 16), sign, t.State)
 	if t.Behind > 0 {
-		text += ", " + grouped(t.Behind) + " behind"
+		text += ", " + words.Grouped(t.Behind) + " behind"
 	}
 	if t.Detail != "" {
 		text += ", " + t.Detail

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // muteText says which brokers' queues cannot be read, since when and why.
@@ -20,8 +21,8 @@ func (v *tailView) muteText() string {
 			first = m
 		}
 	}
-	when := fmt.Sprintf("since %s (%s)", v.env.clock(first.Since, clockSeconds), since(first.Since, v.env.now))
-	why := cause(draw.SafeText(first.Why))
+	when := fmt.Sprintf("since %s (%s)", v.env.clock(first.Since, words.ClockSeconds), words.Since(first.Since, v.env.now))
+	why := words.Cause(draw.SafeText(first.Why))
 	switch names := v.muteBrokers(); {
 	case first.Queue == engine.MessageQueue{}:
 		return fmt.Sprintf("the topic's queues are not known %s: %s", when, why)
@@ -30,7 +31,7 @@ func (v *tailView) muteText() string {
 	case len(mute) == 1:
 		return fmt.Sprintf("%s cannot be read %s: %s", draw.SafeText(first.Queue.Short()), when, why)
 	default:
-		return fmt.Sprintf("%s cannot be read %s, %s: %s", names[0], when, plural(len(mute), "queue"), why)
+		return fmt.Sprintf("%s cannot be read %s, %s: %s", names[0], when, words.Plural(len(mute), "queue"), why)
 	}
 }
 
@@ -49,7 +50,7 @@ func (v *tailView) muteQueues() string {
 	if (v.total.Mute[0].Queue == engine.MessageQueue{}) {
 		return "no queue read"
 	}
-	return plural(len(v.total.Mute), "queue") + " not read"
+	return words.Plural(len(v.total.Mute), "queue") + " not read"
 }
 
 // queuesDialog chooses which queues a tail reads.

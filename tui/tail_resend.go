@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const resendLimit = 60 * time.Second
@@ -144,7 +145,7 @@ func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
 	case leave:
 		return d, closeRequest{}
 	case apply:
-		return d, runRequest{d.apply(d.form.reasonText()), "a resend of " + plural(len(d.rows), "dead letter")}
+		return d, runRequest{d.apply(d.form.reasonText()), "a resend of " + words.Plural(len(d.rows), "dead letter")}
 	}
 	return d, nil
 }
@@ -162,7 +163,7 @@ func (d resendDialog) view(w, h int) string {
 		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
 	lines = append(lines, d.form.lines(w, "Send back")...)
-	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", plural(len(d.rows), "message"), lines, len(lines)-1)
+	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", words.Plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
 // rowsShown is how many dead letters there is room for in a box of h lines.
@@ -171,16 +172,16 @@ func (d *resendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w)
 // headLines are the lines above the dead letters.
 func (d *resendDialog) headLines(w int) [][]draw.Segment {
 	e := d.env
-	about := plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	about := words.Plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
 	var lines [][]draw.Segment
 	for _, part := range draw.WrapText(about, max(w-4, 10)) {
 		lines = append(lines, line(e.plain(" "+part)))
 	}
 	if d.form.why != "" {
-		lines = append(lines, line(draw.Styled(e.th.Bad, " "+failure.sign()+" "+d.form.why)))
+		lines = append(lines, line(draw.Styled(e.th.Bad, " "+words.Failure.Sign()+" "+d.form.why)))
 	}
 	if d.about != "" && !d.form.done {
-		lines = append(lines, line(draw.Styled(e.th.Warn, " "+warning.sign()+" "+d.about)))
+		lines = append(lines, line(draw.Styled(e.th.Warn, " "+words.Warning.Sign()+" "+d.about)))
 	}
 	return append(lines, line())
 }
@@ -193,10 +194,10 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 	top := min(d.top, max(len(d.rows)-room, 0))
 	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
-		result, st := none, e.th.Text
+		result, st := words.None, e.th.Text
 		switch {
 		case r.Error != "":
-			result, st = failure.sign()+" "+r.Error, e.th.Bad
+			result, st = words.Failure.Sign()+" "+r.Error, e.th.Bad
 		case r.Skip:
 			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
 		case r.Tried:
@@ -204,9 +205,9 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 		case d.form.done:
 			result, st = "not sent", e.th.Warn
 		case !r.SentBefore.IsZero():
-			result, st = warning.sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
+			result, st = words.Warning.Sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
-			result, st = warning.sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.Warn
+			result, st = words.Warning.Sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.Warn
 		}
 		lines = append(lines, line(draw.Styled(st, " "+pad(table.Cut(r.ID, 33), 34)+pad(table.Cut(r.Original, topicW-1), topicW)+pad(fmt.Sprint(r.Attempts), 7)+result)))
 	}
@@ -218,7 +219,7 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 
 // doneText sums up what became of them.
 func (d *resendDialog) doneText() string {
-	text := fmt.Sprintf(" %d of %s sent back", d.result.done, plural(len(d.rows), "dead letter"))
+	text := fmt.Sprintf(" %d of %s sent back", d.result.done, words.Plural(len(d.rows), "dead letter"))
 	unsure := 0
 	for i := range d.rows {
 		if d.rows[i].Unknown {

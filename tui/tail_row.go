@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const (
@@ -77,9 +78,9 @@ func newTailRow(m *engine.Message) *tailRow {
 	switch {
 	case why != "":
 		r.bad = draw.SafeText(why)
-		r.line, r.decoder = warning.sign()+" "+r.bad, message.DecoderHex
+		r.line, r.decoder = words.Warning.Sign()+" "+r.bad, message.DecoderHex
 	case !validHead(head, len(body) > len(head)):
-		r.line, r.decoder = "‹hex "+size(int64(len(body)))+"›", message.DecoderHex
+		r.line, r.decoder = "‹hex "+words.Size(int64(len(body)))+"›", message.DecoderHex
 	default:
 		r.line, _ = draw.SafeHead(body, rowCells)
 		r.decoder = message.DecoderText

@@ -20,6 +20,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/words"
 )
 
 // fakeTail is a Tail that nobody reads: tests hand batches to the view.
@@ -191,7 +192,7 @@ func TestGoldenTail(t *testing.T) {
 func TestTailSeeksWithTheWordsOfTheCommand(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	for text, want := range map[string]string{"earliest": "from the first message", "first": "from the first message", "latest": "from the end", "now": "from the end",
-		" offset:7 ": "from offset 7", "-15m": "from " + d.a.env.clock(fixtureNow.Add(-15*time.Minute), clockSeconds)} {
+		" offset:7 ": "from offset 7", "-15m": "from " + d.a.env.clock(fixtureNow.Add(-15*time.Minute), words.ClockSeconds)} {
 		d.keys("T").typing(text).keys("enter").see(want + " · all queues")
 	}
 	d.keys("T").typing("soon").keys("enter").see(`"soon" is no time`).see("SEEK")
@@ -218,7 +219,7 @@ func TestTailKeepsItsBounds(t *testing.T) {
 	if len(v.ring.rows) != keepRows || v.ring.dropped != int64(total-keepRows) {
 		t.Errorf("%d rows are kept and %d dropped of %d", len(v.ring.rows), v.ring.dropped, total)
 	}
-	d.see("kept 5,000/5,000").see("oldest 2,200 dropped").see(grouped(int64(total - 1)))
+	d.see("kept 5,000/5,000").see("oldest 2,200 dropped").see(words.Grouped(int64(total - 1)))
 	big := &TailBatch{}
 	for i := range 30 {
 		big.Messages = append(big.Messages, tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = make([]byte, 4<<20), int64(i) }))
@@ -483,7 +484,7 @@ func TestTailSavesTrueBytesAndNeverOverUnasked(t *testing.T) {
 		t.Errorf("CSV: %v, %.200s", err, got)
 	}
 	d.keys("o", "ctrl+u").typing(filepath.Join(dir, "no", "such", "dir")).keys("enter")
-	if d.a.note.sev != failure || !strings.Contains(d.a.note.text, "no such file") {
+	if d.a.note.sev != words.Failure || !strings.Contains(d.a.note.text, "no such file") {
 		t.Errorf("the screen says %q", d.a.note.text)
 	}
 }
@@ -518,7 +519,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 	if len(entries) != 1 || entries[0].Command != "message resend" || entries[0].Group != "order-settle" || len(ends) != 1 || ends[0] == nil {
 		t.Errorf("audit: %+v, ends %v: one line before, one after that says what failed", entries, ends)
 	}
-	if d.a.note.sev != failure || !strings.Contains(d.a.note.text, "the disk is full") {
+	if d.a.note.sev != words.Failure || !strings.Contains(d.a.note.text, "the disk is full") {
 		t.Errorf("the screen says %q", d.a.note.text)
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const (
@@ -48,7 +49,7 @@ type tailView struct {
 	frozen time.Time  // since when it stands, by a key or by scrolling; zero: it follows
 	byKey  bool
 	names  []string // of brokers that messages came from, safe
-	brief  shortener
+	brief  words.Shortener
 	list   table.State[uint64]
 	total  TailBatch // the newest counts
 	rates  [histogram]int64
@@ -239,7 +240,7 @@ func (v *tailView) take(msg tailMsg) {
 		v.late = v.late || !judged
 		if r.message != nil && !slices.Contains(v.names, r.broker) {
 			v.names = append(slices.Clip(v.names), r.broker)
-			v.brief = newShortener(v.names)
+			v.brief = words.NewShortener(v.names)
 		}
 	}
 	v.count(int64(len(msg.rows)))
@@ -349,34 +350,34 @@ func (v tailView) status() pageStatus {
 	th := v.env.th
 	switch {
 	case v.err != "":
-		s.health = draw.Styled(th.Bad, " "+failure.sign()+" "+v.err)
+		s.health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.err)
 	case v.env.o.OpenTail == nil:
 		s.health = draw.Styled(th.Warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
-		s.health = draw.Styled(th.Bad, " "+failure.sign()+" "+v.muteText())
+		s.health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.muteText())
 	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
 		s.health = draw.Styled(th.Warn, " ! "+v.noted)
 	default:
 		lead := " ✓ "
 		if !v.frozen.IsZero() {
-			lead = fmt.Sprintf(" stands: %s new since %s · ", grouped(v.waiting()), v.env.clock(v.frozen, clockSeconds))
+			lead = fmt.Sprintf(" stands: %s new since %s · ", words.Grouped(v.waiting()), v.env.clock(v.frozen, words.ClockSeconds))
 		}
 		text := lead + "buffer "
 		if v.w >= 100 { // the line above the list says it too
-			text += fmt.Sprintf("%s of %s messages, ", grouped(int64(len(v.ring.rows))), grouped(keepRows))
+			text += fmt.Sprintf("%s of %s messages, ", words.Grouped(int64(len(v.ring.rows))), words.Grouped(keepRows))
 		}
-		text += size(int64(v.ring.bytes)) + " of " + size(keepBytes)
+		text += words.Size(int64(v.ring.bytes)) + " of " + words.Size(keepBytes)
 		if v.ring.dropped > 0 {
-			text += " · oldest " + grouped(v.ring.dropped) + " dropped"
+			text += " · oldest " + words.Grouped(v.ring.dropped) + " dropped"
 		}
 		s.health = draw.Styled(th.Good, text)
 	}
-	s.state = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+shortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.g.Trend(v.trend(8), true)+" ")}
+	s.state = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+words.ShortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.g.Trend(v.trend(8), true)+" ")}
 	switch {
 	case v.err != "": // nothing is read until the operator says so
-		s.state = []draw.Segment{draw.Styled(th.Bad, failure.sign()+" stopped ")}
+		s.state = []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" stopped ")}
 	case len(v.total.Mute) > 0:
-		s.state[0] = draw.Styled(th.Bad, failure.sign()+" "+v.muteQueues())
+		s.state[0] = draw.Styled(th.Bad, words.Failure.Sign()+" "+v.muteQueues())
 	case !v.frozen.IsZero():
 		s.state[0] = draw.Styled(th.Warn, "stands")
 	}

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const (
@@ -132,20 +133,20 @@ type holdings struct {
 }
 
 // wrong is the worst that is not as it should be; "" when members agree.
-func (h *holdings) wrong() (text string, sev severity) {
+func (h *holdings) wrong() (text string, sev words.Severity) {
 	switch {
 	case h.doubled > 0 && h.unowned > 0:
-		return plural(h.doubled, "queue") + " with two owners, " + grouped(int64(h.unowned)) + " with none", failure
+		return words.Plural(h.doubled, "queue") + " with two owners, " + words.Grouped(int64(h.unowned)) + " with none", words.Failure
 	case h.doubled > 0:
-		return plural(h.doubled, "queue") + " with two owners", failure
+		return words.Plural(h.doubled, "queue") + " with two owners", words.Failure
 	case h.unowned > 0:
-		return plural(h.unowned, "queue") + " unowned", failure
+		return words.Plural(h.unowned, "queue") + " unowned", words.Failure
 	case len(h.differ) > 0:
-		return "members disagree: " + strings.Join(h.differ, "; "), warning
+		return "members disagree: " + strings.Join(h.differ, "; "), words.Warning
 	case h.unsure > 0:
-		return plural(h.unsure, "queue") + " " + unknown + ", " + plural(h.mute, "member") + " silent", warning
+		return words.Plural(h.unsure, "queue") + " " + words.Unknown + ", " + words.Plural(h.mute, "member") + " silent", words.Warning
 	}
-	return "", info
+	return "", words.Info
 }
 
 // wrongs reports whether something is not as it should be.

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // eventsView lists all events of one engine, oldest first; at the end it follows.
@@ -71,7 +72,7 @@ func (v eventsView) act(a action) eventsView {
 // jump goes to the next or previous failure; at the last one it stays.
 func (v *eventsView) jump(step int) {
 	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
-		if r := v.row(v.list.Key(i)); r != nil && r.sev == failure {
+		if r := v.row(v.list.Key(i)); r != nil && r.Sev == words.Failure {
 			v.list.Follow = false
 			v.list.MoveTo(i)
 			return
@@ -80,11 +81,11 @@ func (v *eventsView) jump(step int) {
 }
 
 // row finds an event by its number; the numbers have no gaps.
-func (v *eventsView) row(seq uint64) *eventRow {
-	if len(v.pic.rows) == 0 || seq < v.pic.rows[0].seq {
+func (v *eventsView) row(seq uint64) *words.EventRow {
+	if len(v.pic.rows) == 0 || seq < v.pic.rows[0].Seq {
 		return nil
 	}
-	if i := seq - v.pic.rows[0].seq; i < uint64(len(v.pic.rows)) {
+	if i := seq - v.pic.rows[0].Seq; i < uint64(len(v.pic.rows)) {
 		return &v.pic.rows[i]
 	}
 	return nil
@@ -99,12 +100,12 @@ func (v *eventsView) refresh() {
 		v.hidden, v.last = 0, 0
 		return
 	}
-	newest := rows[len(rows)-1].seq + 1
+	newest := rows[len(rows)-1].Seq + 1
 	if newest == v.last && v.list.Len()+v.hidden == len(rows) {
 		return
 	}
 	if newest > v.last && !v.list.Follow {
-		v.fresh += int(newest - max(v.last, rows[0].seq))
+		v.fresh += int(newest - max(v.last, rows[0].Seq))
 	}
 	v.last = newest
 	v.refilter()
@@ -115,7 +116,7 @@ func (v *eventsView) refilter() {
 	for i := range v.pic.rows {
 		r := &v.pic.rows[i]
 		if v.filter.matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
-			keys = append(keys, r.seq)
+			keys = append(keys, r.Seq)
 		}
 	}
 	v.hidden = len(v.pic.rows) - len(keys)
@@ -123,12 +124,12 @@ func (v *eventsView) refilter() {
 }
 
 // eventSearch is the text that the filter looks into.
-func eventSearch(r *eventRow) string {
-	return strings.Join([]string{r.kind, r.cause, r.name, r.topic, r.queue, r.text}, "\n")
+func eventSearch(r *words.EventRow) string {
+	return strings.Join([]string{r.Kind, r.Cause, r.Name, r.Topic, r.Queue, r.Text}, "\n")
 }
 
 // current is the event under the cursor.
-func (v *eventsView) current() *eventRow {
+func (v *eventsView) current() *words.EventRow {
 	seq, ok := v.list.Current()
 	if !ok {
 		return nil
@@ -163,7 +164,7 @@ func (v eventsView) view(w, h int) string {
 	first, end := v.list.Window()
 	title := "Events"
 	if v.list.Len() > 0 {
-		title = fmt.Sprintf("Events  %s-%s of %s", grouped(int64(first+1)), grouped(int64(end)), grouped(int64(v.list.Len())))
+		title = fmt.Sprintf("Events  %s-%s of %s", words.Grouped(int64(first+1)), words.Grouped(int64(end)), words.Grouped(int64(v.list.Len())))
 	}
 	c.Top(draw.ThinBox, th.Frame, th.Title, title, v.details())
 	columns := eventColumns
@@ -175,17 +176,17 @@ func (v eventsView) view(w, h int) string {
 		if r == nil {
 			continue
 		}
-		st := severityStyle(th, r.sev)
-		text := r.text
+		st := severityStyle(th, r.Sev)
+		text := r.Text
 		if v.scroll > 0 {
 			text = table.Tail(text, v.scroll)
 		}
 		cells = [6]table.Cell{
-			{Text: v.env.mode.clock(r.at, v.pic.now, v.env.o.Location, clockMillis), Style: th.Dim},
-			{Text: r.kind, Style: st}, {Text: r.cause, Style: st}, {Text: r.queue}, {Text: r.topic, Style: th.Dim}, {Text: text},
+			{Text: v.env.mode.Clock(r.At, v.pic.now, v.env.o.Location, words.ClockMillis), Style: th.Dim},
+			{Text: r.Kind, Style: st}, {Text: r.Cause, Style: st}, {Text: r.Queue}, {Text: r.Topic, Style: th.Dim}, {Text: text},
 		}
 		look := v.env.look(i == v.list.Cursor(), false, true)
-		look.Mark, look.Gutter = r.sev.sign(), st
+		look.Mark, look.Gutter = r.Sev.Sign(), st
 		c.TableRow(th, &layout, columns, cells[:], look)
 	}
 	notes := v.emptyReason()
@@ -200,16 +201,16 @@ func (v eventsView) view(w, h int) string {
 func (v *eventsView) details() string {
 	var parts []string
 	if v.pic.dropped > 0 {
-		parts = append(parts, grouped(v.pic.dropped)+" lost (the screen was slower)")
+		parts = append(parts, words.Grouped(v.pic.dropped)+" lost (the screen was slower)")
 	}
 	if v.filter.active() {
-		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.text), grouped(int64(v.hidden))))
+		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.text), words.Grouped(int64(v.hidden))))
 	}
 	switch {
 	case v.list.Follow:
 		parts = append(parts, "following")
 	case v.fresh > 0:
-		parts = append(parts, fmt.Sprintf("%s new, %s follow", grouped(int64(v.fresh)), v.env.keys.first("bottom")))
+		parts = append(parts, fmt.Sprintf("%s new, %s follow", words.Grouped(int64(v.fresh)), v.env.keys.first("bottom")))
 	default:
 		parts = append(parts, v.env.keys.first("bottom")+" follow")
 	}
@@ -218,7 +219,7 @@ func (v *eventsView) details() string {
 
 func (v *eventsView) emptyReason() []string {
 	if v.filter.active() && v.hidden > 0 {
-		return []string{"", "No event matches  /" + draw.SafeText(v.filter.text), grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
+		return []string{"", "No event matches  /" + draw.SafeText(v.filter.text), words.Grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
 	}
 	if len(v.env.o.Engines) == 0 && v.pic.scene == nil {
 		k := v.env.keys

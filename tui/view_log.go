@@ -5,6 +5,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const logLines = 1000
@@ -56,7 +57,7 @@ func (v logView) update(msg any) logView {
 
 func (v logView) view(w, h int) string {
 	th, c := v.env.th, draw.NewCanvas(w, h)
-	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", grouped(int64(len(v.lines)))))
+	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", words.Grouped(int64(len(v.lines)))))
 	first, end := v.list.Window()
 	for i := first; i < end && c.Lines < h-1; i++ {
 		mark := " "

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const (
@@ -141,22 +142,22 @@ func (v *queueView) factsOf(s *scene, q *engine.QueueSnapshot) []fact {
 // queueFacts tells everything of a QueueSnapshot, ordered by what matters at night.
 func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	now := v.pic.now
-	lag := unknown
+	lag := words.Unknown
 	if n, ok := lagOf(q); ok {
-		lag = grouped(n)
+		lag = words.Grouped(n)
 	}
 	has := "broker has"
 	if q.OffsetsFrom != 0 {
-		has = role(q.OffsetsFrom) + " has" // it may be behind its master
+		has = words.Role(q.OffsetsFrom) + " has" // it may be behind its master
 	}
 	facts := []fact{
 		{"state", withDetail(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)},
 		{"owner", v.ownerText(s, q)},
-		{"lag", fmt.Sprintf("%s = max %s − committed %s", lag, offset(q.MaxOffset), offset(q.CommittedOffset))},
-		{has, fmt.Sprintf("%s … %s, heard %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now))},
+		{"lag", fmt.Sprintf("%s = max %s − committed %s", lag, words.Offset(q.MaxOffset), words.Offset(q.CommittedOffset))},
+		{has, fmt.Sprintf("%s … %s, heard %s", words.Offset(q.MinOffset), words.Offset(q.MaxOffset), words.Ago(q.OffsetsAt, now))},
 	}
 	if !q.Own {
-		stored := "last committed message stored " + unknown
+		stored := "last committed message stored " + words.Unknown
 		if !q.LastConsumedStored.IsZero() {
 			stored = "last committed message stored " + v.when(q.LastConsumedStored)
 		}
@@ -164,31 +165,31 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	}
 	persisted := "not yet"
 	if q.PersistedOffset != engine.Unknown {
-		persisted = fmt.Sprintf("%s, %s", grouped(q.PersistedOffset), ago(q.PersistedAt, now))
+		persisted = fmt.Sprintf("%s, %s", words.Grouped(q.PersistedOffset), words.Ago(q.PersistedAt, now))
 		if behind := q.CommittedOffset - q.PersistedOffset; behind > 0 && q.CommittedOffset != engine.Unknown {
-			persisted += fmt.Sprintf(" (%s not stored yet)", grouped(behind))
+			persisted += fmt.Sprintf(" (%s not stored yet)", words.Grouped(behind))
 		}
 	}
 	limit := s.Limits
 	facts = append(facts,
 		fact{"durable", persisted},
 		fact{"in flight", ownInFlightText(q)},
-		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s local retry", grouped(q.CachedCount), grouped(limit.Count), grouped(q.InProcess), grouped(q.LocalRetry))},
-		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", size(q.CachedBytes), grouped(limit.SizeMiB), size(q.BodyBytes))},
+		fact{"cached", fmt.Sprintf("%s of %s: %s running, %s local retry", words.Grouped(q.CachedCount), words.Grouped(limit.Count), words.Grouped(q.InProcess), words.Grouped(q.LocalRetry))},
+		fact{"size", fmt.Sprintf("%s of %s MiB pinned, bodies %s", words.Size(q.CachedBytes), words.Grouped(limit.SizeMiB), words.Size(q.BodyBytes))},
 		fact{"span", v.spanText(s, q)},
 		fact{"head", v.headText(q)},
 		fact{"flow", v.flowText(q)},
 		fact{"pull", v.pullText(q)},
-		fact{"consume", fmt.Sprintf("last %s · consumed %s · failed %s · sent back %s", ago(q.LastConsume, now),
-			grouped(int64(q.Consumed)), grouped(int64(q.Failed)), grouped(int64(q.SentBack)))},
+		fact{"consume", fmt.Sprintf("last %s · consumed %s · failed %s · sent back %s", words.Ago(q.LastConsume, now),
+			words.Grouped(int64(q.Consumed)), words.Grouped(int64(q.Failed)), words.Grouped(int64(q.SentBack)))},
 	)
 	if s.Orderly {
 		if q.Consuming > 0 {
-			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", grouped(q.Consuming), offset(q.ConsumingMin), offset(q.ConsumingMax))})
+			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", words.Grouped(q.Consuming), words.Offset(q.ConsumingMin), words.Offset(q.ConsumingMax))})
 		}
 		lock := "not held"
 		if q.Locked {
-			lock = "held, granted " + ago(q.LockedAt, now) + ", lost after " + age(core.LockMaxLive) + " without renewal"
+			lock = "held, granted " + words.Ago(q.LockedAt, now) + ", lost after " + words.Age(core.LockMaxLive) + " without renewal"
 		}
 		facts = append(facts, fact{"lock", lock})
 	}
@@ -217,12 +218,12 @@ func (v *queueView) briefFacts(facts []fact) []fact {
 // when is a time of day with its age.
 func (v *queueView) when(t time.Time) string {
 	if t.IsZero() {
-		return unknown
+		return words.Unknown
 	}
-	if v.env.mode == timeRelative {
-		return ago(t, v.pic.now)
+	if v.env.mode == words.TimeRelative {
+		return words.Ago(t, v.pic.now)
 	}
-	return v.env.clock(t, clockSeconds) + " (" + ago(t, v.pic.now) + ")"
+	return v.env.clock(t, words.ClockSeconds) + " (" + words.Ago(t, v.pic.now) + ")"
 }
 
 func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
@@ -233,31 +234,31 @@ func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
 		for i, id := range s.told.owners[n] {
 			names[i] = s.letters[id] + " " + id
 		}
-		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + ago(s.told.at, v.pic.now)
+		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + words.Ago(s.told.at, v.pic.now)
 	case s.ownersFinding(n) == "UNOWNED":
-		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", ago(s.told.at, v.pic.now), s.Strategy, orUnknown(s.raw.Queues[n].Owner))
+		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", words.Ago(s.told.at, v.pic.now), s.Strategy, orUnknown(s.raw.Queues[n].Owner))
 	case q.Owner == "":
-		return unknown + ": no allocation known"
+		return words.Unknown + ": no allocation known"
 	case q.Own && q.Owner == s.ClientID:
 		return s.letters[q.Owner] + " " + q.Owner + " (this)"
 	case q.Own:
 		return fmt.Sprintf("held here; %s gives it to %s %s", s.Strategy, s.letters[q.Owner], q.Owner)
 	}
 	if s.told == nil {
-		return fmt.Sprintf("%s %s, computed by %s%s", s.letters[q.Owner], q.Owner, s.Strategy, because(s.toldWhy))
+		return fmt.Sprintf("%s %s, computed by %s%s", s.letters[q.Owner], q.Owner, s.Strategy, words.Because(s.toldWhy))
 	}
-	return fmt.Sprintf("%s %s, as it told %s", s.letters[q.Owner], q.Owner, ago(s.told.at, v.pic.now))
+	return fmt.Sprintf("%s %s, as it told %s", s.letters[q.Owner], q.Owner, words.Ago(s.told.at, v.pic.now))
 }
 
 func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {
 	ends := "empty"
 	if q.CachedMin != engine.Unknown {
-		ends = offset(q.CachedMin) + " … " + offset(q.CachedMax)
+		ends = words.Offset(q.CachedMin) + " … " + words.Offset(q.CachedMax)
 	}
 	if s.Orderly {
-		return fmt.Sprintf("%s, %s (no limit when orderly)", grouped(q.Span), ends)
+		return fmt.Sprintf("%s, %s (no limit when orderly)", words.Grouped(q.Span), ends)
 	}
-	return fmt.Sprintf("%s of %s, first to last cached: %s", grouped(q.Span), grouped(s.Limits.Span), ends)
+	return fmt.Sprintf("%s of %s, first to last cached: %s", words.Grouped(q.Span), words.Grouped(s.Limits.Span), ends)
 }
 
 // ownInFlight is what is pulled and not committed of a queue of this process.
@@ -271,13 +272,13 @@ func ownInFlight(q *engine.QueueSnapshot) int64 {
 
 func ownInFlightText(q *engine.QueueSnapshot) string {
 	n := ownInFlight(q)
-	text := grouped(n) + " pulled and not committed"
+	text := words.Grouped(n) + " pulled and not committed"
 	if n == 0 {
 		return text
 	}
-	text += fmt.Sprintf(": %s not done, %s done and waiting", grouped(q.CachedCount), grouped(q.CachedDone))
+	text += fmt.Sprintf(": %s not done, %s done and waiting", words.Grouped(q.CachedCount), words.Grouped(q.CachedDone))
 	if other := n - q.CachedCount - q.CachedDone; other > 0 {
-		text += fmt.Sprintf(", %s not for us", grouped(other))
+		text += fmt.Sprintf(", %s not for us", words.Grouped(other))
 	}
 	return text
 }
@@ -285,32 +286,32 @@ func ownInFlightText(q *engine.QueueSnapshot) string {
 // headText is about the message that holds the commit back.
 func (v *queueView) headText(q *engine.QueueSnapshot) string {
 	if q.CachedMin == engine.Unknown {
-		return none
+		return words.None
 	}
 	text := "waiting for a thread"
 	switch {
 	case !q.HeadHeld.IsZero():
-		text = "held for the operator for " + span(v.pic.now.Sub(q.HeadHeld))
+		text = "held for the operator for " + words.Span(v.pic.now.Sub(q.HeadHeld))
 	case !q.HeadStarted.IsZero():
-		text = "in its listener for " + span(v.pic.now.Sub(q.HeadStarted))
+		text = "in its listener for " + words.Span(v.pic.now.Sub(q.HeadStarted))
 	}
-	return fmt.Sprintf("%s %s, stored %s, id %s", grouped(q.CachedMin), text, ago(q.HeadStored, v.pic.now), orUnknown(q.HeadMessageID))
+	return fmt.Sprintf("%s %s, stored %s, id %s", words.Grouped(q.CachedMin), text, words.Ago(q.HeadStored, v.pic.now), orUnknown(q.HeadMessageID))
 }
 
 func (v *queueView) flowText(q *engine.QueueSnapshot) string {
 	if q.Flow == core.FlowNone {
 		return "no limit hit"
 	}
-	return fmt.Sprintf("%s, %s times since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), grouped(q.FlowTimes), v.when(q.FlowSince))
+	return fmt.Sprintf("%s, %s times since %s", words.FlowText(q.Flow, q.FlowValue, q.FlowLimit), words.Grouped(q.FlowTimes), v.when(q.FlowSince))
 }
 
 func (v *queueView) pullText(q *engine.QueueSnapshot) string {
-	rtt := none
+	rtt := words.None
 	if q.PullRTT > 0 {
-		rtt = span(q.PullRTT)
+		rtt = words.Span(q.PullRTT)
 	}
-	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", offset(q.NextOffset), ago(q.LastPull, v.pic.now),
-		role(q.BrokerID), orUnknown(q.LastStatus), rtt, grouped(int64(q.Pulled)), q.Generation)
+	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", words.Offset(q.NextOffset), words.Ago(q.LastPull, v.pic.now),
+		words.Role(q.BrokerID), orUnknown(q.LastStatus), rtt, words.Grouped(int64(q.Pulled)), q.Generation)
 }
 
 func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
@@ -322,9 +323,9 @@ func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
 	if p == nil {
 		return ""
 	}
-	text := what + "by " + p.By + quoted(p.Reason) + " since " + v.when(p.Since)
+	text := what + "by " + p.By + words.Quoted(p.Reason) + " since " + v.when(p.Since)
 	if !p.ResumeAt.IsZero() {
-		text += ", resumes in " + age(p.ResumeAt.Sub(v.pic.now))
+		text += ", resumes in " + words.Age(p.ResumeAt.Sub(v.pic.now))
 	}
 	return text
 }
@@ -354,7 +355,7 @@ func (v queueView) view(w, h int) string {
 	first, end := v.list.Window()
 	details := ""
 	if q != nil && q.Own {
-		details = fmt.Sprintf("oldest first · %s cached", grouped(q.CachedCount))
+		details = fmt.Sprintf("oldest first · %s cached", words.Grouped(q.CachedCount))
 	}
 	title := "Messages in the cache"
 	if v.env.o.Hold && q != nil && q.Own {
@@ -380,12 +381,12 @@ func (v *queueView) holdTitle(q *engine.QueueSnapshot) (title, details string) {
 	first, end := v.list.Window()
 	title = "Held messages"
 	if v.list.Len() > 0 {
-		title = fmt.Sprintf("Held messages  %d-%d of %s", first+1, end, grouped(int64(v.list.Len())))
+		title = fmt.Sprintf("Held messages  %d-%d of %s", first+1, end, words.Grouped(int64(v.list.Len())))
 	}
 	if n := v.list.MarkCount(); n > 0 {
 		details = fmt.Sprintf("%d marked · ", n)
 	}
-	details += fmt.Sprintf("%s held of %s cached", grouped(q.Held), grouped(q.CachedCount))
+	details += fmt.Sprintf("%s held of %s cached", words.Grouped(q.Held), words.Grouped(q.CachedCount))
 	if int(q.CachedCount) > v.list.Len() && v.list.Len() >= heldToDecide {
 		details += ", the oldest are listed"
 	}

@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 const (
@@ -52,7 +53,7 @@ func (s *source) forget() {
 func (w *watch) waitingLines(e *env) []string {
 	switch {
 	case w.err != "":
-		return []string{"", failure.sign() + " " + draw.SafeText(w.group()) + ": " + w.err,
+		return []string{"", words.Failure.Sign() + " " + draw.SafeText(w.group()) + ": " + w.err,
 			"  it is asked again by itself · " + e.keys.first("refresh") + " now · " + e.keys.first("log") + " log"}
 	case w.past.live == nil:
 		return []string{"", "asking brokers and members of " + draw.SafeText(w.group()) + " …"}
@@ -100,11 +101,11 @@ func (f *watchFacts) title(s *scene, expression string) string {
 	case isBroadcast(s):
 		model = "broadcast"
 	case s.Model == 0:
-		model = "model " + unknown
+		model = "model " + words.Unknown
 	}
-	text := model + "·" + kind + "·" + plural(f.members.Value, "member")
+	text := model + "·" + kind + "·" + words.Plural(f.members.Value, "member")
 	if !f.members.Known {
-		text = model + "·" + kind + "·members " + unknown
+		text = model + "·" + kind + "·members " + words.Unknown
 	}
 	if f.state != "" && f.state != "online" && f.state != model+"ing" {
 		text += "·" + f.state

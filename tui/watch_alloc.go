@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"eyeq/engine"
+	"eyeq/tui/words"
 )
 
 // watchAllocDetails is the right part of the allocation's upper edge.
@@ -32,16 +33,16 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 		if strategy != "" {
 			strategy += " "
 		}
-		return fmt.Sprintf("%s%s%dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), ago(t.MembersAt, v.pic.now))
+		return fmt.Sprintf("%s%s%dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), words.Ago(t.MembersAt, v.pic.now))
 	}
-	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, plural(t.Queues, "queue"), plural(len(t.Members), "member"), ago(t.MembersAt, v.pic.now))
+	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, words.Plural(t.Queues, "queue"), words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, v.pic.now))
 }
 
 // memberNote is what stands at the end of a member's line; nth is the topic's place.
 func (v *liveView) memberNote(m *engine.MemberSnapshot, nth int) string {
 	w := v.pic.scene.watch
 	if why := w.silent[m.ClientID]; why != "" {
-		return "  " + warning.sign() + " silent: " + why
+		return "  " + words.Warning.Sign() + " silent: " + why
 	}
 	if due, ok := w.due[nth][m.ClientID]; ok && due != len(m.Queues) && !isBroadcast(v.pic.scene) {
 		return fmt.Sprintf("  due: %d", due)

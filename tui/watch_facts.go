@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // watchFacts are what the scene of a watched group knows besides its snapshot. All
@@ -203,49 +204,49 @@ func (f *watchFacts) empty() bool {
 }
 
 // agreement says whether the members hold what a strategy gives them.
-func (f *watchFacts) agreement(s *scene) (text string, sev severity) {
+func (f *watchFacts) agreement(s *scene) (text string, sev words.Severity) {
 	switch {
 	case isBroadcast(s):
-		return "broadcasting: each member has all queues", info
+		return "broadcasting: each member has all queues", words.Info
 	case f.empty():
-		return "no member is connected", warning
+		return "no member is connected", words.Warning
 	case !f.told:
-		return "no member tells what it holds", warning
+		return "no member tells what it holds", words.Warning
 	}
 	if text, sev := f.wrong(); text != "" {
 		return text, sev
 	}
 	switch {
 	case f.unacked != nil:
-		return plural(f.members.Value, "member") + " pop: the broker gives messages to whoever asks", info
+		return words.Plural(f.members.Value, "member") + " pop: the broker gives messages to whoever asks", words.Info
 	case s.Strategy == "":
-		return "no known strategy explains who holds what", warning
+		return "no known strategy explains who holds what", words.Warning
 	}
 	if f.members.Value == 1 {
-		return "1 member has what it should", info
+		return "1 member has what it should", words.Info
 	}
-	return plural(f.members.Value, "member") + " agree on allocation", info
+	return words.Plural(f.members.Value, "member") + " agree on allocation", words.Info
 }
 
 // worst is the worst thing that the picture shows, which decides the colour of the status
 // line; where nothing is wrong, whether members hold what they should.
-func (f *watchFacts) worst(s *scene) (text string, sev severity) {
+func (f *watchFacts) worst(s *scene) (text string, sev words.Severity) {
 	agreed, sev := f.agreement(s)
 	found := []struct {
 		is   bool
 		text string
-		sev  severity
+		sev  words.Severity
 	}{
-		{f.closed > 0, plural(f.closed, "queue") + " of which nobody may pull", failure},
-		{sev != info, agreed, sev},
-		{f.still > 0, plural(f.still, "commit") + " standing still, " + map[bool]string{true: "the longest "}[f.still > 1] + "for at least " + age(f.longest), failure},
-		{f.unlocked > 0, plural(f.unlocked, "queue") + " without the broker's lock", failure},
-		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), failure},
-		{len(f.trouble) > 0, plural(len(f.trouble), "thing") + " could not be asked: " + strings.Join(f.trouble[:min(len(f.trouble), 1)], ""), warning},
-		{f.unpulled > 0, plural(f.unpulled, "queue") + " not pulled for " + age(deadPull), warning},
-		{len(f.limits) > 0, "members differ in " + strings.Join(f.limits, ", "), warning},
+		{f.closed > 0, words.Plural(f.closed, "queue") + " of which nobody may pull", words.Failure},
+		{sev != words.Info, agreed, sev},
+		{f.still > 0, words.Plural(f.still, "commit") + " standing still, " + map[bool]string{true: "the longest "}[f.still > 1] + "for at least " + words.Age(f.longest), words.Failure},
+		{f.unlocked > 0, words.Plural(f.unlocked, "queue") + " without the broker's lock", words.Failure},
+		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), words.Failure},
+		{len(f.trouble) > 0, words.Plural(len(f.trouble), "thing") + " could not be asked: " + strings.Join(f.trouble[:min(len(f.trouble), 1)], ""), words.Warning},
+		{f.unpulled > 0, words.Plural(f.unpulled, "queue") + " not pulled for " + words.Age(deadPull), words.Warning},
+		{len(f.limits) > 0, "members differ in " + strings.Join(f.limits, ", "), words.Warning},
 	}
-	for _, level := range []severity{failure, warning} {
+	for _, level := range []words.Severity{words.Failure, words.Warning} {
 		for _, x := range found {
 			if x.is && x.sev == level {
 				return x.text, level

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // watched are the facts of a group that other processes consume; nil for a consumer
@@ -76,15 +77,15 @@ func (v *liveView) watchFigures(f *figures, w *watchFacts) {
 func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 	switch {
 	case w.empty():
-		return none
+		return words.None
 	case !w.told:
-		return unknown
+		return words.Unknown
 	case f.flows() == 0 && w.caches.noFlow == 0:
 		return "none"
 	case f.flows() == 0 && brief:
-		return unknown
+		return words.Unknown
 	case f.flows() == 0:
-		return fmt.Sprintf("%s for %d of %s: %s", unknown, w.caches.noFlow, plural(f.own, "queue"), w.caches.noFlowWhy)
+		return fmt.Sprintf("%s for %d of %s: %s", words.Unknown, w.caches.noFlow, words.Plural(f.own, "queue"), w.caches.noFlowWhy)
 	case brief:
 		return fmt.Sprintf("%d/%d (%s)", f.flows(), f.own, v.flowCauses(f, " ", true))
 	}
@@ -95,17 +96,17 @@ func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 		}
 	}
 	if w.caches.noFlow > 0 {
-		causes += fmt.Sprintf(" · %s %d", unknown, w.caches.noFlow)
+		causes += fmt.Sprintf(" · %s %d", words.Unknown, w.caches.noFlow)
 	}
-	return fmt.Sprintf("%d of %s now: %s", f.flows(), plural(f.own, "queue"), strings.TrimPrefix(causes, " · "))
+	return fmt.Sprintf("%d of %s now: %s", f.flows(), words.Plural(f.own, "queue"), strings.TrimPrefix(causes, " · "))
 }
 
 func (v *liveView) watchRT(w *watchFacts) string {
 	switch {
 	case !w.rates.known && !w.empty():
-		return unknown
+		return words.Unknown
 	case w.rates.consume == 0:
-		return none
+		return words.None
 	}
 	return shortBound(time.Duration(w.rates.consumeRT * float64(time.Millisecond)))
 }
@@ -113,22 +114,22 @@ func (v *liveView) watchRT(w *watchFacts) string {
 func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	cells := min(max((v.w-59)/3, 2), 24)
-	c.Put(th.Text, " 1m pull "+pad(atLeast(w.rates.atLeast)+shortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Text, " 1m pull "+pad(atLeast(w.rates.atLeast)+words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+pad(atLeast(w.rates.atLeast)+shortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Text, "  done "+pad(atLeast(w.rates.atLeast)+words.ShortRate(f.consume, f.consumeOK), 7))
 	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return short(float64(n)) })+" ", 5))
+	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
 	c.End()
 	switch {
 	case w.empty():
-		c.Put(th.Text, " cache "+none+"  ")
+		c.Put(th.Text, " cache "+words.None+"  ")
 	case !w.told:
-		c.Put(th.Text, " cache "+unknown+"  ")
+		c.Put(th.Text, " cache "+words.Unknown+"  ")
 	default:
-		c.Put(th.Text, fmt.Sprintf(" cache %s/%s%s  ", short(float64(f.cached)), w.caches.count.text(func(n int64) string { return short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
+		c.Put(th.Text, fmt.Sprintf(" cache %s/%s%s  ", words.Short(float64(f.cached)), w.caches.count.text(func(n int64) string { return words.Short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
 	}
 	st = func(t *draw.Theme) draw.Style { return t.Text }
 	if f.flows() > 0 {
@@ -143,14 +144,14 @@ func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) 
 	c.Put(failStyle, "  fail "+v.failShare(f))
 	c.Put(th.Dim, "  "+v.asideText(w))
 	if w.unacked != nil {
-		c.Put(th.Text, " · unacked "+numberText(*w.unacked))
+		c.Put(th.Text, " · unacked "+words.NumberText(*w.unacked))
 	}
 	c.End()
 }
 
 // asideText is the backlog that is not in the lag.
 func (v *liveView) asideText(w *watchFacts) string {
-	return "retry " + numberText(w.retry) + " · dlq " + numberText(w.dead)
+	return "retry " + words.NumberText(w.retry) + " · dlq " + words.NumberText(w.dead)
 }
 
 func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
@@ -173,10 +174,10 @@ func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts)
 		c.Put(th.Warn, "   "+w.flap.text())
 	}
 	if w.still > 0 {
-		c.Put(th.Bad, "   "+plural(w.still, "commit")+" standing still")
+		c.Put(th.Bad, "   "+words.Plural(w.still, "commit")+" standing still")
 	}
 	if w.unacked != nil {
-		c.Put(th.Text, "   popped, not acknowledged: "+numberText(*w.unacked)+" as members say")
+		c.Put(th.Text, "   popped, not acknowledged: "+words.NumberText(*w.unacked)+" as members say")
 	}
 	c.Put(th.Text, "   "+v.movedText())
 	c.End()
@@ -187,9 +188,9 @@ func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts)
 func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	if w.empty() || !w.told {
-		what := none + "   no member is connected"
+		what := words.None + "   no member is connected"
 		if !w.empty() {
-			what = unknown + "   no member tells what it holds"
+			what = words.Unknown + "   no member tells what it holds"
 		}
 		c.Put(th.Text, " cache  "+what+"   "+v.asideText(w))
 		c.End()
@@ -199,7 +200,7 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	if v.w < 116 {
 		meter = 6
 	}
-	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(grouped)))
+	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(words.Grouped)))
 	if f.cacheLimit > 0 {
 		c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
 		c.Put(th.Text, shareText(f.cached, f.cacheLimit))
@@ -207,13 +208,13 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
 		c.Put(th.Dim, " ("+w.caches.count.madeUp()+")")
 	}
-	c.Put(th.Text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", grouped(f.cachedBytes>>20), w.caches.size.text(grouped), v.asideText(w), w.threads))
+	c.Put(th.Text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", words.Grouped(f.cachedBytes>>20), w.caches.size.text(words.Grouped), v.asideText(w), w.threads))
 	c.End()
 }
 
 // cachedText is what the members' caches hold together.
 func (v *liveView) cachedText(f *figures, w *watchFacts) string {
-	return atLeast(len(w.silent) > 0) + grouped(f.cached)
+	return atLeast(len(w.silent) > 0) + words.Grouped(f.cached)
 }
 
 // shareText is a share in percent, after a blank; nothing where there is no whole.
@@ -221,7 +222,7 @@ func shareText(part, whole int64) string {
 	if whole <= 0 {
 		return ""
 	}
-	return " " + percent(float64(part), float64(whole))
+	return " " + words.Percent(float64(part), float64(whole))
 }
 
 // worthSaying is from when on the time between two pictures belongs to what differs.
@@ -231,11 +232,11 @@ const worthSaying = 10 * time.Second
 func (v *liveView) movedText() string {
 	s := v.pic.scene
 	if s.LastRebalance.IsZero() {
-		return "no queue moved since " + v.env.clock(s.Started, clockSeconds)
+		return "no queue moved since " + v.env.clock(s.Started, words.ClockSeconds)
 	}
-	when := ago(s.LastRebalance, v.pic.now)
+	when := words.Ago(s.LastRebalance, v.pic.now)
 	if w := s.watch.movedWithin; w >= worthSaying { // nobody looked meanwhile
-		when = age(v.pic.now.Sub(s.LastRebalance)) + " to " + age(v.pic.now.Sub(s.LastRebalance)+w) + " ago"
+		when = words.Age(v.pic.now.Sub(s.LastRebalance)) + " to " + words.Age(v.pic.now.Sub(s.LastRebalance)+w) + " ago"
 	}
 	return fmt.Sprintf("queues moved %s (#%d)", when, s.RebalanceSeq)
 }
@@ -243,5 +244,5 @@ func (v *liveView) movedText() string {
 // text says how often members come and go, and whose host does most of it.
 func (f *flap) text() string {
 	perMinute := float64(f.changes) / max(f.over.Minutes(), 1)
-	return fmt.Sprintf("FLAPPING %s/min, %d of %d by %s", short(math.Round(perMinute*10)/10), f.ofHost, f.changes, f.host)
+	return fmt.Sprintf("FLAPPING %s/min, %d of %d by %s", words.Short(math.Round(perMinute*10)/10), f.ofHost, f.changes, f.host)
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // cacheLimits say what the limits of the queues that are told of add up to, each by its
@@ -56,7 +57,7 @@ func (c *cacheLimits) add(w *watchedQueue) {
 // text writes the sum; unknown where a part of it is.
 func (s *sumOfLimits) text(write func(int64) string) string {
 	if s.unknown > 0 || len(s.parts) == 0 {
-		return unknown
+		return words.Unknown
 	}
 	return write(s.sum)
 }
@@ -78,10 +79,10 @@ func (s *sumOfLimits) madeUp() string {
 			parts = append(parts, "…")
 			break
 		}
-		parts = append(parts, fmt.Sprintf("%d × %s", p.queues, grouped(p.limit)))
+		parts = append(parts, fmt.Sprintf("%d × %s", p.queues, words.Grouped(p.limit)))
 	}
 	if s.unknown > 0 {
-		parts = append(parts, fmt.Sprintf("%d × %s", s.unknown, unknown))
+		parts = append(parts, fmt.Sprintf("%d × %s", s.unknown, words.Unknown))
 	}
 	text := strings.Join(parts, " + ")
 	if s.defaults {
@@ -95,11 +96,11 @@ func (s *sumOfLimits) madeUp() string {
 func limitText(l inspect.Limit) string {
 	switch {
 	case l.Known():
-		return grouped(l.Value)
+		return words.Grouped(l.Value)
 	case l.Default > 0:
-		return grouped(l.Default) + " by default (" + draw.SafeText(l.Why.Text) + ")"
+		return words.Grouped(l.Default) + " by default (" + draw.SafeText(l.Why.Text) + ")"
 	}
-	return unknown + because(draw.SafeText(l.Why.Text))
+	return words.Unknown + words.Because(draw.SafeText(l.Why.Text))
 }
 
 // threadsOf says how many threads members have for their listeners.
@@ -110,18 +111,18 @@ func threadsOf(members []inspect.Member) string {
 			continue
 		}
 		l := members[i].Limits()
-		text := unknown
+		text := words.Unknown
 		switch least, most := l.ThreadsMin.Likely(), l.ThreadsMax.Likely(); {
 		case most == 0:
 		case least == most || least == 0:
-			text = grouped(most)
+			text = words.Grouped(most)
 		default:
-			text = grouped(least) + "–" + grouped(most)
+			text = words.Grouped(least) + "–" + words.Grouped(most)
 		}
-		if text != unknown {
+		if text != words.Unknown {
 			text += " each"
 		}
-		if !l.ThreadsMax.Known() && text != unknown {
+		if !l.ThreadsMax.Known() && text != words.Unknown {
 			text += " by default"
 		}
 		if !slices.Contains(texts, text) {
@@ -129,7 +130,7 @@ func threadsOf(members []inspect.Member) string {
 		}
 	}
 	if len(texts) == 0 {
-		return unknown
+		return words.Unknown
 	}
 	return strings.Join(texts, " or ")
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/words"
 )
 
 // bounded gives a member other properties, and its queues what is cached.
@@ -107,7 +108,7 @@ func TestInFlightEndsWithTheQueue(t *testing.T) {
 	}{{inspect.Exact(100), false}, {inspect.Exact(101), true}, {inspect.Unknown(watchSilent), true}} {
 		q.Max = tt.max
 		if end, atLeast := p.pulledUpTo(&q); end != 100 || atLeast != tt.want {
-			t.Errorf("of a queue to %v: %d, at least: %v", numberText(tt.max), end, atLeast)
+			t.Errorf("of a queue to %v: %d, at least: %v", words.NumberText(tt.max), end, atLeast)
 		}
 	}
 }

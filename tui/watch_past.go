@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/words"
 )
 
 const (
@@ -153,7 +154,7 @@ func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
 		s.RebalanceSeq, s.LastRebalance = p.passes, p.lastMove
 	}
 	if pause := l.Lag.Pause.Any(); pause != p.paused && !first {
-		events = append(events, groupPaused{At: engine.At{Time: l.At}, Paused: pause, Brokers: slices.Clone(l.Lag.Pause.Brokers)})
+		events = append(events, words.GroupPaused{At: engine.At{Time: l.At}, Paused: pause, Brokers: slices.Clone(l.Lag.Pause.Brokers)})
 	}
 	p.paused = l.Lag.Pause.Any()
 	p.live = l
@@ -224,17 +225,17 @@ func (p *watchPast) members(events []engine.Event, l *inspect.Live) []engine.Eve
 		was := slices.ContainsFunc(p.live.Members.Members, func(x inspect.Member) bool { return x.ClientID == m.ClientID })
 		switch {
 		case !was:
-			events = append(events, memberJoined{At: at, ClientID: m.ClientID})
+			events = append(events, words.MemberJoined{At: at, ClientID: m.ClientID})
 			p.changes = append(p.changes, memberChange{l.At, m.ClientID, true})
 		case silent[m.ClientID] && !p.silent[m.ClientID]:
-			events = append(events, memberSilent{At: at, ClientID: m.ClientID, Why: m.Why.String()})
+			events = append(events, words.MemberSilent{At: at, ClientID: m.ClientID, Why: m.Why.String()})
 		case !silent[m.ClientID] && p.silent[m.ClientID]:
-			events = append(events, memberAnswers{At: at, ClientID: m.ClientID})
+			events = append(events, words.MemberAnswers{At: at, ClientID: m.ClientID})
 		}
 	}
 	for i := range p.live.Members.Members {
 		if id := p.live.Members.Members[i].ClientID; !now[id] {
-			events = append(events, memberLeft{At: at, ClientID: id, StayedMS: p.lastSeen(l.At).Sub(p.seen[id]).Milliseconds()})
+			events = append(events, words.MemberLeft{At: at, ClientID: id, StayedMS: p.lastSeen(l.At).Sub(p.seen[id]).Milliseconds()})
 			p.changes = append(p.changes, memberChange{l.At, id, false})
 			delete(p.seen, id)
 		}
@@ -266,12 +267,12 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 			x.owner = was.owner
 		}
 		if ok && x.owner != was.owner && !isBroadcastLive(l) && !live.Pop {
-			events = append(events, queueMoved{At: at, From: was.owner, To: x.owner, WithinMS: within.Milliseconds()})
+			events = append(events, words.QueueMoved{At: at, From: was.owner, To: x.owner, WithinMS: within.Milliseconds()})
 			moved++
 		}
 		events = append(events, flowSeen(at, p.lastSeen(l.At), q, &was, &x)...)
 		if ok && live.Orderly && was.locked && !x.locked && q.Own && x.owner == was.owner {
-			events = append(events, lockSeenLost{At: at, ClientID: q.Owner})
+			events = append(events, words.LockSeenLost{At: at, ClientID: q.Owner})
 		}
 		events = append(events, x.commitStill(at, q, live, &was, ok)...)
 		events = append(events, p.ended(at, live)...)
@@ -286,7 +287,7 @@ func isBroadcastLive(l *inspect.Live) bool { return l.Members.Model == broadcast
 // flowSeen tells of flow control that began or ended between two pictures.
 func flowSeen(at engine.At, lastSeen time.Time, q *engine.QueueSnapshot, was, now *queuePast) (events []engine.Event) {
 	if was.flow != core.FlowNone && was.flow != now.flow {
-		events = append(events, flowSeenEnd{At: at, Cause: was.flow, Most: was.flowMost, Limit: q.FlowLimit, DurationMS: lastSeen.Sub(was.flowAt).Milliseconds()})
+		events = append(events, words.FlowSeenEnd{At: at, Cause: was.flow, Most: was.flowMost, Limit: q.FlowLimit, DurationMS: lastSeen.Sub(was.flowAt).Milliseconds()})
 	}
 	if now.flow == core.FlowNone {
 		return events
@@ -319,10 +320,10 @@ func (p *watchPast) ended(at engine.At, q *inspect.LiveQueue) (events []engine.E
 		return nil
 	}
 	if now.max < was.max {
-		events = append(events, endFell{At: at, From: was.max, To: now.max})
+		events = append(events, words.EndFell{At: at, From: was.max, To: now.max})
 	}
 	if passed := now.committed - q.Min.Value; was.committed > now.max && now.committed <= now.max && q.Min.Known && passed > 0 {
-		events = append(events, commitBack{At: at, From: was.committed, To: now.committed, Passed: passed})
+		events = append(events, words.CommitBack{At: at, From: was.committed, To: now.committed, Passed: passed})
 	}
 	return events
 }
@@ -344,9 +345,9 @@ func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, live *ins
 	switch d := at.Time.Sub(x.commitAt); {
 	case waits && !x.still && d >= stillAfter:
 		x.still = true
-		events = append(events, commitStands{At: at, Offset: x.committed, Lag: lag, ForMS: d.Milliseconds(), ClientID: q.Owner})
+		events = append(events, words.CommitStands{At: at, Offset: x.committed, Lag: lag, ForMS: d.Milliseconds(), ClientID: q.Owner})
 	case was.still && !x.still:
-		events = append(events, commitMoves{At: at, Offset: x.committed, AfterMS: at.Time.Sub(was.commitAt).Milliseconds()})
+		events = append(events, words.CommitMoves{At: at, Offset: x.committed, AfterMS: at.Time.Sub(was.commitAt).Milliseconds()})
 	}
 	return events
 }

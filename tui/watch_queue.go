@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 const headLimit = 10 * time.Second
@@ -69,9 +70,9 @@ func (a *app) readHead() tea.Cmd {
 // consumeText says when a queue's holder finished a message last. How long nothing was
 // finished of what it has cached is its own clock's difference.
 func consumeText(q *engine.QueueSnapshot, w *watchedQueue, now time.Time) string {
-	text := "last " + ago(q.LastConsume, now)
+	text := "last " + words.Ago(q.LastConsume, now)
 	if w.idle >= time.Second {
-		text += ", no message finished for at least " + age(w.idle)
+		text += ", no message finished for at least " + words.Age(w.idle)
 	}
 	return text
 }
@@ -89,22 +90,22 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 		state = w.closed
 	}
 	if w.standing > 0 {
-		state += ", the commit stands still for at least " + age(w.standing)
+		state += ", the commit stands still for at least " + words.Age(w.standing)
 	}
 	facts := []fact{
 		{"state", state},
 		{"owner", v.watchOwner(s, q, w)},
 		{"lag", v.watchLag(w)},
-		{"broker has", fmt.Sprintf("%s … %s, asked %s at its %s", offset(q.MinOffset), offset(q.MaxOffset), ago(q.OffsetsAt, now), role(q.BrokerID))},
+		{"broker has", fmt.Sprintf("%s … %s, asked %s at its %s", words.Offset(q.MinOffset), words.Offset(q.MaxOffset), words.Ago(q.OffsetsAt, now), words.Role(q.BrokerID))},
 		{"next", v.watchNext(q, w)},
 	}
 	if w.inflight.Known && !q.Own {
-		facts = append(facts, fact{"in flight", grouped(w.inflight.Value) + " handed out by the broker and not committed"})
+		facts = append(facts, fact{"in flight", words.Grouped(w.inflight.Value) + " handed out by the broker and not committed"})
 	}
 	if w.pop {
-		facts = append(facts, fact{"in flight", unknown + " a queue: no broker tells what is popped and not acknowledged"})
+		facts = append(facts, fact{"in flight", words.Unknown + " a queue: no broker tells what is popped and not acknowledged"})
 		if s.watch.unacked != nil {
-			facts = append(facts, fact{"unacked", numberText(*s.watch.unacked) + " in the group, as its members say"})
+			facts = append(facts, fact{"unacked", words.NumberText(*s.watch.unacked) + " in the group, as its members say"})
 		}
 	}
 	if !q.Own {
@@ -112,7 +113,7 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	}
 	span := "none, nothing is cached"
 	if q.CachedMin != engine.Unknown {
-		span = fmt.Sprintf("%s from the first to the last cached, %s … %s", grouped(q.Span), offset(q.CachedMin), offset(q.CachedMax))
+		span = fmt.Sprintf("%s from the first to the last cached, %s … %s", words.Grouped(q.Span), words.Offset(q.CachedMin), words.Offset(q.CachedMax))
 	}
 	if w.orderly {
 		span += ", no limit when orderly"
@@ -122,32 +123,32 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	flow := "no limit hit when asked"
 	switch {
 	case q.Flow != core.FlowNone:
-		flow = fmt.Sprintf("%s since %s", flowText(q.Flow, q.FlowValue, q.FlowLimit), v.when(q.FlowSince))
+		flow = fmt.Sprintf("%s since %s", words.FlowText(q.Flow, q.FlowValue, q.FlowLimit), v.when(q.FlowSince))
 	case !w.limits.Count.Known():
-		flow = unknown + because(draw.SafeText(w.limits.Count.Why.Text))
+		flow = words.Unknown + words.Because(draw.SafeText(w.limits.Count.Why.Text))
 	}
 	facts = append(facts,
 		fact{"in flight", inFlightText(q, w)},
-		fact{"cached", fmt.Sprintf("%s messages, limit %s", grouped(q.CachedCount), limitText(w.limits.Count))},
-		fact{"size", fmt.Sprintf("%s MiB, in whole MiB as members tell it, limit %s", grouped(w.sizeMiB), limitText(w.limits.SizeMiB))},
+		fact{"cached", fmt.Sprintf("%s messages, limit %s", words.Grouped(q.CachedCount), limitText(w.limits.Count))},
+		fact{"size", fmt.Sprintf("%s MiB, in whole MiB as members tell it, limit %s", words.Grouped(w.sizeMiB), limitText(w.limits.SizeMiB))},
 		fact{"span", span},
 		fact{"flow", flow},
-		fact{"pull", "last " + ago(q.LastPull, now)},
+		fact{"pull", "last " + words.Ago(q.LastPull, now)},
 		fact{"consume", consumeText(q, w, now)},
 		fact{"read from", "master or slave, its holder does not tell which"},
 	)
 	if w.orderly {
 		lock := "not held"
 		if q.Locked {
-			renewed := "renewed " + ago(q.LockedAt, now)
+			renewed := "renewed " + words.Ago(q.LockedAt, now)
 			if q.LockedAt.IsZero() {
 				renewed = "when it was renewed its member does not tell"
 			}
-			lock = "held, " + renewed + ", lost after " + age(core.LockMaxLive) + " without"
+			lock = "held, " + renewed + ", lost after " + words.Age(core.LockMaxLive) + " without"
 		}
 		facts = append(facts, fact{"lock", lock})
 		if q.Consuming > 0 {
-			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", grouped(q.Consuming), offset(q.ConsumingMin), offset(q.ConsumingMax))})
+			facts = append(facts, fact{"taken", fmt.Sprintf("%s, %s … %s, not committed yet", words.Grouped(q.Consuming), words.Offset(q.ConsumingMin), words.Offset(q.ConsumingMax))})
 		}
 	}
 	return facts
@@ -155,9 +156,9 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 
 // inFlightText says what a watched queue's holder has pulled and not committed.
 func inFlightText(q *engine.QueueSnapshot, w *watchedQueue) string {
-	text := numberText(w.inFlight) + " pulled and not committed"
+	text := words.NumberText(w.inFlight) + " pulled and not committed"
 	if todo := q.CachedCount + q.Consuming; w.inFlight.Value > 0 {
-		text += fmt.Sprintf(": %s not done, %s done and waiting, or not for it", grouped(todo), grouped(q.CachedDone))
+		text += fmt.Sprintf(": %s not done, %s done and waiting, or not for it", words.Grouped(todo), words.Grouped(q.CachedDone))
 	}
 	if w.inFlight.AtLeast {
 		text += " (this broker does not tell how far it was pulled)"
@@ -190,7 +191,7 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 	case q.Owner != "":
 		text = s.letters[q.Owner] + " " + q.Owner
 	case w.why != "":
-		text = unknown + ": " + w.why
+		text = words.Unknown + ": " + w.why
 	default:
 		text = "nobody"
 	}
@@ -204,18 +205,18 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 func (v *queueView) watchLag(w *watchedQueue) string {
 	switch {
 	case !w.lag.Known:
-		return unknown + because(draw.SafeText(w.lag.Why.String()))
+		return words.Unknown + words.Because(draw.SafeText(w.lag.Why.String()))
 	case !w.committed.Known && w.committed.Why.Kind == inspect.ReasonNoCommit:
-		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", numberText(w.lag))
+		return fmt.Sprintf("%s, counted from the first message: nothing is committed yet", words.NumberText(w.lag))
 	case !w.committed.Known:
-		return numberText(w.lag) + ", committed " + unknown + because(draw.SafeText(w.committed.Why.String()))
+		return words.NumberText(w.lag) + ", committed " + words.Unknown + words.Because(draw.SafeText(w.committed.Why.String()))
 	}
 	if w.pop {
-		return numberText(w.lag) + ": what nobody has popped yet"
+		return words.NumberText(w.lag) + ": what nobody has popped yet"
 	}
-	text := fmt.Sprintf("%s = max %s − committed %s", numberText(w.lag), numberText(w.max), numberText(w.committed))
+	text := fmt.Sprintf("%s = max %s − committed %s", words.NumberText(w.lag), words.NumberText(w.max), words.NumberText(w.committed))
 	if w.expired > 0 {
-		text = fmt.Sprintf("%s, and %s expired before they were consumed", numberText(w.lag), plural(w.expired, "message"))
+		text = fmt.Sprintf("%s, and %s expired before they were consumed", words.NumberText(w.lag), words.Plural(w.expired, "message"))
 	}
 	return text
 }
@@ -224,13 +225,13 @@ func (v *queueView) watchLag(w *watchedQueue) string {
 func (v *queueView) watchNext(q *engine.QueueSnapshot, w *watchedQueue) string {
 	if q.HeadStored.IsZero() {
 		if w.next != "" {
-			return "stored " + unknown + ": " + w.next
+			return "stored " + words.Unknown + ": " + w.next
 		}
 		return "nothing waits"
 	}
 	text := "stored " + v.when(q.HeadStored)
 	if !w.expiresAt.IsZero() {
-		text += ", expires in about " + age(w.expiresAt.Sub(v.pic.now))
+		text += ", expires in about " + words.Age(w.expiresAt.Sub(v.pic.now))
 	}
 	return text
 }
@@ -246,15 +247,15 @@ func (v *queueView) headLines(width int) []string {
 	case !ok:
 		return []string{" nothing waits"}
 	case v.head.err != "" && v.head.offset == at:
-		return []string{" " + failure.sign() + " " + grouped(at) + ": " + v.head.err}
+		return []string{" " + words.Failure.Sign() + " " + words.Grouped(at) + ": " + v.head.err}
 	case v.head.row == nil || v.head.offset != at:
-		return []string{" reading the message at " + grouped(at) + " …"}
+		return []string{" reading the message at " + words.Grouped(at) + " …"}
 	}
 	r := v.head.row
 	lines := []string{
-		fmt.Sprintf(" offset %s   id %s   sent back %d times", grouped(at), orUnknown(r.id), r.reconsumed),
+		fmt.Sprintf(" offset %s   id %s   sent back %d times", words.Grouped(at), orUnknown(r.id), r.reconsumed),
 		fmt.Sprintf(" born %s   stored %s", v.when(r.born), v.when(r.stored)),
-		fmt.Sprintf(" tags %s   keys %s   body %s%s", orNone(r.tags), orNone(r.keys), size(int64(r.bodySize)), r.more), ""}
+		fmt.Sprintf(" tags %s   keys %s   body %s%s", words.OrNone(r.tags), words.OrNone(r.keys), words.Size(int64(r.bodySize)), r.more), ""}
 	for _, l := range draw.WrapText(r.body, max(width-3, 10)) {
 		lines = append(lines, " "+l)
 	}

@@ -7,6 +7,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
+	"eyeq/tui/words"
 )
 
 // watchCells overrides the cells of a row that an engine's own queue fills otherwise.
@@ -18,16 +19,16 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	if !q.Own {
 		base = th.Dim
 	}
-	committed := table.Cell{Text: unknown, Style: base}
+	committed := table.Cell{Text: words.Unknown, Style: base}
 	switch {
 	case w.committed.Known:
-		committed.Text = grouped(w.committed.Value)
+		committed.Text = words.Grouped(w.committed.Value)
 	case w.committed.Why.Kind == inspect.ReasonNoCommit:
-		committed.Text = none
+		committed.Text = words.None
 	}
 	cells[colCommit] = committed
 	if q.Owner == "" && (v.pic.scene.watch.empty() || w.finding != "") {
-		cells[colOwn] = table.Cell{Text: none, Style: base}
+		cells[colOwn] = table.Cell{Text: words.None, Style: base}
 	}
 	if len(w.owners) > 1 && (w.finding != "" || w.pop) {
 		letters := make([]string, len(w.owners))
@@ -42,12 +43,12 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	if !q.Own {
 		text := v.insideUnknown(q, w)
 		if table.Width(text) > bar {
-			text = map[bool]string{true: "(nobody)", false: "(" + unknown + ")"}[text == nobodyHolds]
+			text = map[bool]string{true: "(nobody)", false: "(" + words.Unknown + ")"}[text == nobodyHolds]
 		}
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.Dim}
 		return
 	}
-	cells[colMiB].Text = grouped(w.sizeMiB)
+	cells[colMiB].Text = words.Grouped(w.sizeMiB)
 }
 
 // nobodyHolds is said of a queue in place of its cache.
@@ -61,11 +62,11 @@ func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) strin
 	case q.Owner != "" && v.pic.scene.watch.silent[q.Owner] != "":
 		return "(its member is silent)"
 	case q.Owner != "":
-		return "(cache " + unknown + ")"
+		return "(cache " + words.Unknown + ")"
 	case w.finding != "", v.pic.scene.watch.empty():
 		return nobodyHolds
 	}
-	return "(owner " + unknown + ")"
+	return "(owner " + words.Unknown + ")"
 }
 
 // watchStateText is the state of a row: findings before all else, then what a picture
@@ -82,12 +83,12 @@ func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
 	case w.finding != "":
 		return findingText(w.finding, width), th.Bad
 	case w.standing > 0:
-		return "STANDS " + age(w.standing), th.Bad
+		return "STANDS " + words.Age(w.standing), th.Bad
 	case q.State == engine.QueueFlow:
 		if text := word + " " + q.Detail; table.Width(text) <= width {
 			return text, th.Warn
 		}
-		return word + " " + causeWord(q.Flow), th.Warn
+		return word + " " + words.CauseWord(q.Flow), th.Warn
 	case q.State == engine.QueuePaused:
 		if text := word + " " + q.Detail; table.Width(text) <= width {
 			return text, th.Accent
@@ -96,25 +97,25 @@ func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
 	case q.State == engine.QueueUnlocked:
 		return withDetail(word, q.Detail), th.Bad
 	case w.pop && w.popAge > deadPull:
-		return "NO POP " + age(w.popAge), th.Warn
+		return "NO POP " + words.Age(w.popAge), th.Warn
 	case w.pop && w.popAge > 0:
-		return "popped " + age(w.popAge), th.Good
+		return "popped " + words.Age(w.popAge), th.Good
 	case q.State == engine.QueueOther && q.Owner != "":
 		return "silent", th.Warn
 	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
 		return "no member", th.Dim
 	case q.State == engine.QueueOther:
-		return "owner " + unknown, th.Warn
+		return "owner " + words.Unknown, th.Warn
 	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
 		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.Warn
 	case q.Own && w.pullAge > deadPull:
-		return "NO PULL " + age(w.pullAge), th.Warn
+		return "NO PULL " + words.Age(w.pullAge), th.Warn
 	case v.pic.scene.Orderly && q.Locked:
-		return word + " locked " + age(w.lockAge), th.Good
+		return word + " locked " + words.Age(w.lockAge), th.Good
 	case q.State == engine.QueueIdle:
 		return word, th.Text
 	case q.State == engine.QueueRun && q.CachedCount > 0 && !w.limits.Count.Known():
-		return word + ", flow " + unknown, th.Text // it may be held back: nobody says by how much
+		return word + ", flow " + words.Unknown, th.Text // it may be held back: nobody says by how much
 	}
 	return withDetail(word, q.Detail), th.Good
 }

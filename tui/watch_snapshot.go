@@ -7,6 +7,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/words"
 )
 
 // deadPull is when a queue that is not pulled is said to stand: a member's pull waits
@@ -163,11 +164,11 @@ func watchState(l *inspect.Live, q *inspect.LiveQueue, s *engine.QueueSnapshot) 
 	case info.Dropped:
 		return engine.QueueDropping, ""
 	case s.Flow != core.FlowNone:
-		return engine.QueueFlow, flowText(s.Flow, s.FlowValue, s.FlowLimit)
+		return engine.QueueFlow, words.FlowText(s.Flow, s.FlowValue, s.FlowLimit)
 	case q.Orderly && !info.Locked:
 		return engine.QueueUnlocked, "its member has not got the broker's lock"
 	case q.Orderly && !s.LockedAt.IsZero() && l.At.Sub(s.LockedAt) > core.LockMaxLive:
-		return engine.QueueUnlocked, "lock not renewed for " + since(s.LockedAt, l.At)
+		return engine.QueueUnlocked, "lock not renewed for " + words.Since(s.LockedAt, l.At)
 	}
 	if lag, ok := s.Lag(); ok && lag <= 0 && s.CachedCount == 0 {
 		return engine.QueueIdle, ""

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/words"
 )
 
 var watchSilent = inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "no answer to 307 within 3s"}
@@ -257,7 +258,7 @@ func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
 		_, events := p.add(&l)
 		for _, e := range events {
 			switch e.(type) {
-			case endFell, commitBack:
+			case words.EndFell, words.CommitBack:
 				got = append(got, e)
 			}
 		}
@@ -266,13 +267,13 @@ func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
 		l := fixtureLive(back)
 		return engine.At{Time: l.At, MQ: l.Queues[0].MessageQueue}
 	}
-	want := []engine.Event{endFell{At: at(6), From: 100, To: 5}, commitBack{At: at(2), From: 100, To: 5, Passed: 5}}
+	want := []engine.Event{words.EndFell{At: at(6), From: 100, To: 5}, words.CommitBack{At: at(2), From: 100, To: 5, Passed: 5}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	row := describe(got[1])
-	if want := "from 100, beyond the end, to 5: up to 5 messages of the queue may not have been consumed"; row.text != want {
-		t.Errorf("it says %q, want %q", row.text, want)
+	row := words.Describe(got[1])
+	if want := "from 100, beyond the end, to 5: up to 5 messages of the queue may not have been consumed"; row.Text != want {
+		t.Errorf("it says %q, want %q", row.Text, want)
 	}
 }
 

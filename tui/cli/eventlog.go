@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"eyeq/engine"
-	"eyeq/tui"
+	"eyeq/tui/words"
 )
 
 // logEvents writes what an engineer looks for afterwards to eyeq's own log: states,
@@ -49,7 +49,7 @@ func worthLogging(ev engine.Event) bool {
 }
 
 func logLevel(ev engine.Event) slog.Level {
-	if tui.IsFailure(ev) {
+	if words.IsFailure(ev) {
 		return slog.LevelWarn
 	}
 	return slog.LevelInfo

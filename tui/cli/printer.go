@@ -9,8 +9,8 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
 	"eyeq/tui/draw"
+	"eyeq/tui/words"
 )
 
 // printer turns messages, events and the summary of a run into lines.
@@ -33,7 +33,7 @@ func (p *printer) message(s *scratch, m *engine.Message) {
 
 func (p *printer) event(dst []byte, ev engine.Event) []byte {
 	if p.format == "text" {
-		dst = append(dst, tui.EventLine(ev, p.env.location)...)
+		dst = append(dst, words.EventLine(ev, p.env.location)...)
 		if p.named {
 			dst = append(append(dst, "  group "...), draw.SafeText(p.group)...)
 		}
@@ -150,7 +150,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 		if ev.DurationMS == 0 {
 			return "" // the first contact
 		}
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.QueueAddFailed:
 		if ev.Cause == "lock" || n.added[ev.MQ] == ev.Error {
 			return ""
@@ -159,7 +159,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			n.added = map[engine.MessageQueue]string{}
 		}
 		n.added[ev.MQ] = ev.Error // told once, although it is tried each second
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.LockRequestFailed:
 		if n.locks[ev.Broker] == ev.Error {
 			return ""
@@ -168,7 +168,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			n.locks = map[string]string{}
 		}
 		n.locks[ev.Broker] = ev.Error // asked for each second
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.LockGained:
 		delete(n.locks, ev.MQ.BrokerName)
 		return ""
@@ -176,7 +176,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 		if ev.Cause != "no members" && ev.Cause != "strategy error" || strings.HasPrefix(ev.Topic, protocol.RetryTopicPrefix) {
 			return ""
 		}
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.PullError:
 		r := refusal{ev.MQ.Topic, ev.MQ.BrokerName, ev.Code}
 		if ev.Code == 0 || n.refused[r] { // without an answer the broker is told as offline
@@ -186,7 +186,7 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 			n.refused = map[refusal]bool{}
 		}
 		n.refused[r] = true
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.PullRecovered:
 		told := false
 		for r := range n.refused {
@@ -198,14 +198,14 @@ func (n *notices) of(ev engine.Event, loc *time.Location) string {
 		if !told {
 			return ""
 		}
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.NamesrvUnreachable, engine.NamesrvRecovered, engine.BrokerOffline, engine.OffsetIllegal, engine.MessagesExpired, engine.PullRegressed,
 		engine.OffsetPersistFailed, engine.SendBackFailed, engine.MessageUndecodable,
 		engine.ClientIDShared, engine.ClientIDAlone, engine.StartAtFirst:
-		return tui.EventLine(ev, loc)
+		return words.EventLine(ev, loc)
 	case engine.ShutdownStep:
 		if ev.Error != "" {
-			return tui.EventLine(ev, loc)
+			return words.EventLine(ev, loc)
 		}
 	}
 	return ""

@@ -1,4 +1,4 @@
-package tui
+package words
 
 import (
 	"regexp"
@@ -10,9 +10,9 @@ import (
 // answered SYSTEM_BUSY: too many requests".
 var answered = regexp.MustCompile(`answered ([A-Z][A-Z0-9_]*): ?(.*)$`)
 
-// cause is an error text without what was tried and with whom, which stands beside it
+// Cause is an error text without what was tried and with whom, which stands beside it
 // already: errors are chains of "tried: reason", and the reason is at the end.
-func cause(text string) string {
+func Cause(text string) string {
 	var reasons []string
 	for part := range strings.SplitSeq(text, "; ") {
 		reason := part
@@ -30,12 +30,12 @@ func cause(text string) string {
 	return strings.Join(reasons, "; ")
 }
 
-// shortCause is cause in a word or two, for a column.
-func shortCause(text string) string {
+// ShortCause is cause in a word or two, for a column.
+func ShortCause(text string) string {
 	if m := answered.FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
-	reason := cause(text)
+	reason := Cause(text)
 	for _, known := range [...]struct{ in, word string }{
 		{"refused", "refused"}, {"timed out", "timeout"}, {"timeout", "timeout"}, {"deadline exceeded", "timeout"}, {"no answer", "timeout"},
 		{"reset by peer", "closed"}, {"closed", "closed"}, {"EOF", "closed"}, {"broken pipe", "closed"},
