@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -440,6 +441,47 @@ func TestResetWhileTheMasterIsAway(t *testing.T) {
 		}
 		if p.Refused() == nil {
 			t.Error("the plan is not refused")
+		}
+	})
+}
+
+// The same on brokers of 5.x with a slave that acts as the master: the name server then
+// announces the slave as the master in routes, and the reset is refused all the same.
+func TestResetWhileASlaveActsAsTheMaster(t *testing.T) {
+	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
+		acts := []string{"brokerName=broker-a", "enableSlaveActingMaster=true"}
+		tg := own.Up(t, "master", append(acts, "brokerRole=ASYNC_MASTER")...)
+		if tg.Line != "5" {
+			return // no slave of 4.x acts as one
+		}
+		own.Run(t, "admin", tg.Name, "updateNamesrvConfig", "-n", tg.Namesrv[0], "-k", "supportActingMaster", "-v", "true")
+		slave := own.Broker(t, "slave", tg.Namesrv[0], append(acts, "brokerRole=SLAVE", "brokerId=1")...)
+		d := newDesk(t, tg)
+		group, mqs := d.consumed(tg, 1, 10, 5)
+		// The slave would get to know both from its master within ten seconds.
+		if err := d.client.UpdateGroupConfig(t.Context(), slave, protocol.NewGroupConfig(group)); err != nil {
+			t.Fatal(err)
+		}
+		h := protocol.CreateTopicRequestHeader{Topic: mqs[0].Topic, DefaultTopic: "TBW102", ReadQueueNums: 1, WriteQueueNums: 1, Perm: protocol.PermRead | protocol.PermWrite}
+		if err := d.client.CreateTopic(t.Context(), slave, &h); err != nil {
+			t.Fatal(err)
+		}
+		own.Kill(t, "master", "broker")
+		defer func() { // what the test made is deleted at the master
+			own.Restart(t, "master", "broker")
+			tg.AwaitRoute(t, mqs[0].Topic, 1)
+		}()
+		sandboxtest.Await(t, "a route by which the slave is the master", func(ctx context.Context) bool {
+			route, _, err := d.client.RefreshRoute(ctx, mqs[0].Topic)
+			return err == nil && len(route.Data.BrokerDatas) == 1 && route.Data.BrokerDatas[0].BrokerAddrs[remoting.MasterID] == slave
+		})
+		d.Inspector = inspect.New(inspect.Options{Client: d.client, Timeout: sandboxtest.Patience, SaveDir: t.TempDir(), Cluster: tg.Name})
+		p, err := d.PlanReset(t.Context(), inspect.ResetRequest{Group: group, Topics: []string{mqs[0].Topic}, Target: core.ResetTarget{Kind: core.ResetEarliest}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "its master is away, and what its slave is given meanwhile, also one that acts as the master"; len(p.Rows) == 0 || !p.Rows[0].Unknown || !strings.HasPrefix(p.Rows[0].Why, want) || p.Refused() == nil {
+			t.Errorf("rows %+v, refused with %v; want that %s", p.Rows, p.Refused(), want)
 		}
 	})
 }
