@@ -182,6 +182,8 @@ func (d resetDialog) hint(c *draw.Canvas) string {
 		return "WRITING"
 	case d.done:
 		d.env.hints(c, d.env.enter(), "close", "↑/↓", "scroll")
+	case d.focus == onRows:
+		d.env.hints(c, "space", "leave the queue out or take it in", "↑/↓", "choose one", "tab", "next field", "ctrl-r", "preview again", "esc", "cancel")
 	default:
 		d.env.hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.env.enter(), "press button")
 	}

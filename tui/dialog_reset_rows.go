@@ -3,6 +3,7 @@ package tui
 import (
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"eyeq/engine"
@@ -56,7 +57,11 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 	}
 	layout := table.Fit(columns, w, w, 0)
 	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", draw.Style{})
-	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, string(header)))}
+	mark := draw.Styled(e.th.Header, " ")
+	if d.focus == onRows && !d.applying && !d.done {
+		mark = draw.Styled(e.th.Title, e.g.Cursor)
+	}
+	lines := [][]draw.Segment{line(mark, draw.Styled(e.th.Header, strings.TrimPrefix(string(header), " ")))}
 	if len(d.rows) == 0 {
 		text := "  no preview"
 		switch {

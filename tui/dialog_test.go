@@ -275,3 +275,18 @@ func TestReadOnlyHasNoWritingKeys(t *testing.T) {
 		t.Error("a dialog opened")
 	}
 }
+
+// Each stop of the tab key is seen without colours: what is typed goes where the mark is.
+func TestEachTabStopOfAResetIsMarked(t *testing.T) {
+	d := drive(t, 120, 36, defaultOptions(), resetEngine()).keys("R")
+	seen := map[string]bool{}
+	for range 7 {
+		f := d.frame()
+		if seen[f] {
+			t.Errorf("a stop looks like one before:\n%s", f)
+		}
+		seen[f] = true
+		d.keys("tab")
+	}
+	d.keys("shift+tab", "shift+tab", "shift+tab").see("▸ queue").see("leave the queue out or take it in")
+}

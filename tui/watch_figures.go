@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
@@ -200,15 +201,31 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	if v.w < 116 {
 		meter = 6
 	}
-	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(words.Grouped)))
-	if f.cacheLimit > 0 {
-		c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
-		c.Put(th.Text, shareText(f.cached, f.cacheLimit))
-	}
+	head := fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(words.Grouped))
+	tail := fmt.Sprintf("   %s / %s MiB   %s   threads %s", words.Grouped(f.cachedBytes>>20), w.caches.size.text(words.Grouped), v.asideText(w), w.threads)
+	made, percent := "", shareText(f.cached, f.cacheLimit)
 	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
-		c.Put(th.Dim, " ("+w.caches.count.madeUp()+")")
+		made = " (" + w.caches.count.madeUp() + ")"
 	}
-	c.Put(th.Text, fmt.Sprintf("   %s / %s MiB   %s   threads %s", words.Grouped(f.cachedBytes>>20), w.caches.size.text(words.Grouped), v.asideText(w), w.threads))
+	// A long sum of limits takes the meter's room before anything is cut off at the end.
+	room := v.w - table.Width(head+percent+made+tail)
+	if room < meter {
+		meter = 0
+	}
+	if room < 0 {
+		made = " " + strings.ReplaceAll(strings.TrimSpace(made), " × ", "×")
+	}
+	c.Put(th.Text, head)
+	if f.cacheLimit > 0 {
+		if meter > 0 {
+			c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
+		} else {
+			percent = strings.TrimPrefix(percent, " ")
+		}
+		c.Put(th.Text, percent)
+	}
+	c.Put(th.Dim, made)
+	c.Put(th.Text, tail)
 	c.End()
 }
 

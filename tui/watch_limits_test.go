@@ -50,7 +50,7 @@ func TestLimitsThatAreNotReported(t *testing.T) {
 		bounded(&l, id, map[string]string{"PROP_CONSUMEORDERLY": "false", "PROP_THREADPOOL_CORE_SIZE": "-1"}, "GO", 1019)
 	}
 	d := watching(t, 120, 36, defaultOptions(), l)
-	d.see("16,304 / 16,384 msgs").see("(16 × 1,024 by default)").see("? for 16 of 16 queues: a GO client does not report its limits").miss("flow   none").see("run, flow ?")
+	d.see("16,304 / 16,384 msgs").see("(16×1,024 by default)").see("? for 16 of 16 queues: a GO client does not report its limits").miss("flow   none").see("run, flow ?")
 	d.keys("enter").see("1,019 messages, limit 1,024 by default (a GO client does not report its limits)").miss("no limit hit")
 
 	for _, id := range []string{memberA, memberB, memberC} {
