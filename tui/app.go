@@ -84,14 +84,14 @@ func newApp(o Options, e *env, cmds commands) app {
 
 // Init reads what there is and starts the tick.
 func (a app) Init() tea.Cmd {
-	cmds := []tea.Cmd{a.cmds.readNow(a.engines), a.cmds.tick(a.refresh, a.engines), a.cmds.waitLeft(a.env.o.Left)}
+	cmds := []tea.Cmd{readNow(a.cmds, a.engines), tick(a.cmds, a.refresh, a.engines), waitLeft(a.cmds, a.env.o.Left)}
 	if a.ctxDone != nil {
-		cmds = append(cmds, a.cmds.waitEnd(a.ctxDone, a.cause))
+		cmds = append(cmds, waitEnd(a.cmds, a.ctxDone, a.cause))
 	}
 	for i, s := range a.streams {
 		if s != nil {
 			a.waiting[i] = true
-			cmds = append(cmds, a.cmds.waitEvents(i, s))
+			cmds = append(cmds, waitEvents(a.cmds, i, s))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -117,13 +117,13 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd = a.onEvents(msg)
 	case headMsg:
 		a.queue = a.queue.update(msg)
-		cmd = a.cmds.pollLater(msg.poll)
+		cmd = pollLater(a.cmds, msg.poll)
 	case heldMsg:
 		a.queue = a.queue.update(msg)
-		cmd = a.cmds.pollLater(msg.poll)
+		cmd = pollLater(a.cmds, msg.poll)
 	case logMsg:
 		a.log = a.log.update(msg)
-		cmd = a.cmds.pollLater(msg.poll)
+		cmd = pollLater(a.cmds, msg.poll)
 	case pollDueMsg:
 		cmd, changed = a.onPoll(msg), false
 	case pauseDoneMsg:

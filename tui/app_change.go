@@ -65,15 +65,15 @@ func (a *app) serveChange(r request) tea.Cmd {
 	case resetAnyRequest:
 		return a.openResetAny(r)
 	case planResetRequest:
-		return a.cmds.planReset(o.Inspect, r, o.Now)
+		return planReset(a.cmds, o.Inspect, r, o.Now)
 	case applyResetRequest:
 		a.writing = "a reset of " + words.Plural(len(r.plan.Rows), "queue")
-		return a.cmds.applyReset(o.Inspect, o.Audit, r)
+		return applyReset(a.cmds, o.Inspect, o.Audit, r)
 	case planPauseRequest:
-		return a.cmds.planPause(o.Inspect, r.PauseRequest, r.ticket, o.Now)
+		return planPause(a.cmds, o.Inspect, r.PauseRequest, r.ticket, o.Now)
 	case applyPauseRequest:
 		a.writing = "a change of group " + draw.SafeText(r.plan.Request.Group)
-		return a.cmds.applyPause(o.Inspect, o.Audit, r)
+		return applyPause(a.cmds, o.Inspect, o.Audit, r)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 	return cmd
 }
 
-func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
+func planReset(c commands, cl Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
 	return c.within(planLimit, func(ctx context.Context) tea.Msg {
 		m := resetPlanMsg{ticket: r.ticket}
 		var err error
@@ -125,7 +125,7 @@ func (c commands) planReset(cl Cluster, r planResetRequest, now func() time.Time
 }
 
 // applyReset carries out a plan between its two lines in the audit file.
-func (c commands) applyReset(cl Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
+func applyReset(c commands, cl Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
 	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.ResetResult
 		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
@@ -138,14 +138,14 @@ func (c commands) applyReset(cl Cluster, begin audit.Begin, r applyResetRequest)
 	})
 }
 
-func (c commands) planPause(cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
+func planPause(c commands, cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
 	return c.within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
 		return pausePlanMsg{ticket, p, cleanCopy(p), now(), errorText(err)}
 	})
 }
 
-func (c commands) applyPause(cl Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
+func applyPause(c commands, cl Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
 	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
 		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {

@@ -42,7 +42,7 @@ func (a *app) switchCluster(name string) tea.Cmd {
 	}
 	d := clusterDialog{env: a.env, name: draw.SafeText(name), ticket: a.env.newTicket()}
 	a.push(d)
-	open := a.cmds.openCluster(o.Switch, name, d.ticket)
+	open := openCluster(a.cmds, o.Switch, name, d.ticket)
 	if o.Asks == nil || !o.Asks(name) {
 		return open
 	}
@@ -50,7 +50,7 @@ func (a *app) switchCluster(name string) tea.Cmd {
 	return tea.Exec(x, func(error) tea.Msg { return x.msg })
 }
 
-func (c commands) openCluster(open func(context.Context, string) (Options, error), name string, ticket int) tea.Cmd {
+func openCluster(c commands, open func(context.Context, string) (Options, error), name string, ticket int) tea.Cmd {
 	return c.within(switchLimit, func(ctx context.Context) tea.Msg {
 		o, err := open(ctx, name)
 		return switchedMsg{ticket, o, err}

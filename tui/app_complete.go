@@ -52,7 +52,7 @@ func (a *app) askNames() tea.Cmd {
 		p, r := a.pages[v].update(namesMsg{})
 		a.pages[v] = p
 		if asks, ok := r.(asksRequest); ok {
-			cmds = append(cmds, a.cmds.ask(a.env.o.Inspect, asks.asks[0]))
+			cmds = append(cmds, askCluster(a.cmds, a.env.o.Inspect, asks.asks[0]))
 		}
 	}
 	return tea.Batch(cmds...)

@@ -258,18 +258,18 @@ func (a *app) serve(r request) tea.Cmd {
 	case pauseRequest:
 		a.pop()
 		what := "paused " + a.what(r.Queues)
-		return a.cmds.pause(e, r.PauseRequest, what)
+		return pause(a.cmds, e, r.PauseRequest, what)
 	case resumeRequest:
 		a.pop()
-		return a.cmds.resume(e, r.ResumeRequest, "resumed "+a.what(r.Queues))
+		return resume(a.cmds, e, r.ResumeRequest, "resumed "+a.what(r.Queues))
 	case previewRequest:
-		return a.cmds.previewReset(e, r, a.env.o.Now)
+		return previewReset(a.cmds, e, r, a.env.o.Now)
 	case settleRequest:
 		a.writing = "a decision about " + words.Plural(r.count, "held message")
-		return a.cmds.settle(e, r.SettleRequest, r.ticket)
+		return settle(a.cmds, e, r.SettleRequest, r.ticket)
 	case applyRequest:
 		a.writing = "a reset of " + words.Plural(len(r.Queues), "queue")
-		return a.cmds.doReset(e, r.ResetRequest)
+		return doReset(a.cmds, e, r.ResetRequest)
 	default:
 		return a.servePage(r)
 	}

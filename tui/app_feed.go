@@ -37,7 +37,7 @@ func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 	if !msg.next {
 		return true, nil
 	}
-	cmds := []tea.Cmd{a.cmds.tick(a.refresh, a.engines), a.pollWatched(), a.pollTold()}
+	cmds := []tea.Cmd{tick(a.cmds, a.refresh, a.engines), a.pollWatched(), a.pollTold()}
 	for i := range a.streams {
 		cmds = append(cmds, a.listen(i))
 	}
@@ -50,7 +50,7 @@ func (a *app) listen(i int) tea.Cmd {
 		return nil
 	}
 	a.waiting[i] = true
-	return a.cmds.waitEvents(i, a.streams[i])
+	return waitEvents(a.cmds, i, a.streams[i])
 }
 
 func (a *app) onEvents(msg eventsMsg) tea.Cmd {

@@ -140,7 +140,7 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 		}
 		return ok && s.ticket == msg.ticket && s.finished()
 	})
-	cmds := []tea.Cmd{a.written(msg, text, sev), a.cmds.readNow(a.engines)}
+	cmds := []tea.Cmd{a.written(msg, text, sev), readNow(a.cmds, a.engines)}
 	if a.shown == viewQueue {
 		if good > 0 {
 			a.queue.list.ClearMarks()

@@ -162,7 +162,7 @@ func (a *app) act(name action) tea.Cmd {
 		if a.page() == nil { // rows that kept their places are sorted exactly
 			a.live[a.cur].refresh(true)
 		}
-		return tea.Batch(a.cmds.readNow(a.engines), a.toPage(hurryMsg{}))
+		return tea.Batch(readNow(a.cmds, a.engines), a.toPage(hurryMsg{}))
 	case "detail":
 		return a.detail()
 	case "pause":

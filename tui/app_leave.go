@@ -128,7 +128,7 @@ func (a *app) beginLeave(interrupted bool) tea.Cmd {
 		}
 		return quit
 	}
-	return a.cmds.leave(a.env.o.Leave)
+	return leaveEngines(a.cmds, a.env.o.Leave)
 }
 
 func (a *app) quit(err error) tea.Cmd {

@@ -167,7 +167,7 @@ func (a *app) ask() tea.Cmd {
 	}
 	cmds := make([]tea.Cmd, 0, len(asks.asks))
 	for _, k := range asks.asks {
-		cmds = append(cmds, a.cmds.ask(a.env.o.Inspect, k))
+		cmds = append(cmds, askCluster(a.cmds, a.env.o.Inspect, k))
 	}
 	return tea.Batch(cmds...)
 }
@@ -257,14 +257,14 @@ func (a *app) servePage(r request) tea.Cmd {
 		return a.toPage(r.msg)
 	case saveRequest:
 		a.pop()
-		return a.cmds.save(r.saved, r.over)
+		return saveFile(a.cmds, r.saved, r.over)
 	case textRequest:
 		a.push(textDialog{env: a.env, title: r.title, lines: r.lines})
 	case copyRequest:
 		if a.env.o.Output == nil {
 			return a.refuse("there is no terminal to copy to")
 		}
-		return a.cmds.copy(a.env.o.Output, a.env.o.Multiplexer, r.copied)
+		return copyText(a.cmds, a.env.o.Output, a.env.o.Multiplexer, r.copied)
 	default:
 		return a.serveChange(r)
 	}

@@ -59,7 +59,7 @@ func (a *app) shot(path string) tea.Cmd {
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".txt"), ".ansi")
 	text := saved{"the screen as text", path + ".txt", func() ([]byte, error) { return []byte(trimLines(ansi.Strip(frame)) + "\n"), nil }}
 	ansi := saved{"the screen", path + ".ansi", func() ([]byte, error) { return []byte(pinned(frame, w) + "\n"), nil }}
-	return tea.Batch(a.cmds.save(text, false), a.cmds.save(ansi, false))
+	return tea.Batch(saveFile(a.cmds, text, false), saveFile(a.cmds, ansi, false))
 }
 
 // export are the queues of the live view as they are sorted and filtered.

@@ -20,7 +20,7 @@ func (a *app) openTail(r TailRequest) tea.Cmd {
 	}
 	var cmd tea.Cmd
 	if open {
-		cmd = a.cmds.closeTail(v.tail)
+		cmd = closeTail(a.cmds, v.tail)
 	}
 	if a.shown == viewTail {
 		a.shown = a.last
@@ -35,7 +35,7 @@ func (a *app) toTail(msg any) tea.Cmd {
 	p := a.pages[viewTail]
 	if p == nil {
 		if opened, ok := msg.(tailOpenedMsg); ok {
-			return a.cmds.closeTail(opened.tail)
+			return closeTail(a.cmds, opened.tail)
 		}
 		return nil
 	}

@@ -89,16 +89,16 @@ func (a *app) readHeld() tea.Cmd {
 	}
 	q := a.source().scene.queue(a.queue.mq)
 	if q == nil || !q.Own || a.frozen() || a.source().engine == nil {
-		return a.cmds.pollLater(a.poll) // it may become ours
+		return pollLater(a.cmds, a.poll) // it may become ours
 	}
 	n := heldMessages
 	if a.env.o.Hold {
 		n = heldToDecide
 	}
-	return a.cmds.held(a.source().engine, a.queue.mq, n, a.queue.held, a.poll)
+	return readHeldRows(a.cmds, a.source().engine, a.queue.mq, n, a.queue.held, a.poll)
 }
 
-func (a *app) readLog() tea.Cmd { return a.cmds.log(a.env.o.LogTail, a.poll) }
+func (a *app) readLog() tea.Cmd { return readLogLines(a.cmds, a.env.o.LogTail, a.poll) }
 
 // viewID names a view.
 type viewID uint8

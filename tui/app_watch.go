@@ -77,7 +77,7 @@ func (a *app) pollWatched() tea.Cmd {
 		return nil
 	}
 	w.visited = a.env.now
-	return a.cmds.ask(a.env.o.Inspect, w.begin(a.env))
+	return askCluster(a.cmds, a.env.o.Inspect, w.begin(a.env))
 }
 
 // onWatch takes a picture in.

@@ -48,7 +48,7 @@ func TestTheAuditFileTellsAPauseAsItCameOut(t *testing.T) {
 				return r, nil
 			}
 			wanted, after, failed := auditOf(t, func(a audit.Begin) {
-				d.send(d.a.cmds.applyPause(f, a, applyPauseRequest{plan: plan})())
+				d.send(applyPause(d.a.cmds, f, a, applyPauseRequest{plan: plan})())
 			})
 			if wanted != `{"broker-a":true}` || after != tt.after || (failed != nil) != tt.failed {
 				t.Errorf("wanted %s, after %s, failed %v; want after %s, failed %v", wanted, after, failed, tt.after, tt.failed)
@@ -69,7 +69,7 @@ func TestTheAuditFileTellsAResetThatDidNotHold(t *testing.T) {
 		r.Rows[0].Tried, r.Rows[0].ReadBack, r.Rows[0].Obeyed = true, 9, "overwritten by a member"
 		return r, nil
 	}
-	_, after, failed := auditOf(t, func(a audit.Begin) { d.a.cmds.applyReset(f, a, applyResetRequest{plan: plan})() })
+	_, after, failed := auditOf(t, func(a audit.Begin) { applyReset(d.a.cmds, f, a, applyResetRequest{plan: plan})() })
 	if want := `[{"topic":"t","broker":"broker-a","queue":0,"offset":9}]`; after != want || failed == nil {
 		t.Errorf("after %s, failed %v; want %s and what did not hold", after, failed, want)
 	}
@@ -112,7 +112,7 @@ func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 			Done: func(v any, err error) error { end, failed = v.(audit.ResendSum), err; return nil },
 		}, nil
 	}
-	m := d.a.cmds.applyResend(f, begin, plan, "bad batch")().(resendDoneMsg)
+	m := applyResend(d.a.cmds, f, begin, plan, "bad batch")().(resendDoneMsg)
 	if n := len(plan.Rows); len(m.rows) != n || end.DeadLetters != n || end.NotSent != n || failed == nil || strings.Count(failed.Error(), ": it is of another topic") != 5 || !strings.HasSuffix(failed.Error(), "and 65 more") {
 		t.Errorf("%d rows, the end says %+v and %v", len(m.rows), end, failed)
 	}

@@ -32,7 +32,7 @@ type copied struct {
 // copy asks the terminal to take a text into its clipboard (OSC 52). The sequence
 // is one write to the file that the renderer writes to, so it cannot end up inside
 // a frame. Whether the terminal does it, it does not say.
-func (c commands) copy(out io.Writer, multiplexer string, x copied) tea.Cmd {
+func copyText(c commands, out io.Writer, multiplexer string, x copied) tea.Cmd {
 	return c.within(copyLimit, func(context.Context) tea.Msg {
 		text, err := x.text()
 		if err != nil {
@@ -88,7 +88,7 @@ func (a *app) copyRow(asJSON bool) tea.Cmd {
 	case a.env.o.Output == nil:
 		return a.refuse("there is no terminal to copy to")
 	}
-	return a.cmds.copy(a.env.o.Output, a.env.o.Multiplexer, x)
+	return copyText(a.cmds, a.env.o.Output, a.env.o.Multiplexer, x)
 }
 
 func literal(what, text string) copied {

@@ -89,12 +89,12 @@ func (c commands) after(d time.Duration, call func() tea.Msg) tea.Cmd {
 }
 
 // tick reads the newest snapshots of all sources after the refresh time.
-func (c commands) tick(d time.Duration, engines []Engine) tea.Cmd {
+func tick(c commands, d time.Duration, engines []Engine) tea.Cmd {
 	return c.after(d, func() tea.Msg { return snapshotsMsg{readSnapshots(engines), true} })
 }
 
 // readNow reads them at once, beside the tick.
-func (c commands) readNow(engines []Engine) tea.Cmd {
+func readNow(c commands, engines []Engine) tea.Cmd {
 	return func() tea.Msg { return snapshotsMsg{readSnapshots(engines), false} }
 }
 
@@ -111,7 +111,7 @@ func readSnapshots(engines []Engine) []*engine.Snapshot {
 // waitEvents waits for a source's next events. It is issued again after each answer,
 // with the next tick unless the answer was full, so that a busy engine costs one
 // message a tick.
-func (c commands) waitEvents(source int, stream eventStream) tea.Cmd {
+func waitEvents(c commands, source int, stream eventStream) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		events, dropped, err := stream.Next(ctx)
 		return eventsMsg{source, events, dropped, err}
@@ -120,7 +120,7 @@ func (c commands) waitEvents(source int, stream eventStream) tea.Cmd {
 
 // held reads the first n messages of a queue's cache. known are the rows of the
 // last reading: what does not change of a message is made once.
-func (c commands) held(e Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
+func readHeldRows(c commands, e Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
 	return c.within(heldLimit, func(ctx context.Context) tea.Msg {
 		messages, err := e.Held(ctx, mq, n)
 		return heldMsg{mq, heldRows(messages, known), errorText(err), poll}
@@ -128,7 +128,7 @@ func (c commands) held(e Engine, mq engine.MessageQueue, n int, known []heldRow,
 }
 
 // settle carries out a decision about held messages.
-func (c commands) settle(e Engine, r engine.SettleRequest, ticket int) tea.Cmd {
+func settle(c commands, e Engine, r engine.SettleRequest, ticket int) tea.Cmd {
 	return c.within(settleLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.Settle(ctx, r)
 		return settleDoneMsg{ticket, settledRows(rows), errorText(err)}
@@ -136,23 +136,23 @@ func (c commands) settle(e Engine, r engine.SettleRequest, ticket int) tea.Cmd {
 }
 
 // pollLater asks for the next round of a view that polls.
-func (c commands) pollLater(poll int) tea.Cmd {
+func pollLater(c commands, poll int) tea.Cmd {
 	return c.after(pollEvery, func() tea.Msg { return pollDueMsg{poll} })
 }
 
-func (c commands) pause(e Engine, r engine.PauseRequest, what string) tea.Cmd {
+func pause(c commands, e Engine, r engine.PauseRequest, what string) tea.Cmd {
 	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
 		return pauseDoneMsg{what, errorText(e.Pause(ctx, r))}
 	})
 }
 
-func (c commands) resume(e Engine, r engine.ResumeRequest, what string) tea.Cmd {
+func resume(c commands, e Engine, r engine.ResumeRequest, what string) tea.Cmd {
 	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
 		return pauseDoneMsg{what, errorText(e.Resume(ctx, r))}
 	})
 }
 
-func (c commands) previewReset(e Engine, r previewRequest, now func() time.Time) tea.Cmd {
+func previewReset(c commands, e Engine, r previewRequest, now func() time.Time) tea.Cmd {
 	return c.within(previewLimit, func(ctx context.Context) tea.Msg {
 		m := resetPreviewMsg{ticket: r.ticket}
 		var err error
@@ -170,14 +170,14 @@ func (c commands) previewReset(e Engine, r previewRequest, now func() time.Time)
 	})
 }
 
-func (c commands) doReset(e Engine, r engine.ResetRequest) tea.Cmd {
+func doReset(c commands, e Engine, r engine.ResetRequest) tea.Cmd {
 	return c.within(resetLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.ResetOffset(ctx, r)
 		return resetDoneMsg{rows, errorText(err)}
 	})
 }
 
-func (c commands) log(tail func(n int) []string, poll int) tea.Cmd {
+func readLogLines(c commands, tail func(n int) []string, poll int) tea.Cmd {
 	if tail == nil {
 		return nil
 	}
@@ -192,7 +192,7 @@ func (c commands) log(tail func(n int) []string, poll int) tea.Cmd {
 }
 
 // leave begins the orderly leave and gives it a limit.
-func (c commands) leave(begin func()) tea.Cmd {
+func leaveEngines(c commands, begin func()) tea.Cmd {
 	return tea.Batch(
 		func() tea.Msg { begin(); return nil },
 		c.after(leaveLimit, func() tea.Msg { return leaveLateMsg{} }),
@@ -200,7 +200,7 @@ func (c commands) leave(begin func()) tea.Cmd {
 }
 
 // waitLeft waits for the engines' end.
-func (c commands) waitLeft(left <-chan error) tea.Cmd {
+func waitLeft(c commands, left <-chan error) tea.Cmd {
 	if left == nil {
 		return nil
 	}
@@ -215,7 +215,7 @@ func (c commands) waitLeft(left <-chan error) tea.Cmd {
 }
 
 // waitEnd waits for the end of the context that Run was given.
-func (c commands) waitEnd(ended <-chan struct{}, cause func() error) tea.Cmd {
+func waitEnd(c commands, ended <-chan struct{}, cause func() error) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		select {
 		case <-ended:

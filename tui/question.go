@@ -205,7 +205,7 @@ func (q *question) lines(e *env) []string {
 }
 
 // ask puts a question to the cluster.
-func (c commands) ask(cl Cluster, k ask) tea.Cmd {
+func askCluster(c commands, cl Cluster, k ask) tea.Cmd {
 	return c.within(askLimit, func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithCancel(ctx)
 		var watcher sync.WaitGroup

@@ -55,7 +55,7 @@ type (
 )
 
 // save writes a file that must not exist yet unless over is set.
-func (c commands) save(s saved, over bool) tea.Cmd {
+func saveFile(c commands, s saved, over bool) tea.Cmd {
 	return c.within(saveLimit, func(context.Context) tea.Msg {
 		m := savedMsg{saved: s}
 		data, err := s.make()

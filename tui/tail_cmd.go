@@ -81,7 +81,7 @@ func (m tailSievedMsg) tailTicket() int { return m.ticket }
 func (m tailQueuesMsg) tailTicket() int { return m.ticket }
 
 // openTail begins a tail; it lives as long as the screen or until it is closed.
-func (c commands) openTail(open OpenTail, r TailRequest, ticket int) tea.Cmd {
+func openTail(c commands, open OpenTail, r TailRequest, ticket int) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		t, err := open(ctx, r)
 		return tailOpenedMsg{ticket, t, errorText(err)}
@@ -89,7 +89,7 @@ func (c commands) openTail(open OpenTail, r TailRequest, ticket int) tea.Cmd {
 }
 
 // closeTail ends a tail and waits for it.
-func (c commands) closeTail(t Tail) tea.Cmd {
+func closeTail(c commands, t Tail) tea.Cmd {
 	if t == nil {
 		return nil
 	}
@@ -100,7 +100,7 @@ func (c commands) closeTail(t Tail) tea.Cmd {
 }
 
 // nextOfTail waits for the next batch.
-func (c commands) nextOfTail(t Tail, ticket int) tea.Cmd {
+func nextOfTail(c commands, t Tail, ticket int) tea.Cmd {
 	return c.within(0, func(ctx context.Context) tea.Msg {
 		b, err := t.Next(ctx)
 		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: draw.SafeText(b.Notice)}
@@ -132,7 +132,7 @@ type tailBody struct {
 }
 
 // decode makes a body readable, off the screen's loop: it may be megabytes.
-func (c commands) decode(r *tailRow, k bodyKey, ticket int) tea.Cmd {
+func decodeBody(c commands, r *tailRow, k bodyKey, ticket int) tea.Cmd {
 	return c.within(bodyLimit, func(context.Context) tea.Msg { return tailBodyMsg{ticket, k, readBody(r, k)} })
 }
 
@@ -193,7 +193,7 @@ func appendWrapped(lines []string, text string, w int) []string {
 }
 
 // tracks asks who has read a message.
-func (c commands) tracks(cl Cluster, r *tailRow, ticket int) tea.Cmd {
+func readTracks(c commands, cl Cluster, r *tailRow, ticket int) tea.Cmd {
 	return c.within(tracksLimit, func(ctx context.Context) tea.Msg {
 		list, err := cl.Tracks(ctx, r.message)
 		return tailTracksMsg{ticket, r.seq, cleanCopy(list), errorText(err)}
@@ -202,7 +202,7 @@ func (c commands) tracks(cl Cluster, r *tailRow, ticket int) tea.Cmd {
 
 // sieve looks which rows pass a filter, and puts it in force before where t is not nil.
 // What there is no time for is left without a verdict, to be asked about again.
-func (c commands) sieve(t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
+func sieveTail(c commands, t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
 	return c.within(sieveLimit, func(ctx context.Context) tea.Msg {
 		m := tailSievedMsg{ticket: ticket, sieve: s, rows: rows, verdicts: make(map[uint64]bool)}
 		matcher, err := s.filter.Compile()
@@ -228,7 +228,7 @@ func (c commands) sieve(t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cm
 }
 
 // tailQueues asks which queues there are.
-func (c commands) tailQueues(cl Cluster, topic string, ticket int) tea.Cmd {
+func tailQueues(c commands, cl Cluster, topic string, ticket int) tea.Cmd {
 	return c.within(queuesLimit, func(ctx context.Context) tea.Msg {
 		d, err := cl.Topic(ctx, topic)
 		m := tailQueuesMsg{ticket: ticket, err: errorText(err)}

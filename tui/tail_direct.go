@@ -38,7 +38,7 @@ type (
 
 func (m directPlanMsg) tailTicket() int { return m.ticket }
 
-func (c commands) planDirect(cl Cluster, r inspect.DirectRequest, ticket int) tea.Cmd {
+func planDirect(c commands, cl Cluster, r inspect.DirectRequest, ticket int) tea.Cmd {
 	return c.within(directLimit, func(ctx context.Context) tea.Msg {
 		plan, err := cl.PlanDirect(ctx, r)
 		return directPlanMsg{ticket, plan, errorText(err)}
@@ -46,7 +46,7 @@ func (c commands) planDirect(cl Cluster, r inspect.DirectRequest, ticket int) te
 }
 
 // applyDirect has the message consumed between its two lines in the audit file.
-func (c commands) applyDirect(cl Cluster, begin audit.Begin, p inspect.DirectPlan, reason string) tea.Cmd {
+func applyDirect(c commands, cl Cluster, begin audit.Begin, p inspect.DirectPlan, reason string) tea.Cmd {
 	return c.within(directLimit, func(ctx context.Context) tea.Msg {
 		var res inspect.DirectResult
 		err := audit.Note(begin, audit.Direct(&p, reason), func() (after any, failed, err error) {
@@ -84,7 +84,7 @@ func (v tailView) askDirect(m consumeHereMsg) (page, request) {
 		return v, refuseRequest{"consume: by which group? :consume GROUP [CLIENT-ID]"}
 	}
 	v.stand()
-	return v, runRequest{cmd: v.cmds.planDirect(v.env.o.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
+	return v, runRequest{cmd: planDirect(v.cmds, v.env.o.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
 }
 
 // directDialog shows who would get a message, asks for the group's name, and then what
@@ -100,7 +100,7 @@ type directDialog struct {
 func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	m := engine.Message(p.Request.Message)
 	d := directDialog{env: e, form: newChangeForm(e, p.Request.Group, p.Why, "the member has it"),
-		apply: func(reason string) tea.Cmd { return cmds.applyDirect(e.o.Inspect, e.o.Audit, p, reason) }}
+		apply: func(reason string) tea.Cmd { return applyDirect(cmds, e.o.Inspect, e.o.Audit, p, reason) }}
 	d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
 	if who := &p.Member; who.ClientID != "" {
 		d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, p.Request.Group)))

@@ -30,7 +30,7 @@ type tailLevelsMsg struct {
 func (m tailLevelsMsg) tailTicket() int { return m.ticket }
 
 // levels asks a broker for its delay levels.
-func (c commands) levels(cl Cluster, broker string, ticket int) tea.Cmd {
+func readLevels(c commands, cl Cluster, broker string, ticket int) tea.Cmd {
 	return c.within(levelsLimit, func(ctx context.Context) tea.Msg {
 		levels, err := cl.Levels(ctx, broker)
 		return tailLevelsMsg{ticket, broker, delayLevels{levels, inspect.ReasonOf(err)}}
@@ -44,7 +44,7 @@ func (v *tailView) askLevels() tea.Cmd {
 	}
 	broker := v.levelless[0]
 	v.levelless = v.levelless[1:]
-	return v.cmds.levels(v.env.o.Inspect, broker, v.ticket)
+	return readLevels(v.cmds, v.env.o.Inspect, broker, v.ticket)
 }
 
 // needsLevels notes the broker of a message that waits there by a delay level.

@@ -251,7 +251,7 @@ func (v *tailView) askOffset() prompt {
 // askQueues asks which queues there are, to choose from.
 func (v tailView) askQueues() (page, request) {
 	if v.env.o.Inspect != nil {
-		return v, runRequest{cmd: v.cmds.tailQueues(v.env.o.Inspect, v.request.Topic, v.ticket)}
+		return v, runRequest{cmd: tailQueues(v.cmds, v.env.o.Inspect, v.request.Topic, v.ticket)}
 	}
 	var seen []engine.MessageQueue
 	for _, r := range v.ring.rows {

@@ -37,7 +37,7 @@ type (
 func (m resendPlanMsg) tailTicket() int { return m.ticket }
 
 // planResend asks what sending messages back to their group would do.
-func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
+func planResend(c commands, cl Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		messages := make([]engine.Message, len(rows))
 		for i, r := range rows {
@@ -49,7 +49,7 @@ func (c commands) planResend(cl Cluster, group string, rows []*tailRow, ticket i
 }
 
 // applyResend sends between its two lines in the audit file.
-func (c commands) applyResend(cl Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
+func applyResend(c commands, cl Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
 	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := audit.ResendSum{}
@@ -95,7 +95,7 @@ func (v tailView) askResend() (page, request) {
 		return v, refuseRequest{"there is no dead letter under the cursor"}
 	default:
 		v.stand()
-		return v, runRequest{cmd: v.cmds.planResend(v.env.o.Inspect, v.group, rows, v.ticket)}
+		return v, runRequest{cmd: planResend(v.cmds, v.env.o.Inspect, v.group, rows, v.ticket)}
 	}
 }
 
@@ -117,7 +117,7 @@ type resendDialog struct {
 func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
 	p.LeaveOut(p.AllSentBefore())
 	return resendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
-		apply: func(reason string) tea.Cmd { return cmds.applyResend(e.o.Inspect, e.o.Audit, p, reason) }}
+		apply: func(reason string) tea.Cmd { return applyResend(cmds, e.o.Inspect, e.o.Audit, p, reason) }}
 }
 
 func (d resendDialog) update(msg tea.Msg) (dialog, request) {

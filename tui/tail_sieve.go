@@ -34,7 +34,7 @@ func (v *tailView) beginSieve() tea.Cmd {
 		v.want.Charset = v.env.charset
 		v.sieves++
 		v.sieving, v.request.Filter = true, v.want
-		return v.cmds.sieve(v.tail, tailSieve{number: v.sieves, text: v.filter, filter: v.want}, v.ring.rows, v.ticket)
+		return sieveTail(v.cmds, v.tail, tailSieve{number: v.sieves, text: v.filter, filter: v.want}, v.ring.rows, v.ticket)
 	}
 	if !v.late {
 		return nil
@@ -49,7 +49,7 @@ func (v *tailView) beginSieve() tea.Cmd {
 		return nil
 	}
 	v.sieving = true
-	return v.cmds.sieve(nil, v.sieve, rows, v.ticket)
+	return sieveTail(v.cmds, nil, v.sieve, rows, v.ticket)
 }
 
 // sieved takes verdicts: those of a filter that comes into force with them, or more of

@@ -148,7 +148,7 @@ func (v tailView) update(msg any) (page, request) {
 	case tailMessage:
 		if msg.tailTicket() != v.ticket {
 			if opened, ok := msg.(tailOpenedMsg); ok { // nobody wants it any more
-				return v, runRequest{cmd: v.cmds.closeTail(opened.tail)}
+				return v, runRequest{cmd: closeTail(v.cmds, opened.tail)}
 			}
 			return v, nil
 		}
@@ -167,7 +167,7 @@ func (v tailView) update(msg any) (page, request) {
 
 // reopen reads from another place.
 func (v *tailView) reopen() request {
-	r := runRequest{cmd: v.cmds.closeTail(v.tail)}
+	r := runRequest{cmd: closeTail(v.cmds, v.tail)}
 	v.renew()
 	v.request.Filter = v.want
 	v.applied = v.filter
@@ -314,10 +314,10 @@ func (v tailView) due() (page, request) {
 	case v.err != "":
 	case v.tail == nil && !v.opening && v.env.o.OpenTail != nil:
 		v.opening = true
-		cmds = append(cmds, v.cmds.openTail(v.env.o.OpenTail, v.request, v.ticket))
+		cmds = append(cmds, openTail(v.cmds, v.env.o.OpenTail, v.request, v.ticket))
 	case v.tail != nil && !v.reading:
 		v.reading = true
-		cmds = append(cmds, v.cmds.nextOfTail(v.tail, v.ticket))
+		cmds = append(cmds, nextOfTail(v.cmds, v.tail, v.ticket))
 	}
 	if !v.sieving && !v.opening {
 		cmds = append(cmds, v.beginSieve())
@@ -327,11 +327,11 @@ func (v tailView) due() (page, request) {
 	if r != nil && r.message != nil {
 		if k := v.bodyKey(r); v.body(k) == nil && v.decodes == (bodyKey{}) {
 			v.decodes = k
-			cmds = append(cmds, v.cmds.decode(r, k, v.ticket))
+			cmds = append(cmds, decodeBody(v.cmds, r, k, v.ticket))
 		}
 		if v.asking == 0 && !v.list.Follow && v.env.now.Sub(v.moved) >= restAfter && v.tracksOf(r.seq) == nil && v.env.o.Inspect != nil {
 			v.asking = r.seq
-			cmds = append(cmds, v.cmds.tracks(v.env.o.Inspect, r, v.ticket))
+			cmds = append(cmds, readTracks(v.cmds, v.env.o.Inspect, r, v.ticket))
 		}
 	}
 	cmd := tea.Batch(cmds...)

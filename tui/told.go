@@ -73,7 +73,7 @@ func (a *app) pollTold() tea.Cmd {
 		return nil
 	}
 	t.computed = computedOwners(raw)
-	return a.cmds.ask(a.env.o.Inspect, t.begin(a.env))
+	return askCluster(a.cmds, a.env.o.Inspect, t.begin(a.env))
 }
 
 // onTold takes the members' word.

@@ -28,7 +28,7 @@ type headMsg struct {
 }
 
 // head reads a message by its place.
-func (c commands) head(cl Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
+func readHeadOf(c commands, cl Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
 	return c.within(headLimit, func(ctx context.Context) tea.Msg {
 		m, err := cl.Head(ctx, mq, offset)
 		switch {
@@ -58,13 +58,13 @@ func headOffset(q *engine.QueueSnapshot) (int64, bool) {
 func (a *app) readHead() tea.Cmd {
 	q := a.source().scene.queue(a.queue.mq)
 	if q == nil || a.frozen() {
-		return a.cmds.pollLater(a.poll)
+		return pollLater(a.cmds, a.poll)
 	}
 	at, ok := headOffset(q)
 	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
-		return a.cmds.pollLater(a.poll)
+		return pollLater(a.cmds, a.poll)
 	}
-	return a.cmds.head(a.env.o.Inspect, a.queue.mq, at, a.poll)
+	return readHeadOf(a.cmds, a.env.o.Inspect, a.queue.mq, at, a.poll)
 }
 
 // consumeText says when a queue's holder finished a message last. How long nothing was
