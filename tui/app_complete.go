@@ -6,40 +6,11 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
-	"eyeq/tui/draw"
 )
 
 // mostCompletions are as many as one line can be about.
 const mostCompletions = 50
-
-// knownNames are the names that the command bar completes. Only those that are safe
-// to print are in it: another could not be read in the bar.
-type knownNames struct{ groups, topics []string }
-
-// learn keeps the names of an answer.
-func (k *knownNames) learn(msg answerMsg) {
-	switch list := msg.raw.(type) {
-	case inspect.GroupList:
-		k.groups = k.groups[:0:0]
-		for i := range list.Groups {
-			if g := &list.Groups[i]; draw.IsSafe(g.Group) && !g.System {
-				k.groups = append(k.groups, g.Group)
-			}
-		}
-	case inspect.TopicList:
-		k.topics = k.topics[:0:0]
-		for i := range list.Topics {
-			if t := &list.Topics[i]; draw.IsSafe(t.Topic) && !t.System {
-				k.topics = append(k.topics, t.Topic)
-			}
-		}
-	}
-}
-
-// namesMsg asks a list for an asksRequest about its names, when it has none.
-type namesMsg struct{}
 
 // askNames reads names for the command bar, where no list has been opened yet.
 func (a *app) askNames() tea.Cmd {

@@ -12,9 +12,6 @@ import (
 	"eyeq/tui/draw"
 )
 
-// orderMsg sorts a page by a column.
-type orderMsg struct{ column string }
-
 // commandCluster does what was typed about the cluster.
 func (a *app) commandCluster(name, arg string) tea.Cmd {
 	switch name {

@@ -235,7 +235,7 @@ func (a *app) servePage(r request) tea.Cmd {
 		return a.open(r.place)
 	case watchRequest:
 		return a.openWatch(r.group)
-	case tailRequest:
+	case openTailRequest:
 		return a.openTail(r.TailRequest)
 	case backRequest:
 		if a.shown == a.top() {

@@ -99,28 +99,3 @@ func (a *app) readHeld() tea.Cmd {
 }
 
 func (a *app) readLog() tea.Cmd { return readLogLines(a.cmds, a.env.o.LogTail, a.poll) }
-
-// viewID names a view.
-type viewID uint8
-
-const (
-	viewLive viewID = iota
-	viewQueue
-	viewEvents
-	viewLog
-	viewGroups
-	viewGroup
-	viewLag
-	viewTopics
-	viewTopic
-	viewBrokers
-	viewWatch // any group live
-	viewTail
-	viewDoctor
-	viewStack
-	views
-)
-
-func (v viewID) scope() scope {
-	return [views]scope{inLive, inQueue, inEvents, inLog, inGroups, inGroup, inLag, inTopics, inTopic, inBrokers, inWatch, inTail, inDoctor, inStack}[v]
-}

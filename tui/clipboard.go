@@ -23,12 +23,6 @@ import (
 // 100,000 bytes, and this is three quarters of that.
 const maxCopy = 72 << 10
 
-// copied says what went to the clipboard.
-type copied struct {
-	what string // "the body at 18,204,551"
-	text func() (string, error)
-}
-
 // copy asks the terminal to take a text into its clipboard (OSC 52). The sequence
 // is one write to the file that the renderer writes to, so it cannot end up inside
 // a frame. Whether the terminal does it, it does not say.
@@ -89,10 +83,6 @@ func (a *app) copyRow(asJSON bool) tea.Cmd {
 		return a.refuse("there is no terminal to copy to")
 	}
 	return copyText(a.cmds, a.env.o.Output, a.env.o.Multiplexer, x)
-}
-
-func literal(what, text string) copied {
-	return copied{what, func() (string, error) { return text, nil }}
 }
 
 func (a *app) underCursor(asJSON bool) (x copied, why string) {

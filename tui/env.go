@@ -5,6 +5,7 @@ import (
 
 	"github.com/charmbracelet/lipgloss"
 
+	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
 	"eyeq/tui/words"
@@ -65,3 +66,30 @@ func (e *env) modeWord() string {
 	}
 	return ""
 }
+
+// knownNames are the names that the command bar completes. Only those that are safe
+// to print are in it: another could not be read in the bar.
+type knownNames struct{ groups, topics []string }
+
+// learn keeps the names of an answer.
+func (k *knownNames) learn(msg answerMsg) {
+	switch list := msg.raw.(type) {
+	case inspect.GroupList:
+		k.groups = k.groups[:0:0]
+		for i := range list.Groups {
+			if g := &list.Groups[i]; draw.IsSafe(g.Group) && !g.System {
+				k.groups = append(k.groups, g.Group)
+			}
+		}
+	case inspect.TopicList:
+		k.topics = k.topics[:0:0]
+		for i := range list.Topics {
+			if t := &list.Topics[i]; draw.IsSafe(t.Topic) && !t.System {
+				k.topics = append(k.topics, t.Topic)
+			}
+		}
+	}
+}
+
+// namesMsg asks a list for an asksRequest about its names, when it has none.
+type namesMsg struct{}

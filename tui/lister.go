@@ -245,3 +245,5 @@ func (e *env) look(cursor, marked, focused bool) table.Look {
 	}
 	return l
 }
+
+const tableFrame = 3 // edges and header of the queue table

@@ -134,31 +134,6 @@ func (v *liveView) rowsOf(p pane) int {
 	return v.plan.rows
 }
 
-// moveBy does what a moving key means to a table; false for any other key.
-func moveBy[K comparable](m *table.State[K], a action) bool {
-	switch a {
-	case "down":
-		m.Move(1)
-	case "up":
-		m.Move(-1)
-	case "top":
-		m.MoveTo(0)
-	case "bottom":
-		m.MoveTo(m.Len() - 1)
-	case "half-down":
-		m.Page(1, true)
-	case "half-up":
-		m.Page(-1, true)
-	case "page-down":
-		m.Page(1, false)
-	case "page-up":
-		m.Page(-1, false)
-	default:
-		return false
-	}
-	return true
-}
-
 func (v *liveView) move(a action) {
 	switch v.focus {
 	case paneAlloc:

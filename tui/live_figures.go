@@ -264,20 +264,6 @@ func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
 	c.End()
 }
 
-func pad(s string, width int) string {
-	for table.Width(s) < width {
-		s += " "
-	}
-	return s
-}
-
-func padLeft(s string, width int) string {
-	for table.Width(s) < width {
-		s = " " + s
-	}
-	return s
-}
-
 // failShare is the part of the calls of the last seconds that failed.
 func (v *liveView) failShare(f *figures) string {
 	switch {

@@ -43,8 +43,6 @@ func (p *livePlan) feedHeight() int {
 	return p.feed + 1
 }
 
-const tableFrame = 3 // edges and header of the queue table
-
 // layout applies the shrink rules to the room there is.
 func (v *liveView) layout() {
 	if v.w == 0 {

@@ -3,7 +3,6 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
@@ -105,16 +104,6 @@ func (a *app) point(x, y int) under {
 	}
 	a.toPage(pointMsg{x, y})
 	return overRows
-}
-
-// clickRow selects the row of a table whose first row is drawn on line top.
-func clickRow[K comparable](s *table.State[K], y, top int) bool {
-	first, end := s.Window()
-	if n := first + y - top; y >= top && n < end {
-		s.MoveTo(n)
-		return true
-	}
-	return false
 }
 
 // at finds the pane of a line, and that line of it.

@@ -101,8 +101,4 @@ type (
 
 	// pictureMsg is what a view is to show from now on.
 	pictureMsg struct{ picture }
-	// sizeMsg is the room of a view, on a screen of that height.
-	sizeMsg struct{ w, h, screen int }
-	// actionMsg is a key by its binding's name.
-	actionMsg struct{ action action }
 )

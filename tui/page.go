@@ -61,10 +61,10 @@ type (
 	// openRequest goes to a view, about a group or topic.
 	openRequest struct{ place }
 	// watchRequest shows a group live.
-	watchRequest struct{ group string }
-	tailRequest  struct{ TailRequest }
-	copyRequest  struct{ copied }
-	textRequest  struct {
+	watchRequest    struct{ group string }
+	openTailRequest struct{ TailRequest }
+	copyRequest     struct{ copied }
+	textRequest     struct {
 		title string
 		lines []string
 	}
@@ -83,3 +83,22 @@ type (
 type blankPage struct{}
 
 func (blankPage) filterText() string { return "" }
+
+// copied says what went to the clipboard.
+type copied struct {
+	what string // "the body at 18,204,551"
+	text func() (string, error)
+}
+
+func literal(what, text string) copied {
+	return copied{what, func() (string, error) { return text, nil }}
+}
+
+// orderMsg sorts a page by a column.
+type orderMsg struct{ column string }
+
+// sizeMsg is the room of a view, on a screen of that height.
+type sizeMsg struct{ w, h, screen int }
+
+// actionMsg is a key by its binding's name.
+type actionMsg struct{ action action }

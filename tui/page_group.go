@@ -142,7 +142,7 @@ func (v groupView) act(a action) (page, request) {
 		return v, v.describe(pane, key, ok)
 	case "tail-here":
 		if pane == groupSubscriptions && ok {
-			return v, tailRequest{TailRequest{Topic: key}}
+			return v, openTailRequest{TailRequest{Topic: key}}
 		}
 		return v, refuseRequest{"tail: there is a topic in the rows of Subscriptions; " + v.env.keys.first("next-pane") + " leads there"}
 	case "copy":

@@ -254,7 +254,7 @@ func (v lagView) act(a action) (page, request) {
 				r.From = TailPosition{ByOffset: true, Offset: q.Committed.Value}
 			}
 		}
-		return v, tailRequest{r}
+		return v, openTailRequest{r}
 	case "reset":
 		return v, v.reset()
 	case "copy", "copy-json":

@@ -29,16 +29,6 @@ type stackView struct {
 	taken      question
 }
 
-// takenStack is a stack with its threads by what they do.
-type takenStack struct {
-	inspect.Stack
-	Groups []inspect.ThreadGroup
-}
-
-func withGroups(s inspect.Stack, err error) (takenStack, error) {
-	return takenStack{s, inspect.GroupThreads(s.Threads)}, err
-}
-
 func newStackView(e *env, group, client string) stackView {
 	return stackView{split: newSplit[int](e), group: group, client: client, taken: question{kind: askStack, names: []string{group, client}, what: "stack of " + draw.SafeText(client), every: onDemand}}
 }

@@ -133,7 +133,7 @@ func (v topicView) act(a action) (page, request) {
 		if pane == topicQueues && ok {
 			r.Queues = []engine.MessageQueue{v.raw.Queues[v.queues[key]].MessageQueue}
 		}
-		return v, tailRequest{r}
+		return v, openTailRequest{r}
 	case "detail", "describe":
 		if pane == topicGroups && ok {
 			if a == "describe" {

@@ -62,7 +62,7 @@ func (v topicsView) update(msg any) (page, request) {
 			return v, nil
 		case "tail-here":
 			if ok {
-				return v, tailRequest{TailRequest{Topic: key}}
+				return v, openTailRequest{TailRequest{Topic: key}}
 			}
 			return v, nil
 		case "copy-json":

@@ -2,19 +2,7 @@ package tui
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
-
-	"eyeq/engine"
 )
-
-// place is a view of a consumer that can be gone back to.
-type place struct {
-	view   viewID
-	source int
-	mq     engine.MessageQueue // of the queue view
-	group  string              // true name, of the pages about a group
-	client string              // true client id, of a member's stack
-	topic  string              // true name
-}
 
 // places are the views in the order in which they were shown; at is the present one.
 // A new one takes the place of those that lie ahead.

@@ -265,3 +265,13 @@ func both[T any](answer T, err error) (raw, safe any, _ error) {
 	}
 	return answer, cleanCopy(answer), nil
 }
+
+// takenStack is a stack with its threads by what they do.
+type takenStack struct {
+	inspect.Stack
+	Groups []inspect.ThreadGroup
+}
+
+func withGroups(s inspect.Stack, err error) (takenStack, error) {
+	return takenStack{s, inspect.GroupThreads(s.Threads)}, err
+}

@@ -96,3 +96,38 @@ func (s *split[K]) drawText(c *draw.Canvas, h int, title string, lines []draw.Se
 	}
 	c.Bottom(draw.ThinBox, th.Frame)
 }
+
+// clickRow selects the row of a table whose first row is drawn on line top.
+func clickRow[K comparable](s *table.State[K], y, top int) bool {
+	first, end := s.Window()
+	if n := first + y - top; y >= top && n < end {
+		s.MoveTo(n)
+		return true
+	}
+	return false
+}
+
+// moveBy does what a moving key means to a table; false for any other key.
+func moveBy[K comparable](m *table.State[K], a action) bool {
+	switch a {
+	case "down":
+		m.Move(1)
+	case "up":
+		m.Move(-1)
+	case "top":
+		m.MoveTo(0)
+	case "bottom":
+		m.MoveTo(m.Len() - 1)
+	case "half-down":
+		m.Page(1, true)
+	case "half-up":
+		m.Page(-1, true)
+	case "page-down":
+		m.Page(1, false)
+	case "page-up":
+		m.Page(-1, false)
+	default:
+		return false
+	}
+	return true
+}

@@ -1,0 +1,24 @@
+package tui
+
+import (
+	"strings"
+
+	"eyeq/tui/words"
+)
+
+// eventDetails are all fields of an event.
+func eventDetails(e *env, r *words.EventRow) textDialog {
+	lines := []string{
+		"time   " + r.At.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(r.At, e.now),
+		"event  " + r.Name,
+	}
+	if r.Queue != "" {
+		lines = append(lines, "queue  "+strings.TrimSpace(r.Topic+" "+r.Queue))
+	}
+	lines = append(lines, "", r.Text, "")
+	for _, f := range words.FieldsOf(r.Event) {
+		name, value, _ := strings.Cut(f, "=")
+		lines = append(lines, pad(name, 18)+" "+value)
+	}
+	return textDialog{env: e, title: "Event " + r.Kind + " " + r.Cause, lines: lines}
+}
