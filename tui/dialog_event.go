@@ -3,6 +3,7 @@ package tui
 import (
 	"strings"
 
+	"eyeq/tui/draw"
 	"eyeq/tui/words"
 )
 
@@ -18,7 +19,7 @@ func eventDetails(e *env, r *words.EventRow) textDialog {
 	lines = append(lines, "", r.Text, "")
 	for _, f := range words.FieldsOf(r.Event) {
 		name, value, _ := strings.Cut(f, "=")
-		lines = append(lines, pad(name, 18)+" "+value)
+		lines = append(lines, draw.Pad(name, 18)+" "+value)
 	}
 	return textDialog{env: e, title: "Event " + r.Kind + " " + r.Cause, lines: lines}
 }

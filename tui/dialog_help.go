@@ -75,7 +75,7 @@ func (d helpDialog) view(w, h int) string {
 		var l []draw.Segment
 		for col := range columns {
 			if n := i + col*per; n < len(entries) {
-				l = append(l, draw.Styled(d.env.th.Key, " "+pad(entries[n].key, 14)), draw.Styled(d.env.th.Text, pad(entries[n].text, width-16)))
+				l = append(l, draw.Styled(d.env.th.Key, " "+draw.Pad(entries[n].key, 14)), draw.Styled(d.env.th.Text, draw.Pad(entries[n].text, width-16)))
 				seen += min(len(entries[n].key), 1)
 			}
 		}

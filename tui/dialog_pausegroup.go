@@ -194,12 +194,12 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
-		l := line(e.plain("  "+pad(b.Broker, 16)), draw.Styled(e.th.Dim, pad(b.Addr, 22)))
+		l := line(e.plain("  "+draw.Pad(b.Broker, 16)), draw.Styled(e.th.Dim, draw.Pad(b.Addr, 22)))
 		if b.Error != "" {
 			lines = append(lines, append(l, draw.Styled(e.th.Warn, words.Warning.Sign()+" "+b.Error)))
 			continue
 		}
-		lines = append(lines, append(l, e.plain(pad(word[b.Before], 10)+" → "), draw.Styled(e.th.Accent, word[b.After])))
+		lines = append(lines, append(l, e.plain(draw.Pad(word[b.Before], 10)+" → "), draw.Styled(e.th.Accent, word[b.After])))
 	}
 	switch n := len(d.plan.Members); {
 	case n == 0:
@@ -257,7 +257,7 @@ func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 	var lines [][]draw.Segment
 	for i := range d.result.Rows {
 		b := &d.result.Rows[i]
-		l := line(e.plain("  " + pad(b.Broker, 16)))
+		l := line(e.plain("  " + draw.Pad(b.Broker, 16)))
 		switch {
 		case b.Verified && len(b.Changed) == 0:
 			l = append(l, draw.Styled(e.th.Good, "✓ "+d.verb()+"d, read back; all other fields as before"))

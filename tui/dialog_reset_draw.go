@@ -68,7 +68,7 @@ func (d *resetDialog) label(text string, f resetFocus) draw.Segment {
 	if d.focus == f && !d.applying {
 		mark, st = d.env.g.Cursor, d.env.th.Title
 	}
-	return draw.Styled(st, mark+pad(text, 7))
+	return draw.Styled(st, mark+draw.Pad(text, 7))
 }
 
 // radios are choices in width cells. The chosen one is always seen: where not all have

@@ -67,7 +67,7 @@ func (d *resetDialog) fileLines(w int) [][]draw.Segment {
 	lines := [][]draw.Segment{line(d.label("", onValue), e.plain("["+d.value.text(&e.g, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
 	if d.stale || d.loading || d.saved.exact == nil {
 		text := "a file that a reset has saved; " + e.enter() + " reads it"
-		return append(lines, line(draw.Styled(e.th.Dim, pad("", 8)+text)))
+		return append(lines, line(draw.Styled(e.th.Dim, draw.Pad("", 8)+text)))
 	}
 	f, st := &d.saved, e.th.Dim
 	text := "= " + words.Plural(len(f.exact), "queue")
@@ -83,5 +83,5 @@ func (d *resetDialog) fileLines(w int) [][]draw.Segment {
 	if f.none > 0 {
 		text += fmt.Sprintf(none, f.none)
 	}
-	return append(lines, line(draw.Styled(st, pad("", 8)+table.Cut(text, max(w-11, 10)))))
+	return append(lines, line(draw.Styled(st, draw.Pad("", 8)+table.Cut(text, max(w-11, 10)))))
 }

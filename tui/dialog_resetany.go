@@ -188,7 +188,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 func indented(w int, st draw.Style, text string) (lines [][]draw.Segment) {
 	parts := draw.WrapText(text, max(w-12, 20))
 	for _, part := range parts[:min(len(parts), 2)] {
-		lines = append(lines, line(draw.Styled(st, pad("", 8)+part)))
+		lines = append(lines, line(draw.Styled(st, draw.Pad("", 8)+part)))
 	}
 	return lines
 }

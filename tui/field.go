@@ -51,5 +51,5 @@ func (f *field) text(g *draw.Glyphs, width int, focused bool) string {
 	if room := width - table.Width(sign) - min(table.Width(after), width/3); table.Width(before) > room {
 		before = table.Tail(before, table.Width(before)-max(room, 0))
 	}
-	return pad(table.Head(before+sign+after, width), width)
+	return draw.Pad(table.Head(before+sign+after, width), width)
 }

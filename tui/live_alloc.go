@@ -43,7 +43,7 @@ func (v *liveView) drawAlloc(c *draw.Canvas) {
 	grid := v.gridBrokers(t)
 	if v.plan.allocHead {
 		c.Open(draw.ThinBox, th.Frame)
-		c.Put(th.Header, pad("    member (client id)", 4+v.memberWidth(t)+1+7)+"queues  share")
+		c.Put(th.Header, draw.Pad("    member (client id)", 4+v.memberWidth(t)+1+7)+"queues  share")
 		if v.plan.grid {
 			c.To(v.gridX(t))
 			for i, b := range grid {
@@ -188,7 +188,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	if v.w < 86 {
 		gap = ""
 	}
-	c.Put(text, mark+gap+pad(v.pic.scene.letters[m.ClientID], 2))
+	c.Put(text, mark+gap+draw.Pad(v.pic.scene.letters[m.ClientID], 2))
 	c.Cell(text, table.CutMiddle(m.ClientID, v.memberWidth(t)), v.memberWidth(t)+1, false)
 	word := ""
 	switch {
@@ -200,17 +200,17 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 		word = "new"
 	}
 	if v.w < 86 {
-		c.Put(text, pad(word, 4)+" ")
-		c.Put(text, padLeft(queueCount(m), 3)+" ")
-		c.Put(bar, pad(v.env.g.Meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
+		c.Put(text, draw.Pad(word, 4)+" ")
+		c.Put(text, draw.PadLeft(queueCount(m), 3)+" ")
+		c.Put(bar, draw.Pad(v.env.g.Meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
 	} else {
-		c.Put(text, pad(word, 7)+padLeft(queueCount(m), 6)+"  ")
+		c.Put(text, draw.Pad(word, 7)+draw.PadLeft(queueCount(m), 6)+"  ")
 		c.Put(bar, v.env.g.Meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
 		part := words.Percent(float64(len(m.Queues)), float64(t.Queues))
 		if m.Unknown {
 			part = words.Unknown
 		}
-		c.Put(text, padLeft(part, 5)+"  ")
+		c.Put(text, draw.PadLeft(part, 5)+"  ")
 	}
 	switch {
 	case v.pic.scene.watch != nil && m.Unknown:

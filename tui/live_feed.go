@@ -134,14 +134,14 @@ func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
 		clock = words.ClockSeconds
 	}
 	c.Put(st, sign)
-	c.Put(th.Dim, pad(v.env.mode.Clock(f.row.At, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	c.Put(th.Dim, draw.Pad(v.env.mode.Clock(f.row.At, v.pic.now, v.env.o.Location, clock), len(clock)+1))
 	if narrow {
-		c.Put(st, pad(f.row.Kind, 5)+" "+pad(f.row.Cause, 5)+" ")
+		c.Put(st, draw.Pad(f.row.Kind, 5)+" "+draw.Pad(f.row.Cause, 5)+" ")
 		if queue := v.feedQueue(f, true); queue != "" {
 			c.Put(th.Text, queue+" ")
 		}
 	} else {
-		c.Put(st, pad(f.row.Kind, 7)+" "+pad(f.row.Cause, 8)+" ")
+		c.Put(st, draw.Pad(f.row.Kind, 7)+" "+draw.Pad(f.row.Cause, 8)+" ")
 		width := min(v.sizes.name, 20)
 		if v.several() {
 			width = min(v.sizes.name+6, 20)

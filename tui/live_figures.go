@@ -236,11 +236,11 @@ func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
 func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
 	th := v.env.th
 	cells := min(max((v.w-56)/3, 2), 24)
-	c.Put(th.Text, " pull "+pad(words.ShortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Text, " pull "+draw.Pad(words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+pad(words.ShortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Text, "  done "+draw.Pad(words.ShortRate(f.consume, f.consumeOK), 7))
 	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
+	c.Put(th.Text, "  lag "+draw.Pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
@@ -314,34 +314,34 @@ func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int
 		pull, consume = " pull 1m", "   consume 1m "
 		cells = max(cells-2, 0)
 	}
-	c.Put(th.Text, pull+padLeft(bound+words.Rate(f.pull, f.pullOK), 9)+" ")
+	c.Put(th.Text, pull+draw.PadLeft(bound+words.Rate(f.pull, f.pullOK), 9)+" ")
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, consume+padLeft(bound+words.Rate(f.consume, f.consumeOK), 8)+" ")
+	c.Put(th.Text, consume+draw.PadLeft(bound+words.Rate(f.consume, f.consumeOK), 8)+" ")
 	c.Put(th.Spark, v.spark(cells, consumed))
 	failStyle := th.Text
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "   fail "+padLeft(words.Rate(f.fail, f.failOK), 5)+" "+padLeft(v.failShare(f), 4)+" ")
+	c.Put(failStyle, "   fail "+draw.PadLeft(words.Rate(f.fail, f.failOK), 5)+" "+draw.PadLeft(v.failShare(f), 4)+" ")
 	c.Put(th.Spark, v.spark(tail, failed))
 	c.End()
 
-	lag := pad(padLeft(f.lagText(words.Grouped), 7), 10)
+	lag := draw.Pad(draw.PadLeft(f.lagText(words.Grouped), 7), 10)
 	c.Put(f.lagStyle(th), " lag    "+lag)
 	c.Put(th.Spark, v.lagSpark(cells))
 	text, st := f.trendText(true)
-	c.Put(st(th), "   "+pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
+	c.Put(st(th), "   "+draw.Pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
 	return tail
 }
 
 func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 	th, s := v.env.th, v.pic.scene
 	tail := v.drawRates(c, f, "")
-	c.Put(th.Text, " oldest "+pad(f.oldestText(), 7))
+	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7))
 	if v.w >= 112 {
-		c.Put(th.Text, " RT p50 "+pad(v.rtText(0.5), 6)+" p99 "+pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p50 "+draw.Pad(v.rtText(0.5), 6)+" p99 "+draw.Pad(v.rtText(0.99), 7))
 	} else {
-		c.Put(th.Text, " RT p99 "+pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p99 "+draw.Pad(v.rtText(0.99), 7))
 	}
 	c.Put(th.Spark, v.rtSpark(min(c.Room(), tail)))
 	c.End()
@@ -358,9 +358,9 @@ func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 		meter = 6
 	}
 	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
-	c.Put(th.Text, pad(" "+words.Percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.cachedBytes), words.Grouped(f.byteLimit>>20)))
+	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.cachedBytes), words.Grouped(f.byteLimit>>20)))
 	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.Put(th.Text, pad(" "+words.Percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
+	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
 		busy = " all busy"
@@ -379,7 +379,7 @@ func (v *liveView) drawFlowLine(c *draw.Canvas, f *figures) {
 	if f.flows() > 0 {
 		flowStyle = th.Warn
 	}
-	c.Put(flowStyle, " flow   "+padLeft(v.flowTotal(f), 8)+"  ")
+	c.Put(flowStyle, " flow   "+draw.PadLeft(v.flowTotal(f), 8)+"  ")
 	if f.flowOK {
 		c.Put(th.Text, v.flowCauses(f, " · ", false)+"  ")
 	}

@@ -409,7 +409,7 @@ func (v *brokersView) describe() request {
 		"reachable  " + yesNo(b.Reachable) + words.Because(b.Why.String())}
 	lines = append(append(lines, stateLines(b)...), "")
 	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
-		lines = append(lines, pad(name, 34)+" "+b.Info[name])
+		lines = append(lines, draw.Pad(name, 34)+" "+b.Info[name])
 	}
 	return textRequest{"Broker " + brokerName(b), lines}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -84,7 +85,7 @@ func (v *groupView) describeField(key string) request {
 	var lines []string
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
-		lines = append(lines, pad(c.Broker, 20)+" "+words.OrNone(c.Fields[key])+words.Because(c.Why.String()))
+		lines = append(lines, draw.Pad(c.Broker, 20)+" "+words.OrNone(c.Fields[key])+words.Because(c.Why.String()))
 	}
 	return textRequest{"Configuration " + key, lines}
 }

@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/draw"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -131,7 +132,7 @@ func (v *groupView) describeMember(key string) request {
 	}
 	lines = append(lines, "", "settings:")
 	for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
-		lines = append(lines, "  "+pad(name, 34)+" "+m.Info.Properties[name])
+		lines = append(lines, "  "+draw.Pad(name, 34)+" "+m.Info.Properties[name])
 	}
 	return textRequest{"Member " + key, lines}
 }

@@ -87,7 +87,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 		if re != nil && re.MatchString(body.lines[i]) {
 			st = th.Accent
 		}
-		lines = append(lines, line(draw.Styled(th.Dim, padLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
+		lines = append(lines, line(draw.Styled(th.Dim, draw.PadLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -206,7 +206,7 @@ func trackText(t *inspect.Track) string {
 			sign = "✓"
 		}
 	}
-	text := fmt.Sprintf("%s %s %s", pad(table.Cut(t.Group, 24), 16), sign, t.State)
+	text := fmt.Sprintf("%s %s %s", draw.Pad(table.Cut(t.Group, 24), 16), sign, t.State)
 	if t.Behind > 0 {
 		text += ", " + words.Grouped(t.Behind) + " behind"
 	}

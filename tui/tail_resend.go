@@ -190,7 +190,7 @@ func (d *resendDialog) headLines(w int) [][]draw.Segment {
 func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
-	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, " "+pad("unique id", 34)+pad("topic", topicW)+pad("tried", 7)+"result"))}
+	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, " "+draw.Pad("unique id", 34)+draw.Pad("topic", topicW)+draw.Pad("tried", 7)+"result"))}
 	top := min(d.top, max(len(d.rows)-room, 0))
 	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
@@ -209,7 +209,7 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
 			result, st = words.Warning.Sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.Warn
 		}
-		lines = append(lines, line(draw.Styled(st, " "+pad(table.Cut(r.ID, 33), 34)+pad(table.Cut(r.Original, topicW-1), topicW)+pad(fmt.Sprint(r.Attempts), 7)+result)))
+		lines = append(lines, line(draw.Styled(st, " "+draw.Pad(table.Cut(r.ID, 33), 34)+draw.Pad(table.Cut(r.Original, topicW-1), topicW)+draw.Pad(fmt.Sprint(r.Attempts), 7)+result)))
 	}
 	if n := len(d.rows) - top - room; n > 0 {
 		lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("  … %d more (down)", n))))

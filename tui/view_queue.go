@@ -123,7 +123,7 @@ func (v *queueView) facts() []string {
 	column := (v.w - 3) / 2
 	lines := make([]string, half)
 	for i := range half {
-		line := pad(table.Cut(fmt.Sprintf(" %-11s %s", facts[i].name, facts[i].text), column-1), column)
+		line := draw.Pad(table.Cut(fmt.Sprintf(" %-11s %s", facts[i].name, facts[i].text), column-1), column)
 		if j := i + half; j < len(facts) {
 			line += fmt.Sprintf(" %-11s %s", facts[j].name, facts[j].text)
 		}

@@ -115,11 +115,11 @@ func (v *liveView) watchRT(w *watchFacts) string {
 func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	cells := min(max((v.w-59)/3, 2), 24)
-	c.Put(th.Text, " 1m pull "+pad(atLeast(w.rates.atLeast)+words.ShortRate(f.pull, f.pullOK), 7))
+	c.Put(th.Text, " 1m pull "+draw.Pad(atLeast(w.rates.atLeast)+words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+pad(atLeast(w.rates.atLeast)+words.ShortRate(f.consume, f.consumeOK), 7))
+	c.Put(th.Text, "  done "+draw.Pad(atLeast(w.rates.atLeast)+words.ShortRate(f.consume, f.consumeOK), 7))
 	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
+	c.Put(th.Text, "  lag "+draw.Pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
@@ -158,7 +158,7 @@ func (v *liveView) asideText(w *watchFacts) string {
 func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.th
 	v.drawRates(c, f, atLeast(w.rates.atLeast))
-	c.Put(th.Text, " oldest "+pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
+	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
 	if w.rates.worst != "" && w.several {
 		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
 	}
