@@ -20,15 +20,6 @@ const (
 	applyPauseLimit = 120 * time.Second
 )
 
-// readOnlyText says why nothing can be changed here.
-func (e *env) readOnlyText(what string) string {
-	text := what + ": cluster " + draw.SafeText(e.o.Cluster) + " is read-only"
-	if why := e.o.ModeWhy; why != "" {
-		text += " (" + draw.SafeText(why) + ")"
-	}
-	return text + ", nothing sent"
-}
-
 // openResetAny opens the reset dialog for any group.
 func (a *app) openResetAny(r resetAnyRequest) tea.Cmd {
 	switch {

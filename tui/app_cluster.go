@@ -2,13 +2,14 @@ package tui
 
 import (
 	"context"
-	"eyeq/tui/draw"
-	"eyeq/tui/words"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"time"
+
+	"eyeq/tui/draw"
+	"eyeq/tui/words"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -108,15 +109,6 @@ func closing(end func()) tea.Cmd {
 		return nil
 	}
 	return func() tea.Msg { end(); return nil }
-}
-
-// onCluster are the screen's options with what another's say of a cluster.
-func (o Options) onCluster(other *Options) Options {
-	o.Inspect, o.OpenTail, o.Group, o.Namesrv = other.Inspect, other.OpenTail, "", other.Namesrv
-	o.Cluster, o.Clusters, o.Color, o.Title, o.TargetFlags = other.Cluster, other.Clusters, other.Color, other.Title, other.TargetFlags
-	o.Mode, o.ModeWhy, o.Audit, o.AuditPath = other.Mode, other.ModeWhy, other.Audit, other.AuditPath
-	o.Close = other.Close
-	return o
 }
 
 // clusterDialog waits for another cluster: no key may be meant for the one and reach

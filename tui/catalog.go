@@ -472,3 +472,16 @@ func (e *catalogEntry[R]) nameCell(st draw.Style) table.Cell {
 	}
 	return table.Cell{Text: e.safe, Style: st, Name: true}
 }
+
+// exportRows adds a row for each true name: the name, then the details; nulls where they
+// were not read yet.
+func (c *catalog[R]) exportRows(x *export, names []string, details func(*R) []any) {
+	for _, k := range names {
+		cells := make([]any, len(x.columns))
+		cells[0] = k
+		if r := c.entries[k].row; r != nil {
+			copy(cells[1:], details(r))
+		}
+		x.rows = append(x.rows, cells)
+	}
+}

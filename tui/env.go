@@ -93,3 +93,12 @@ func (k *knownNames) learn(msg answerMsg) {
 
 // namesMsg asks a list for an asksRequest about its names, when it has none.
 type namesMsg struct{}
+
+// readOnlyText says why nothing can be changed here.
+func (e *env) readOnlyText(what string) string {
+	text := what + ": cluster " + draw.SafeText(e.o.Cluster) + " is read-only"
+	if why := e.o.ModeWhy; why != "" {
+		text += " (" + draw.SafeText(why) + ")"
+	}
+	return text + ", nothing sent"
+}

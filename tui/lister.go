@@ -247,3 +247,11 @@ func (e *env) look(cursor, marked, focused bool) table.Look {
 }
 
 const tableFrame = 3 // edges and header of the queue table
+
+// click selects a row of a table in a box of h lines, the first of which is line 0.
+func (l *lister[K]) click(y, h int) {
+	l.list.Resize(max(h-tableFrame, 0))
+	if clickRow(&l.list, y, 2) {
+		l.chosen = true
+	}
+}

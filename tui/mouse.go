@@ -161,14 +161,6 @@ func (v *liveView) click(y int) {
 	}
 }
 
-// click selects a row of a table in a box of h lines, the first of which is line 0.
-func (l *lister[K]) click(y, h int) {
-	l.list.Resize(max(h-tableFrame, 0))
-	if clickRow(&l.list, y, 2) {
-		l.chosen = true
-	}
-}
-
 // at finds the pane of a line in h lines, and that line of it.
 func (s *stack) at(y, h int) (pane, line int) {
 	if s.alone(h) {

@@ -26,19 +26,6 @@ func exportReason(r inspect.Reason) any {
 	return r.String()
 }
 
-// exportRows adds a row for each true name: the name, then the details; nulls where they
-// were not read yet.
-func (c *catalog[R]) exportRows(x *export, names []string, details func(*R) []any) {
-	for _, k := range names {
-		cells := make([]any, len(x.columns))
-		cells[0] = k
-		if r := c.entries[k].row; r != nil {
-			copy(cells[1:], details(r))
-		}
-		x.rows = append(x.rows, cells)
-	}
-}
-
 // export are the groups; details that were not read yet are null.
 func (v groupsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
 

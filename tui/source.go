@@ -137,3 +137,12 @@ func (o Options) withDefaults() Options {
 	}
 	return o
 }
+
+// onCluster are the screen's options with what another's say of a cluster.
+func (o Options) onCluster(other *Options) Options {
+	o.Inspect, o.OpenTail, o.Group, o.Namesrv = other.Inspect, other.OpenTail, "", other.Namesrv
+	o.Cluster, o.Clusters, o.Color, o.Title, o.TargetFlags = other.Cluster, other.Clusters, other.Color, other.Title, other.TargetFlags
+	o.Mode, o.ModeWhy, o.Audit, o.AuditPath = other.Mode, other.ModeWhy, other.Audit, other.AuditPath
+	o.Close = other.Close
+	return o
+}
