@@ -6,35 +6,36 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // app is the root model: it sizes, routes and stacks dialogs.
 type app struct {
-	env     *env
-	cmds    commands
-	engines []Engine
+	env     *page.Env
+	cmds    page.Commands
+	engines []page.Engine
 	sources []*source
 	streams []eventStream
 	waiting []bool // an events command is out
 	cur     int    // the source that is shown
 
 	w, h    int
-	shown   viewID
-	last    viewID
+	shown   page.ViewID
+	last    page.ViewID
 	places  places
 	live    []liveView   // by source
 	events  []eventsView // by source
 	queue   queueView
 	log     logView
-	pages   [views]page // of any group, topic and broker; nil: not opened yet
-	group   string      // true name of the group that the pages are about
-	client  string      // true client id of the member whose stack is looked at
-	topic   string      // likewise of the topic
-	dialogs []dialog
+	pages   [page.Views]page.Page // of any group, topic and broker; nil: not opened yet
+	group   string                // true name of the group that the pages are about
+	client  string                // true client id of the member whose stack is looked at
+	topic   string                // likewise of the topic
+	dialogs []page.Dialog
 	mouse   bool // it is ours
 
-	commands, filters typed // what was typed into the bars
+	commands, filters page.Typed // what was typed into the bars
 
 	refresh time.Duration
 	note    note
@@ -63,7 +64,7 @@ type frameCache struct {
 	second time.Time // of the clock in it
 }
 
-func newApp(o Options, e *env, cmds commands) app {
+func newApp(o page.Options, e *page.Env, cmds page.Commands) app {
 	a := app{env: e, cmds: cmds, refresh: o.Refresh, cache: &frameCache{}, log: newLogView(e), queue: newQueueView(e, engine.MessageQueue{})}
 	for _, n := range o.Engines {
 		a.engines = append(a.engines, n.Engine)
@@ -84,7 +85,7 @@ func newApp(o Options, e *env, cmds commands) app {
 
 // Init reads what there is and starts the tick.
 func (a app) Init() tea.Cmd {
-	cmds := []tea.Cmd{readNow(a.cmds, a.engines), tick(a.cmds, a.refresh, a.engines), waitLeft(a.cmds, a.env.o.Left)}
+	cmds := []tea.Cmd{readNow(a.cmds, a.engines), tick(a.cmds, a.refresh, a.engines), waitLeft(a.cmds, a.env.Options.Left)}
 	if a.ctxDone != nil {
 		cmds = append(cmds, waitEnd(a.cmds, a.ctxDone, a.cause))
 	}
@@ -102,7 +103,7 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	if msg = alive(msg); msg == nil {
 		return a, nil
 	}
-	a.env.now = a.env.o.Now()
+	a.env.Now = a.env.Options.Now()
 	var cmd tea.Cmd
 	changed := true
 	switch msg := msg.(type) {
@@ -162,7 +163,7 @@ func (a app) View() string {
 		return ""
 	}
 	if !a.cache.valid {
-		a.cache.frame, a.cache.valid, a.cache.second = pinned(a.draw(), a.w), true, a.env.now.Truncate(time.Second)
+		a.cache.frame, a.cache.valid, a.cache.second = pinned(a.draw(), a.w), true, a.env.Now.Truncate(time.Second)
 	}
 	return a.cache.frame
 }
@@ -172,19 +173,19 @@ func (a *app) source() *source { return a.sources[a.cur] }
 // resize tells the views their room.
 func (a *app) resize() {
 	w, h := a.w, a.bodyHeight()
-	a.env.width, a.env.room = w, h
+	a.env.Width, a.env.Room = w, h
 	if a.tiny() {
-		a.env.room = max(a.h-1, 0)
+		a.env.Room = max(a.h-1, 0)
 	}
 	for i := range a.live {
-		a.live[i] = a.live[i].update(sizeMsg{w, h, a.h})
-		a.events[i] = a.events[i].update(sizeMsg{w, h, a.h})
+		a.live[i] = a.live[i].update(page.SizeMsg{W: w, H: h, Screen: a.h})
+		a.events[i] = a.events[i].update(page.SizeMsg{W: w, H: h, Screen: a.h})
 	}
-	a.queue = a.queue.update(sizeMsg{w, h, a.h})
-	a.log = a.log.update(sizeMsg{w, h, a.h})
+	a.queue = a.queue.update(page.SizeMsg{W: w, H: h, Screen: a.h})
+	a.log = a.log.update(page.SizeMsg{W: w, H: h, Screen: a.h})
 	for v, p := range a.pages {
 		if p != nil {
-			a.pages[v], _ = p.update(sizeMsg{w, h, a.h})
+			a.pages[v], _ = p.Update(page.SizeMsg{W: w, H: h, Screen: a.h})
 		}
 	}
 }
@@ -192,14 +193,14 @@ func (a *app) resize() {
 // say puts a result into the status line.
 func (a *app) say(text, err string) {
 	if err != "" {
-		a.note = note{text + ": " + err, words.Failure, a.env.now}
+		a.note = note{text + ": " + err, words.Failure, a.env.Now}
 		return
 	}
-	a.note = note{text, words.Notice, a.env.now}
+	a.note = note{text, words.Notice, a.env.Now}
 }
 
 // refuse says why a key does nothing here.
 func (a *app) refuse(text string) tea.Cmd {
-	a.note = note{text, words.Warning, a.env.now}
+	a.note = note{text, words.Warning, a.env.Now}
 	return nil
 }

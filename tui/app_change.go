@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -21,11 +22,11 @@ const (
 )
 
 // openResetAny opens the reset dialog for any group.
-func (a *app) openResetAny(r resetAnyRequest) tea.Cmd {
+func (a *app) openResetAny(r page.ResetAnyRequest) tea.Cmd {
 	switch {
-	case a.env.readOnly():
-		return a.refuse(a.env.readOnlyText("reset"))
-	case a.env.o.Inspect == nil:
+	case a.env.ReadOnly():
+		return a.refuse(a.env.ReadOnlyText("reset"))
+	case a.env.Options.Inspect == nil:
 		return a.refuse("reset: there is no cluster to ask")
 	}
 	d, req := newResetAnyDialog(a.env, r)
@@ -38,10 +39,10 @@ func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
 	what := map[bool]string{true: "resume", false: "pause"}[resume]
 	switch {
 	case group == "":
-		return a.refuse(what + ": which group? " + a.env.keys.first("groups") + " lists them")
-	case a.env.readOnly():
-		return a.refuse(a.env.readOnlyText(what))
-	case a.env.o.Inspect == nil:
+		return a.refuse(what + ": which group? " + a.env.Keys.First("groups") + " lists them")
+	case a.env.ReadOnly():
+		return a.refuse(a.env.ReadOnlyText(what))
+	case a.env.Options.Inspect == nil:
 		return a.refuse(what + ": there is no cluster to ask")
 	}
 	d, r := newPauseGroupDialog(a.env, group, resume)
@@ -50,10 +51,10 @@ func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
 }
 
 // serveChange does what the dialogs that change a group ask for.
-func (a *app) serveChange(r request) tea.Cmd {
-	o := &a.env.o
+func (a *app) serveChange(r page.Request) tea.Cmd {
+	o := &a.env.Options
 	switch r := r.(type) {
-	case resetAnyRequest:
+	case page.ResetAnyRequest:
 		return a.openResetAny(r)
 	case planResetRequest:
 		return planReset(a.cmds, o.Inspect, r, o.Now)
@@ -94,13 +95,13 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 			text, sev = text+words.Because(msg.err), words.Failure
 		}
 	}
-	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(hurryMsg{}))
+	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(page.HurryMsg{}))
 	a.hurryWatched()
 	return cmd
 }
 
-func planReset(c commands, cl Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
-	return c.within(planLimit, func(ctx context.Context) tea.Msg {
+func planReset(c page.Commands, cl page.Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
+	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
 		m := resetPlanMsg{ticket: r.ticket}
 		var err error
 		if r.file != "" {
@@ -110,14 +111,14 @@ func planReset(c commands, cl Cluster, r planResetRequest, now func() time.Time)
 		if err == nil {
 			m.raw, err = cl.PlanReset(ctx, r.ResetRequest)
 		}
-		m.safe, m.at, m.err = cleanCopy(m.raw), now(), errorText(err)
+		m.safe, m.at, m.err = page.CleanCopy(m.raw), now(), page.ErrorText(err)
 		return m
 	})
 }
 
 // applyReset carries out a plan between its two lines in the audit file.
-func applyReset(c commands, cl Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
-	return c.within(applyResetLimit, func(ctx context.Context) tea.Msg {
+func applyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
+	return c.Within(applyResetLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.ResetResult
 		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
@@ -125,19 +126,19 @@ func applyReset(c commands, cl Cluster, begin audit.Begin, r applyResetRequest) 
 			}
 			return audit.ResetDone(&result), result.Failed(), nil
 		})
-		return resetAnyDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
+		return resetAnyDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
 	})
 }
 
-func planPause(c commands, cl Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
-	return c.within(planLimit, func(ctx context.Context) tea.Msg {
+func planPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
+	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
-		return pausePlanMsg{ticket, p, cleanCopy(p), now(), errorText(err)}
+		return pausePlanMsg{ticket, p, page.CleanCopy(p), now(), page.ErrorText(err)}
 	})
 }
 
-func applyPause(c commands, cl Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
-	return c.within(applyPauseLimit, func(ctx context.Context) tea.Msg {
+func applyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
+	return c.Within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
 		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {
 			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
@@ -145,6 +146,6 @@ func applyPause(c commands, cl Cluster, begin audit.Begin, r applyPauseRequest) 
 			}
 			return audit.PauseDone(&result), result.Failed(), nil
 		})
-		return pauseGroupDoneMsg{r.ticket, cleanCopy(result), errorText(err)}
+		return pauseGroupDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
 	})
 }

@@ -10,19 +10,20 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // clusters are two: prod-sh, which is shown, and dev. closed tells which were closed.
-func clusters(closed *[]string) Options {
+func clusters(closed *[]string) page.Options {
 	o := defaultOptions()
 	o.Clusters = []string{"dev", "prod-sh"}
 	o.Close = func() { *closed = append(*closed, "prod-sh") }
-	o.Switch = func(_ context.Context, name string) (Options, error) {
+	o.Switch = func(_ context.Context, name string) (page.Options, error) {
 		dev := fullCluster()
 		dev.groups = func() (inspect.GroupList, error) {
 			return inspect.GroupList{Groups: []inspect.GroupName{{Group: "dev-group"}}}, nil
 		}
-		return Options{Cluster: name, Clusters: o.Clusters, Mode: "read-only", ModeWhy: "clusters.dev.mode", Inspect: dev,
+		return page.Options{Cluster: name, Clusters: o.Clusters, Mode: "read-only", ModeWhy: "clusters.dev.mode", Inspect: dev,
 			Close: func() { *closed = append(*closed, name) }}, nil
 	}
 	return o
@@ -35,7 +36,7 @@ func TestAnotherClusterIsShownOnTheSameScreen(t *testing.T) {
 	if d.quit || len(closed) != 1 || closed[0] != "prod-sh" {
 		t.Errorf("quit %v, closed %v: only what the old cluster asked through ends", d.quit, closed)
 	}
-	if d.a.env.mode == 0 {
+	if d.a.env.Mode == 0 {
 		t.Error("the operator's way to see times is forgotten")
 	}
 	d.keys(":", "up").see(":cluster dev").keys("esc", ":").typing("pause x").keys("enter").see("read-only (clusters.dev.mode)")
@@ -45,8 +46,8 @@ func TestAnotherClusterIsShownOnTheSameScreen(t *testing.T) {
 func TestAClusterThatCannotBeOpenedCostsNothing(t *testing.T) {
 	var closed []string
 	o := clusters(&closed)
-	o.Switch = func(context.Context, string) (Options, error) {
-		return Options{}, errors.New("the secret key of cluster dev: \x1b]0;x\a no such file")
+	o.Switch = func(context.Context, string) (page.Options, error) {
+		return page.Options{}, errors.New("the secret key of cluster dev: \x1b]0;x\a no such file")
 	}
 	d := driveCluster(t, 80, 24, o, fullCluster()).keys("2", ":").typing("cluster dev").keys("enter")
 	d.see("CANNOT GO to cluster dev").see("no such file").see("Stay on prod-sh").keys("enter").see("Lag  order-settle").miss("CANNOT")
@@ -77,22 +78,22 @@ func TestWaitingForAClusterTakesTheKeys(t *testing.T) {
 }
 
 func TestAnswersOfAnOldClusterAreDropped(t *testing.T) {
-	c := newCommands(t.Context())
-	ask := func(c commands, m tea.Msg) tea.Msg {
-		return c.within(time.Second, func(context.Context) tea.Msg { return m })()
+	c := page.NewCommands(t.Context())
+	ask := func(c page.Commands, m tea.Msg) tea.Msg {
+		return c.Within(time.Second, func(context.Context) tea.Msg { return m })()
 	}
-	answer, left := ask(c, answerMsg{}), ask(c, leftMsg{})
+	answer, left := ask(c, page.AnswerMsg{}), ask(c, leftMsg{})
 	if alive(answer) == nil {
 		t.Fatal("an answer is dropped")
 	}
-	next := c.renew()
+	next := c.Renew()
 	if m := alive(answer); m != nil {
 		t.Errorf("%T of the old cluster is taken", m)
 	}
 	if alive(left) == nil {
 		t.Error("that the engines have ended is told once only, and was dropped")
 	}
-	if alive(ask(next, answerMsg{})) == nil {
+	if alive(ask(next, page.AnswerMsg{})) == nil {
 		t.Error("the new cluster's answers are dropped")
 	}
 }
@@ -109,7 +110,7 @@ func TestGoingToAClusterLeavesNoScreen(t *testing.T) {
 			var s *session
 			free := false
 			inner := o.Switch
-			o.Switch = func(ctx context.Context, name string) (Options, error) {
+			o.Switch = func(ctx context.Context, name string) (page.Options, error) {
 				free = s.modes() == s.before
 				return inner(ctx, name)
 			}

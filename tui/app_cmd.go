@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // fullBatch is as many events as one answer holds; then more are waiting.
@@ -37,27 +38,27 @@ type eventStream interface {
 // alive gives what a message says; nil when nobody waits for it any more. That the
 // engines have ended is told once only.
 func alive(msg tea.Msg) tea.Msg {
-	m, ok := msg.(livingMsg)
+	m, ok := msg.(page.LivingMsg)
 	if !ok {
 		return msg
 	}
-	if _, left := m.msg.(leftMsg); m.life.Err() != nil && !left {
+	if _, left := m.Msg.(leftMsg); m.Life.Err() != nil && !left {
 		return nil
 	}
-	return m.msg
+	return m.Msg
 }
 
 // tick reads the newest snapshots of all sources after the refresh time.
-func tick(c commands, d time.Duration, engines []Engine) tea.Cmd {
-	return c.after(d, func() tea.Msg { return snapshotsMsg{readSnapshots(engines), true} })
+func tick(c page.Commands, d time.Duration, engines []page.Engine) tea.Cmd {
+	return c.After(d, func() tea.Msg { return snapshotsMsg{readSnapshots(engines), true} })
 }
 
 // readNow reads them at once, beside the tick.
-func readNow(c commands, engines []Engine) tea.Cmd {
+func readNow(c page.Commands, engines []page.Engine) tea.Cmd {
 	return func() tea.Msg { return snapshotsMsg{readSnapshots(engines), false} }
 }
 
-func readSnapshots(engines []Engine) []*engine.Snapshot {
+func readSnapshots(engines []page.Engine) []*engine.Snapshot {
 	snapshots := make([]*engine.Snapshot, len(engines))
 	for i, e := range engines {
 		if e != nil {
@@ -70,8 +71,8 @@ func readSnapshots(engines []Engine) []*engine.Snapshot {
 // waitEvents waits for a source's next events. It is issued again after each answer,
 // with the next tick unless the answer was full, so that a busy engine costs one
 // message a tick.
-func waitEvents(c commands, source int, stream eventStream) tea.Cmd {
-	return c.within(0, func(ctx context.Context) tea.Msg {
+func waitEvents(c page.Commands, source int, stream eventStream) tea.Cmd {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		events, dropped, err := stream.Next(ctx)
 		return eventsMsg{source, events, dropped, err}
 	})
@@ -79,40 +80,40 @@ func waitEvents(c commands, source int, stream eventStream) tea.Cmd {
 
 // held reads the first n messages of a queue's cache. known are the rows of the
 // last reading: what does not change of a message is made once.
-func readHeldRows(c commands, e Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
-	return c.within(heldLimit, func(ctx context.Context) tea.Msg {
+func readHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
+	return c.Within(heldLimit, func(ctx context.Context) tea.Msg {
 		messages, err := e.Held(ctx, mq, n)
-		return heldMsg{mq, heldRows(messages, known), errorText(err), poll}
+		return heldMsg{mq, heldRows(messages, known), page.ErrorText(err), poll}
 	})
 }
 
 // settle carries out a decision about held messages.
-func settle(c commands, e Engine, r engine.SettleRequest, ticket int) tea.Cmd {
-	return c.within(settleLimit, func(ctx context.Context) tea.Msg {
+func settle(c page.Commands, e page.Engine, r engine.SettleRequest, ticket int) tea.Cmd {
+	return c.Within(settleLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.Settle(ctx, r)
-		return settleDoneMsg{ticket, settledRows(rows), errorText(err)}
+		return settleDoneMsg{ticket, settledRows(rows), page.ErrorText(err)}
 	})
 }
 
 // pollLater asks for the next round of a view that polls.
-func pollLater(c commands, poll int) tea.Cmd {
-	return c.after(pollEvery, func() tea.Msg { return pollDueMsg{poll} })
+func pollLater(c page.Commands, poll int) tea.Cmd {
+	return c.After(pollEvery, func() tea.Msg { return pollDueMsg{poll} })
 }
 
-func pause(c commands, e Engine, r engine.PauseRequest, what string) tea.Cmd {
-	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
-		return pauseDoneMsg{what, errorText(e.Pause(ctx, r))}
+func pause(c page.Commands, e page.Engine, r engine.PauseRequest, what string) tea.Cmd {
+	return c.Within(pauseLimit, func(ctx context.Context) tea.Msg {
+		return pauseDoneMsg{what, page.ErrorText(e.Pause(ctx, r))}
 	})
 }
 
-func resume(c commands, e Engine, r engine.ResumeRequest, what string) tea.Cmd {
-	return c.within(pauseLimit, func(ctx context.Context) tea.Msg {
-		return pauseDoneMsg{what, errorText(e.Resume(ctx, r))}
+func resume(c page.Commands, e page.Engine, r engine.ResumeRequest, what string) tea.Cmd {
+	return c.Within(pauseLimit, func(ctx context.Context) tea.Msg {
+		return pauseDoneMsg{what, page.ErrorText(e.Resume(ctx, r))}
 	})
 }
 
-func previewReset(c commands, e Engine, r previewRequest, now func() time.Time) tea.Cmd {
-	return c.within(previewLimit, func(ctx context.Context) tea.Msg {
+func previewReset(c page.Commands, e page.Engine, r previewRequest, now func() time.Time) tea.Cmd {
+	return c.Within(previewLimit, func(ctx context.Context) tea.Msg {
 		m := resetPreviewMsg{ticket: r.ticket}
 		var err error
 		if r.file != "" {
@@ -124,19 +125,19 @@ func previewReset(c commands, e Engine, r previewRequest, now func() time.Time) 
 		if err == nil {
 			m.rows, err = e.PreviewReset(ctx, r.ResetRequest)
 		}
-		m.at, m.err = now(), errorText(err)
+		m.at, m.err = now(), page.ErrorText(err)
 		return m
 	})
 }
 
-func doReset(c commands, e Engine, r engine.ResetRequest) tea.Cmd {
-	return c.within(resetLimit, func(ctx context.Context) tea.Msg {
+func doReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
+	return c.Within(resetLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.ResetOffset(ctx, r)
-		return resetDoneMsg{rows, errorText(err)}
+		return resetDoneMsg{rows, page.ErrorText(err)}
 	})
 }
 
-func readLogLines(c commands, tail func(n int) []string, poll int) tea.Cmd {
+func readLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
 	if tail == nil {
 		return nil
 	}
@@ -151,19 +152,19 @@ func readLogLines(c commands, tail func(n int) []string, poll int) tea.Cmd {
 }
 
 // leave begins the orderly leave and gives it a limit.
-func leaveEngines(c commands, begin func()) tea.Cmd {
+func leaveEngines(c page.Commands, begin func()) tea.Cmd {
 	return tea.Batch(
 		func() tea.Msg { begin(); return nil },
-		c.after(leaveLimit, func() tea.Msg { return leaveLateMsg{} }),
+		c.After(leaveLimit, func() tea.Msg { return leaveLateMsg{} }),
 	)
 }
 
 // waitLeft waits for the engines' end.
-func waitLeft(c commands, left <-chan error) tea.Cmd {
+func waitLeft(c page.Commands, left <-chan error) tea.Cmd {
 	if left == nil {
 		return nil
 	}
-	return c.within(0, func(ctx context.Context) tea.Msg {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		select {
 		case err := <-left:
 			return leftMsg{err}
@@ -174,8 +175,8 @@ func waitLeft(c commands, left <-chan error) tea.Cmd {
 }
 
 // waitEnd waits for the end of the context that Run was given.
-func waitEnd(c commands, ended <-chan struct{}, cause func() error) tea.Cmd {
-	return c.within(0, func(ctx context.Context) tea.Msg {
+func waitEnd(c page.Commands, ended <-chan struct{}, cause func() error) tea.Cmd {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		select {
 		case <-ended:
 			return endedMsg{cause()}

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -53,7 +54,7 @@ var commandNames = []commandName{
 
 // usable reports whether a command means anything on this screen.
 func (a *app) usable(c *commandName) bool {
-	return !c.cluster || a.env.o.Inspect != nil && (c.name != "tail" && c.name != "dlq" || a.env.o.OpenTail != nil)
+	return !c.cluster || a.env.Options.Inspect != nil && (c.name != "tail" && c.name != "dlq" || a.env.Options.OpenTail != nil)
 }
 
 // command does what was typed into the command bar.
@@ -73,7 +74,7 @@ func (a *app) command(text string) tea.Cmd {
 	case "live":
 		return a.commandLive(arg)
 	case "events":
-		return a.goTo(viewEvents)
+		return a.goTo(page.ViewEvents)
 	case "queue":
 		mq, err := a.findQueue(arg)
 		if err != nil {
@@ -89,13 +90,13 @@ func (a *app) command(text string) tea.Cmd {
 	case "save":
 		return a.act("save")
 	case "reset":
-		if a.env.readOnly() {
-			return a.refuse(a.env.readOnlyText("reset"))
+		if a.env.ReadOnly() {
+			return a.refuse(a.env.ReadOnlyText("reset"))
 		}
 		return a.act("reset")
 	case "sort":
 		if a.page() != nil {
-			return a.toPage(orderMsg{arg})
+			return a.toPage(page.OrderMsg{Column: arg})
 		}
 		if !slices.Contains(sortable, arg) {
 			return a.refuse("sort: columns are " + strings.Join(sortable, ", "))
@@ -106,13 +107,13 @@ func (a *app) command(text string) tea.Cmd {
 	case "set":
 		return a.commandSet(fields[1:])
 	case "log":
-		return a.goTo(viewLog)
+		return a.goTo(page.ViewLog)
 	case "help":
 		return a.act("help")
 	case "q", "quit":
 		return a.askLeave()
 	default:
-		return a.refuse(fmt.Sprintf("there is no command %q; %s lists keys, tab in the bar lists commands", draw.SafeText(fields[0]), a.env.keys.first("help")))
+		return a.refuse(fmt.Sprintf("there is no command %q; %s lists keys, tab in the bar lists commands", draw.SafeText(fields[0]), a.env.Keys.First("help")))
 	}
 	return nil
 }
@@ -123,10 +124,10 @@ func (a *app) commandLive(name string) tea.Cmd {
 	}
 	for i := range a.consumers() {
 		if a.sourceName(i) == name {
-			return tea.Batch(a.look(i), a.goTo(viewLive))
+			return tea.Batch(a.look(i), a.goTo(page.ViewLive))
 		}
 	}
-	if a.env.o.Inspect != nil {
+	if a.env.Options.Inspect != nil {
 		return a.openWatch(name)
 	}
 	return a.refuse(fmt.Sprintf("no consumer %q in this process; there are: %s", draw.SafeText(name), strings.Join(a.sourceNames(), ", ")))
@@ -161,7 +162,7 @@ func (a *app) sourceNames() []string {
 
 func (a *app) commandTopic(name string) tea.Cmd {
 	v := &a.live[a.cur]
-	if a.env.o.Inspect != nil && a.shown != viewLive && a.shown != viewWatch {
+	if a.env.Options.Inspect != nil && a.shown != page.ViewLive && a.shown != page.ViewWatch {
 		return a.openTopic(name)
 	}
 	if name == "all" {
@@ -173,7 +174,7 @@ func (a *app) commandTopic(name string) tea.Cmd {
 			known = known || s.raw.Topics[i].Topic == name
 		}
 	}
-	if !known && a.env.o.Inspect != nil {
+	if !known && a.env.Options.Inspect != nil {
 		return a.openTopic(name)
 	}
 	if !known {
@@ -181,14 +182,14 @@ func (a *app) commandTopic(name string) tea.Cmd {
 	}
 	v.topic = name
 	v.refresh(true)
-	if a.shown == viewWatch {
+	if a.shown == page.ViewWatch {
 		return nil
 	}
-	return a.goTo(viewLive)
+	return a.goTo(page.ViewLive)
 }
 
 func (a *app) commandPause(arg string, resume bool) tea.Cmd {
-	if a.page() != nil || a.shown == viewWatch || a.watchedNow() != nil {
+	if a.page() != nil || a.shown == page.ViewWatch || a.watchedNow() != nil {
 		return a.askPauseGroup(cmp.Or(arg, a.groupHere()), resume)
 	}
 	if arg != "" {
@@ -232,15 +233,15 @@ func (a *app) commandCharset(name string) tea.Cmd {
 	if err != nil {
 		return a.refuse("set charset: " + draw.SafeText(err.Error()))
 	}
-	a.env.charset = c
-	a.note = note{"bodies are read in " + c.String(), words.Notice, a.env.now}
+	a.env.Charset = c
+	a.note = note{"bodies are read in " + c.String(), words.Notice, a.env.Now}
 	return nil
 }
 
 func (a *app) commandRefresh(every string) tea.Cmd {
 	d, err := time.ParseDuration(every)
-	if err != nil || d < minRefresh || d > maxRefresh {
-		return a.refuse(fmt.Sprintf("set refresh: %s to %s", words.Span(minRefresh), words.Age(maxRefresh)))
+	if err != nil || d < page.MinRefresh || d > page.MaxRefresh {
+		return a.refuse(fmt.Sprintf("set refresh: %s to %s", words.Span(page.MinRefresh), words.Age(page.MaxRefresh)))
 	}
 	return a.setRefresh(d)
 }

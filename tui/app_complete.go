@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/page"
 )
 
 // mostCompletions are as many as one line can be about.
@@ -14,16 +15,16 @@ const mostCompletions = 50
 
 // askNames reads names for the command bar, where no list has been opened yet.
 func (a *app) askNames() tea.Cmd {
-	if a.env.o.Inspect == nil {
+	if a.env.Options.Inspect == nil {
 		return nil
 	}
 	var cmds []tea.Cmd
-	for _, v := range []viewID{viewGroups, viewTopics} {
-		a.makePage(place{view: v})
-		p, r := a.pages[v].update(namesMsg{})
+	for _, v := range []page.ViewID{page.ViewGroups, page.ViewTopics} {
+		a.makePage(page.Place{View: v})
+		p, r := a.pages[v].Update(page.NamesMsg{})
 		a.pages[v] = p
-		if asks, ok := r.(asksRequest); ok {
-			cmds = append(cmds, askCluster(a.cmds, a.env.o.Inspect, asks.asks[0]))
+		if asks, ok := r.(page.AsksRequest); ok {
+			cmds = append(cmds, page.AskCluster(a.cmds, a.env.Options.Inspect, asks.Asks[0]))
 		}
 	}
 	return tea.Batch(cmds...)
@@ -66,15 +67,15 @@ func (a *app) arguments(command string) []string {
 	var list []string
 	switch command {
 	case "live":
-		return append(a.ownNames(), a.env.known.groups...)
+		return append(a.ownNames(), a.env.Known.Groups...)
 	case "lag", "group", "dlq", "findings":
-		return a.env.known.groups
+		return a.env.Known.Groups
 	case "stack":
 		return a.memberIDs()
 	case "tail":
-		return a.env.known.topics
+		return a.env.Known.Topics
 	case "cluster":
-		return a.env.o.Clusters
+		return a.env.Options.Clusters
 	case "sort":
 		return sortable
 	case "set":
@@ -88,7 +89,7 @@ func (a *app) arguments(command string) []string {
 		for i := 0; s != nil && i < len(s.Topics); i++ {
 			list = append(list, s.Topics[i].Topic)
 		}
-		return append(list, a.env.known.topics...)
+		return append(list, a.env.Known.Topics...)
 	case "queue", "pause", "resume":
 		for i := 0; s != nil && i < len(s.Queues); i++ {
 			if q := &s.Queues[i]; (command == "queue" || q.Own) && !slices.Contains(list, q.Short()) {
@@ -96,7 +97,7 @@ func (a *app) arguments(command string) []string {
 			}
 		}
 		if command != "queue" {
-			list = append(list, a.env.known.groups...)
+			list = append(list, a.env.Known.Groups...)
 		}
 	}
 	return list

@@ -9,13 +9,14 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
 // filter is the shown view's.
-func (a *app) filter() *filter {
-	if a.shown == viewEvents {
+func (a *app) filter() *page.Filter {
+	if a.shown == page.ViewEvents {
 		return &a.events[a.cur].filter
 	}
 	return &a.live[a.cur].filter
@@ -23,29 +24,29 @@ func (a *app) filter() *filter {
 
 func (a *app) filterText() string {
 	if p := a.page(); p != nil {
-		return p.filterText()
+		return p.FilterText()
 	}
-	return a.filter().text
+	return a.filter().Text
 }
 
 // setFilter tries a filter; a bad one leaves the old in force.
 func (a *app) setFilter(text string) error {
 	if p := a.page(); p != nil {
-		p, err := p.narrow(text)
+		p, err := p.Narrow(text)
 		if err == nil {
 			a.pages[a.shown] = p
 		}
 		return err
 	}
 	columns := filterColumns
-	if a.shown == viewEvents {
+	if a.shown == page.ViewEvents {
 		columns = nil
 	}
-	f, err := parseFilter(text, columns)
+	f, err := page.ParseFilter(text, columns)
 	if err != nil {
 		return err
 	}
-	if a.shown == viewEvents {
+	if a.shown == page.ViewEvents {
 		a.events[a.cur].filter = f
 		a.events[a.cur].refilter()
 		return nil
@@ -101,7 +102,7 @@ func (a *app) unseenMarks(l *leftOut) {
 	v := &a.live[a.cur]
 	s := a.picture().scene
 	marks := v.queues.MarkCount()
-	if a.shown != viewLive || s == nil || marks == 0 {
+	if a.shown != page.ViewLive || s == nil || marks == 0 {
 		return
 	}
 	here := 0
@@ -233,7 +234,7 @@ func (a *app) openReset() tea.Cmd {
 	perSecond, _ := a.source().hist.rate(consumed, trendWindow)
 	a.unseenMarks(&left)
 	d, r := newResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
-	if len(chosen) > 0 && a.live[a.cur].queues.MarkCount() > 0 && a.shown == viewLive {
+	if len(chosen) > 0 && a.live[a.cur].queues.MarkCount() > 0 && a.shown == page.ViewLive {
 		d.left = left.text()
 	}
 	a.push(d)
@@ -241,20 +242,20 @@ func (a *app) openReset() tea.Cmd {
 }
 
 // serve does what a dialog asks for.
-func (a *app) serve(r request) tea.Cmd {
+func (a *app) serve(r page.Request) tea.Cmd {
 	e := a.source().engine
 	switch r := r.(type) {
-	case closeRequest:
+	case page.CloseRequest:
 		a.pop()
-	case leaveRequest:
+	case page.LeaveRequest:
 		a.pop()
 		return a.beginLeave(false)
-	case filterRequest:
+	case page.FilterRequest:
 		return a.onFilter(r)
-	case commandRequest:
+	case page.CommandRequest:
 		a.pop()
-		a.commands.add(r.line)
-		return a.command(r.line)
+		a.commands.Add(r.Line)
+		return a.command(r.Line)
 	case pauseRequest:
 		a.pop()
 		what := "paused " + a.what(r.Queues)
@@ -263,7 +264,7 @@ func (a *app) serve(r request) tea.Cmd {
 		a.pop()
 		return resume(a.cmds, e, r.ResumeRequest, "resumed "+a.what(r.Queues))
 	case previewRequest:
-		return previewReset(a.cmds, e, r, a.env.o.Now)
+		return previewReset(a.cmds, e, r, a.env.Options.Now)
 	case settleRequest:
 		a.writing = "a decision about " + words.Plural(r.count, "held message")
 		return settle(a.cmds, e, r.SettleRequest, r.ticket)
@@ -283,16 +284,16 @@ func (a *app) what(queues []engine.MessageQueue) string {
 	return a.queueNames(queues)
 }
 
-func (a *app) onFilter(r filterRequest) tea.Cmd {
-	err := a.setFilter(r.text)
+func (a *app) onFilter(r page.FilterRequest) tea.Cmd {
+	err := a.setFilter(r.Text)
 	if n := len(a.dialogs); n > 0 && err != nil {
-		d, _ := a.dialogs[n-1].update(filterRefused{draw.SafeText(err.Error())})
+		d, _ := a.dialogs[n-1].Update(filterRefused{draw.SafeText(err.Error())})
 		a.dialogs[n-1] = d
 		return nil
 	}
-	if r.done {
+	if r.Done {
 		a.pop()
-		a.filters.add(r.text)
+		a.filters.Add(r.Text)
 	}
 	return nil
 }
@@ -319,14 +320,14 @@ func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
 func (a *app) toDialogs(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for i := range a.dialogs {
-		d, r := a.dialogs[i].update(msg)
+		d, r := a.dialogs[i].Update(msg)
 		a.dialogs[i] = d
 		cmds = append(cmds, a.serve(r))
 	}
 	return tea.Batch(cmds...)
 }
 
-func (a *app) push(d dialog) { a.dialogs = append(slices.Clip(a.dialogs), d) }
+func (a *app) push(d page.Dialog) { a.dialogs = append(slices.Clip(a.dialogs), d) }
 
 func (a *app) pop() {
 	if n := len(a.dialogs); n > 0 {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/page"
 	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -8,9 +9,9 @@ import (
 
 // show gives the views of a source what it has now.
 func (a *app) show(i int) {
-	p := pictureMsg{a.sources[i].picture(a.env.now)}
+	p := pictureMsg{a.sources[i].picture(a.env.Now)}
 	a.live[i] = a.live[i].update(p)
-	if a.shown == viewEvents || a.sources[i].frozen == nil {
+	if a.shown == page.ViewEvents || a.sources[i].frozen == nil {
 		a.events[i] = a.events[i].update(p)
 	}
 	if i == a.cur {
@@ -33,7 +34,7 @@ func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 		a.show(a.cur)
 	}
 	// Clock and ages move by the second even when the engine does not.
-	changed = changed && !a.frozen() || !a.env.now.Truncate(time.Second).Equal(a.cache.second) || a.reading()
+	changed = changed && !a.frozen() || !a.env.Now.Truncate(time.Second).Equal(a.cache.second) || a.reading()
 	if !msg.next {
 		return true, nil
 	}
@@ -59,7 +60,7 @@ func (a *app) onEvents(msg eventsMsg) tea.Cmd {
 		a.streams[msg.source] = nil
 	}
 	a.sources[msg.source].log.add(msg.events, msg.dropped)
-	if a.shown == viewEvents && !a.frozen() {
+	if a.shown == page.ViewEvents && !a.frozen() {
 		a.sources[a.cur].log.unseen = 0
 	}
 	a.show(msg.source)
@@ -74,7 +75,7 @@ func (a *app) frozen() bool { return a.source().frozen != nil }
 func (a *app) freeze() {
 	for i, s := range a.sources {
 		if s.frozen == nil {
-			s.freeze(a.env.now)
+			s.freeze(a.env.Now)
 		} else {
 			s.thaw()
 		}

@@ -10,25 +10,26 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // commandCluster does what was typed about the cluster.
 func (a *app) commandCluster(name, arg string) tea.Cmd {
 	switch name {
 	case "groups":
-		return a.openFiltered(viewGroups, arg)
+		return a.openFiltered(page.ViewGroups, arg)
 	case "topics":
-		return a.openFiltered(viewTopics, arg)
+		return a.openFiltered(page.ViewTopics, arg)
 	case "brokers":
-		return a.open(place{view: viewBrokers})
+		return a.open(page.Place{View: page.ViewBrokers})
 	case "lag":
 		if arg == "" {
 			return a.showLag()
 		}
-		return a.open(place{view: viewLag, group: arg})
+		return a.open(page.Place{View: page.ViewLag, Group: arg})
 	case "group":
 		if g := cmp.Or(arg, a.groupHere()); g != "" {
-			return a.open(place{view: viewGroup, group: g})
+			return a.open(page.Place{View: page.ViewGroup, Group: g})
 		}
 		return a.refuse("group: which one? :group GROUP")
 	case "tail":
@@ -40,7 +41,7 @@ func (a *app) commandCluster(name, arg string) tea.Cmd {
 	case "dlq":
 		return a.commandDeadLetters(arg)
 	case "consume":
-		if fields := strings.Fields(arg); a.shown == viewTail && len(fields) < 3 {
+		if fields := strings.Fields(arg); a.shown == page.ViewTail && len(fields) < 3 {
 			fields = append(fields, "", "")
 			return a.toPage(consumeHereMsg{fields[0], fields[1]})
 		}
@@ -57,8 +58,8 @@ func (a *app) commandCluster(name, arg string) tea.Cmd {
 
 // openFiltered opens a list with a filter: /re is a regular expression, anything else a
 // text.
-func (a *app) openFiltered(v viewID, text string) tea.Cmd {
-	cmd := a.open(place{view: v})
+func (a *app) openFiltered(v page.ViewID, text string) tea.Cmd {
+	cmd := a.open(page.Place{View: v})
 	if text == "" || a.shown != v {
 		return cmd
 	}
@@ -73,13 +74,13 @@ func (a *app) openFiltered(v viewID, text string) tea.Cmd {
 
 func (a *app) openTopic(name string) tea.Cmd {
 	if name == "" || name == "all" {
-		return a.open(place{view: viewTopics})
+		return a.open(page.Place{View: page.ViewTopics})
 	}
-	return a.open(place{view: viewTopic, topic: name})
+	return a.open(page.Place{View: page.ViewTopic, Topic: name})
 }
 
 // parseTail reads TOPIC [@POSITION] [q=BROKER/ID]….
-func (a *app) parseTail(fields []string) (r TailRequest, err error) {
+func (a *app) parseTail(fields []string) (r page.TailRequest, err error) {
 	if len(fields) == 0 {
 		if r.Topic = a.topic; r.Topic == "" {
 			return r, fmt.Errorf("which topic? :tail TOPIC")
@@ -114,21 +115,21 @@ func (a *app) parseTail(fields []string) (r TailRequest, err error) {
 
 // parsePosition reads where a tail begins: what --from of the command takes, or a time
 // of today.
-func parsePosition(e *env, text string) (TailPosition, error) {
+func parsePosition(e *page.Env, text string) (page.TailPosition, error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "latest", text == "last", text == "now", text == "end", text == "":
-		return TailPosition{}, nil
+		return page.TailPosition{}, nil
 	case text == "earliest", text == "first":
-		return TailPosition{Earliest: true}, nil
+		return page.TailPosition{Earliest: true}, nil
 	case strings.HasPrefix(text, "offset:"):
 		n, err := strconv.ParseInt(strings.ReplaceAll(text[len("offset:"):], ",", ""), 10, 64)
 		if err != nil || n < 0 {
-			return TailPosition{}, fmt.Errorf("%q is no offset", draw.SafeText(text))
+			return page.TailPosition{}, fmt.Errorf("%q is no offset", draw.SafeText(text))
 		}
-		return TailPosition{ByOffset: true, Offset: n}, nil
+		return page.TailPosition{ByOffset: true, Offset: n}, nil
 	}
-	t, err := ParseTime(text, e.now, e.o.Location)
-	return TailPosition{Time: t}, err
+	t, err := page.ParseTime(text, e.Now, e.Options.Location)
+	return page.TailPosition{Time: t}, err
 }
 
 // parseQueue reads BROKER/ID or BROKER:ID.

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -28,7 +29,7 @@ func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
 	}
 	d := settleDialog{env: a.env, verdict: v, orderly: s.Orderly, group: s.Group}
 	why := ""
-	if a.shown == viewQueue {
+	if a.shown == page.ViewQueue {
 		why = a.heldOfView(&d)
 	} else {
 		why = a.heldOfQueues(&d, s)
@@ -36,7 +37,7 @@ func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
 	if d.count == 0 {
 		return a.refuse(why)
 	}
-	d.ticket = a.env.newTicket()
+	d.ticket = a.env.NewTicket()
 	a.push(newSettleDialog(d))
 	return nil
 }
@@ -133,7 +134,7 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 	case good < len(msg.rows):
 		text, sev = fmt.Sprintf("%d of %s done", good, words.Plural(len(msg.rows), "message")), words.Failure
 	}
-	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d dialog) bool {
+	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d page.Dialog) bool {
 		s, ok := d.(settleDialog)
 		if ok {
 			s.answer(msg)
@@ -141,7 +142,7 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 		return ok && s.ticket == msg.ticket && s.finished()
 	})
 	cmds := []tea.Cmd{a.written(msg, text, sev), readNow(a.cmds, a.engines)}
-	if a.shown == viewQueue {
+	if a.shown == page.ViewQueue {
 		if good > 0 {
 			a.queue.list.ClearMarks()
 		}

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -35,7 +36,7 @@ func (a *app) onKeys(msg tea.KeyMsg) tea.Cmd {
 // takesAlt reports whether somebody knows a letter with alt. Else it is escape with a letter
 // soon after it: a terminal writes the same bytes for both.
 func (a *app) takesAlt(msg tea.KeyMsg) bool {
-	if _, bound := a.env.keys.find(a.scope(), msg.String()); bound {
+	if _, bound := a.env.Keys.Find(a.scope(), msg.String()); bound {
 		return true
 	}
 	return len(a.dialogs) > 0 && strings.ContainsAny(string(msg.Runes), "bdf") // words of a text field
@@ -44,9 +45,9 @@ func (a *app) takesAlt(msg tea.KeyMsg) bool {
 // onKey routes one key: what works everywhere, the topmost dialog, the view.
 func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	key := msg.String()
-	b, ok := a.env.keys.find(a.scope(), key)
+	b, ok := a.env.Keys.Find(a.scope(), key)
 	if ok && msg.Type != tea.KeyRunes { // these work while text is typed, too
-		switch b.name {
+		switch b.Name {
 		case "quit":
 			return a.interrupt()
 		case "redraw":
@@ -66,7 +67,7 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 			a.push(newHelpDialog(a.env, a.scope()))
 			return nil
 		}
-		d, r := a.dialogs[n-1].update(msg)
+		d, r := a.dialogs[n-1].Update(msg)
 		a.dialogs[n-1] = d
 		return a.serve(r)
 	}
@@ -76,22 +77,22 @@ func (a *app) onKey(msg tea.KeyMsg) tea.Cmd {
 	if !ok {
 		return nil
 	}
-	if b.hold && !a.env.o.Hold {
-		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.name))
+	if b.Hold && !a.env.Options.Hold {
+		return a.refuse(fmt.Sprintf("%s %s: nothing is held here, only --listener hold leaves messages to the operator", b.Help().Key, b.Name))
 	}
-	if !a.env.present(b) {
+	if !a.env.Present(b) {
 		return nil
 	}
-	if !a.env.usable(b) {
-		return a.refuse(a.env.readOnlyText(b.Help().Key + " " + string(b.name)))
+	if !a.env.Usable(b) {
+		return a.refuse(a.env.ReadOnlyText(b.Help().Key + " " + string(b.Name)))
 	}
-	return a.act(b.name)
+	return a.act(b.Name)
 }
 
 // act does what a key of a view means.
-func (a *app) act(name action) tea.Cmd {
+func (a *app) act(name page.Action) tea.Cmd {
 	if a.page() != nil && pageActions[name] {
-		return a.toPage(actionMsg{name})
+		return a.toPage(page.ActionMsg{Action: name})
 	}
 	switch name {
 	case "help":
@@ -101,7 +102,7 @@ func (a *app) act(name action) tea.Cmd {
 		return a.askNames()
 	case "filter":
 		b := newFilterBar(a.env, a.filters, a.filterText())
-		if a.shown == viewTail {
+		if a.shown == page.ViewTail {
 			b.help = tailFilterHelp
 		}
 		a.push(b)
@@ -116,7 +117,7 @@ func (a *app) act(name action) tea.Cmd {
 	case "tail":
 		return a.showTail()
 	case "groups", "topics", "brokers":
-		return a.open(place{view: map[action]viewID{"groups": viewGroups, "topics": viewTopics, "brokers": viewBrokers}[name]})
+		return a.open(page.Place{View: map[page.Action]page.ViewID{"groups": page.ViewGroups, "topics": page.ViewTopics, "brokers": page.ViewBrokers}[name]})
 	case "tail-here":
 		return a.tailHere()
 	case "findings":
@@ -124,16 +125,16 @@ func (a *app) act(name action) tea.Cmd {
 	case "stack":
 		return a.showStack()
 	case "save":
-		if a.shown == viewTail || a.shown == viewStack {
-			return a.toPage(actionMsg{name})
+		if a.shown == page.ViewTail || a.shown == page.ViewStack {
+			return a.toPage(page.ActionMsg{Action: name})
 		}
 		return a.askSave()
 	case "mouse":
 		return a.toggleMouse()
 	case "events":
-		return a.goTo(viewEvents)
+		return a.goTo(page.ViewEvents)
 	case "log":
-		return a.goTo(viewLog)
+		return a.goTo(page.ViewLog)
 	case "last-view":
 		return a.goTo(a.last)
 	case "history-back":
@@ -155,14 +156,14 @@ func (a *app) act(name action) tea.Cmd {
 	case "freeze":
 		a.freeze()
 	case "time":
-		a.env.mode = (a.env.mode + 1) % 3
-		a.note = note{"times are " + a.env.mode.String(), words.Notice, a.env.now}
+		a.env.Mode = (a.env.Mode + 1) % 3
+		a.note = note{"times are " + a.env.Mode.String(), words.Notice, a.env.Now}
 	case "refresh":
 		a.hurryWatched()
 		if a.page() == nil { // rows that kept their places are sorted exactly
 			a.live[a.cur].refresh(true)
 		}
-		return tea.Batch(readNow(a.cmds, a.engines), a.toPage(hurryMsg{}))
+		return tea.Batch(readNow(a.cmds, a.engines), a.toPage(page.HurryMsg{}))
 	case "detail":
 		return a.detail()
 	case "pause":
@@ -179,9 +180,9 @@ func (a *app) act(name action) tea.Cmd {
 		return a.askSettle(engine.SettleDeadLetter)
 	default:
 		if a.page() != nil {
-			return a.toPage(actionMsg{name})
+			return a.toPage(page.ActionMsg{Action: name})
 		}
-		a.toView(actionMsg{name})
+		a.toView(page.ActionMsg{Action: name})
 	}
 	return nil
 }
@@ -189,13 +190,13 @@ func (a *app) act(name action) tea.Cmd {
 // toView hands a message to the shown view.
 func (a *app) toView(msg any) {
 	switch a.shown {
-	case viewLive, viewWatch:
+	case page.ViewLive, page.ViewWatch:
 		a.live[a.cur] = a.live[a.cur].update(msg)
-	case viewEvents:
+	case page.ViewEvents:
 		a.events[a.cur] = a.events[a.cur].update(msg)
-	case viewQueue:
+	case page.ViewQueue:
 		a.queue = a.queue.update(msg)
-	case viewLog:
+	case page.ViewLog:
 		a.log = a.log.update(msg)
 	}
 }
@@ -203,19 +204,19 @@ func (a *app) toView(msg any) {
 // escape takes back one step: filter, marks, then the view.
 func (a *app) escape() tea.Cmd {
 	switch a.shown {
-	case viewLive:
+	case page.ViewLive:
 		if !a.live[a.cur].escape() {
 			a.note = note{}
 		}
-	case viewWatch:
+	case page.ViewWatch:
 		if !a.live[a.cur].escape() {
 			return a.back()
 		}
-	case viewEvents:
+	case page.ViewEvents:
 		if !a.events[a.cur].escape() {
 			return a.back()
 		}
-	case viewQueue:
+	case page.ViewQueue:
 		if !a.queue.list.ClearMarks() {
 			return a.back()
 		}
@@ -228,30 +229,30 @@ func (a *app) escape() tea.Cmd {
 // back goes up one level; at the top it leaves.
 func (a *app) back() tea.Cmd {
 	switch {
-	case a.watchedNow() != nil && (a.shown == viewQueue || a.shown == viewEvents):
-		return a.goTo(viewWatch)
+	case a.watchedNow() != nil && (a.shown == page.ViewQueue || a.shown == page.ViewEvents):
+		return a.goTo(page.ViewWatch)
 	case a.shown == a.top():
 		return a.askLeave()
-	case a.shown == viewLog && a.last != viewLog, a.shown == viewTail && a.last != viewTail, a.shown == viewDoctor && a.last != viewDoctor,
-		a.shown == viewStack && a.last != viewStack:
+	case a.shown == page.ViewLog && a.last != page.ViewLog, a.shown == page.ViewTail && a.last != page.ViewTail, a.shown == page.ViewDoctor && a.last != page.ViewDoctor,
+		a.shown == page.ViewStack && a.last != page.ViewStack:
 		return a.goTo(a.last)
-	case a.shown == viewGroup, a.shown == viewLag, a.shown == viewWatch:
-		return a.open(place{view: viewGroups})
-	case a.shown == viewTopic:
-		return a.open(place{view: viewTopics})
+	case a.shown == page.ViewGroup, a.shown == page.ViewLag, a.shown == page.ViewWatch:
+		return a.open(page.Place{View: page.ViewGroups})
+	case a.shown == page.ViewTopic:
+		return a.open(page.Place{View: page.ViewTopics})
 	}
 	return a.goTo(a.top())
 }
 
 // detail opens what is under the cursor.
 func (a *app) detail() tea.Cmd {
-	if a.shown == viewEvents {
+	if a.shown == page.ViewEvents {
 		if r := a.events[a.cur].current(); r != nil {
 			a.push(eventDetails(a.env, r))
 		}
 		return nil
 	}
-	if a.shown == viewQueue {
+	if a.shown == page.ViewQueue {
 		if r := a.queue.current(); r != nil {
 			a.push(heldDetails(a.env, r))
 		}
@@ -262,9 +263,9 @@ func (a *app) detail() tea.Cmd {
 	case paneFeed:
 		if f := v.line(); f != nil {
 			seq := f.row.Seq
-			cmd := a.goTo(viewEvents)
+			cmd := a.goTo(page.ViewEvents)
 			e := &a.events[a.cur]
-			e.filter = filter{}
+			e.filter = page.Filter{}
 			e.refilter()
 			e.list.Follow = false
 			e.list.Select(seq)
@@ -272,7 +273,7 @@ func (a *app) detail() tea.Cmd {
 		}
 	case paneAlloc:
 		if id, ok := v.members.Current(); ok {
-			v.filter, _ = parseFilter(id, filterColumns)
+			v.filter, _ = page.ParseFilter(id, filterColumns)
 			v.focus = paneQueues
 			v.refresh(true)
 		}
@@ -286,7 +287,7 @@ func (a *app) detail() tea.Cmd {
 
 // targets are the queues a key is about.
 func (a *app) targets() []engine.MessageQueue {
-	if a.shown == viewQueue {
+	if a.shown == page.ViewQueue {
 		return []engine.MessageQueue{a.queue.mq}
 	}
 	return a.live[a.cur].targets()
@@ -297,7 +298,7 @@ func (a *app) setRefresh(d time.Duration) tea.Cmd {
 	if a.watchedNow() != nil {
 		return a.setWatchEvery(d)
 	}
-	a.refresh = min(max(d, minRefresh), maxRefresh)
-	a.note = note{"refresh every " + words.Span(a.refresh), words.Notice, a.env.now}
+	a.refresh = min(max(d, page.MinRefresh), page.MaxRefresh)
+	a.note = note{"refresh every " + words.Span(a.refresh), words.Notice, a.env.Now}
 	return nil
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"errors"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 	"fmt"
 	"time"
@@ -20,7 +21,7 @@ var ErrLeaveTimeout = errors.New("leaving in order took too long")
 // written ends the write that was on its way: the status line tells what has come of it,
 // the dialogs get msg, and whoever has wanted to leave meanwhile leaves.
 func (a *app) written(msg tea.Msg, text string, sev words.Severity) tea.Cmd {
-	a.writing, a.note = "", note{text, sev, a.env.now}
+	a.writing, a.note = "", note{text, sev, a.env.Now}
 	cmd := a.toDialogs(msg)
 	if a.leave.after {
 		return tea.Batch(cmd, a.beginLeave(a.leave.interrupted))
@@ -30,7 +31,7 @@ func (a *app) written(msg tea.Msg, text string, sev words.Severity) tea.Cmd {
 
 // askLeave leaves, after one question as a member of a real group.
 func (a *app) askLeave() tea.Cmd {
-	if !a.env.o.Member || a.ended {
+	if !a.env.Options.Member || a.ended {
 		return a.beginLeave(false)
 	}
 	text := "This process is a member of a real group; other members, where there are any, take its queues over."
@@ -71,12 +72,12 @@ func (s *scene) afterLeave(own int) string {
 func (a *app) handover(s *scene) string {
 	others, known := s.others()
 	switch {
-	case !a.env.o.Member || isBroadcast(s):
+	case !a.env.Options.Member || isBroadcast(s):
 		return ""
 	case known && others == 0:
 		return " Nobody else reads them meanwhile: there is no other member."
 	}
-	return " Nobody else reads them meanwhile. To hand them to the other members, leave (" + a.env.keys.first("back") + ")."
+	return " Nobody else reads them meanwhile. To hand them to the other members, leave (" + a.env.Keys.First("back") + ")."
 }
 
 // others counts the other members of the group; known is false where a broker did not name
@@ -114,21 +115,21 @@ func (a *app) beginLeave(interrupted bool) tea.Cmd {
 		return nil
 	}
 	a.leave.interrupted = a.leave.interrupted || interrupted
-	a.leave.began = a.env.now
+	a.leave.began = a.env.Now
 	if a.writing != "" {
 		a.leave.after = true
 		return nil
 	}
 	a.leave.on, a.leave.after = true, false
 	a.dialogs = nil
-	if a.env.o.Leave == nil || a.env.o.Left == nil || a.ended {
+	if a.env.Options.Leave == nil || a.env.Options.Left == nil || a.ended {
 		quit := a.quit(nil)
-		if leave := a.env.o.Leave; leave != nil {
+		if leave := a.env.Options.Leave; leave != nil {
 			return func() tea.Msg { leave(); return quit() }
 		}
 		return quit
 	}
-	return leaveEngines(a.cmds, a.env.o.Leave)
+	return leaveEngines(a.cmds, a.env.Options.Leave)
 }
 
 func (a *app) quit(err error) tea.Cmd {
@@ -149,9 +150,9 @@ func (a *app) onLeft(msg leftMsg) tea.Cmd {
 		return a.quit(msg.err)
 	}
 	if msg.err != nil {
-		a.note = note{"the consumer has ended: " + errorText(msg.err), words.Failure, a.env.now}
+		a.note = note{"the consumer has ended: " + page.ErrorText(msg.err), words.Failure, a.env.Now}
 	} else {
-		a.note = note{"the consumer has ended; " + a.env.keys.first("back") + " leaves", words.Notice, a.env.now}
+		a.note = note{"the consumer has ended; " + a.env.Keys.First("back") + " leaves", words.Notice, a.env.Now}
 	}
 	a.exit = msg.err
 	return nil
@@ -176,10 +177,10 @@ func (a *app) onLeaveLate() tea.Cmd {
 // suspend stops the process for the shell, which a member must not do: it would keep
 // its queues without consuming them.
 func (a *app) suspend() tea.Cmd {
-	if a.env.o.Member {
+	if a.env.Options.Member {
 		return a.refuse("ctrl-z: a stopped member of a real group would keep its queues")
 	}
-	if why := a.env.o.NoSuspend; why != "" {
+	if why := a.env.Options.NoSuspend; why != "" {
 		return a.refuse("ctrl-z: " + why)
 	}
 	return tea.Suspend

@@ -10,24 +10,25 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // page is the shown view when it is a page, else nil.
-func (a *app) page() page { return a.pages[a.shown] }
+func (a *app) page() page.Page { return a.pages[a.shown] }
 
 // top is the view that q leaves from.
-func (a *app) top() viewID {
+func (a *app) top() page.ViewID {
 	if len(a.engines) == 0 {
-		return viewGroups
+		return page.ViewGroups
 	}
-	return viewLive
+	return page.ViewLive
 }
 
 // openFirst chooses what a screen without engines begins with.
-func (a *app) openFirst(o Options) {
-	a.shown, a.last = viewGroups, viewGroups
-	a.pages[viewGroups] = newGroupsView(a.env)
+func (a *app) openFirst(o page.Options) {
+	a.shown, a.last = page.ViewGroups, page.ViewGroups
+	a.pages[page.ViewGroups] = newGroupsView(a.env)
 	if o.Group != "" {
 		a.group = o.Group
 	}
@@ -35,27 +36,27 @@ func (a *app) openFirst(o Options) {
 
 // pageActions are keys that mean something else to a page than to the views of our
 // own consumer.
-var pageActions = map[action]bool{"escape": true, "detail": true, "reset": true, "freeze": true, "copy": true, "copy-json": true}
+var pageActions = map[page.Action]bool{"escape": true, "detail": true, "reset": true, "freeze": true, "copy": true, "copy-json": true}
 
 // open goes to a view, about a group or topic where there is one to be about.
-func (a *app) open(x place) tea.Cmd {
-	switch x.view {
-	case viewWatch:
-		return a.openWatch(x.group)
-	case viewDoctor:
-		return a.openDoctor(x.group)
-	case viewStack:
-		return a.openStack(x.group, x.client)
-	case viewTail:
-		return a.openTail(TailRequest{Topic: x.topic})
-	case viewGroups, viewGroup, viewLag, viewTopics, viewTopic, viewBrokers:
-		if a.env.o.Inspect == nil {
+func (a *app) open(x page.Place) tea.Cmd {
+	switch x.View {
+	case page.ViewWatch:
+		return a.openWatch(x.Group)
+	case page.ViewDoctor:
+		return a.openDoctor(x.Group)
+	case page.ViewStack:
+		return a.openStack(x.Group, x.Client)
+	case page.ViewTail:
+		return a.openTail(page.TailRequest{Topic: x.Topic})
+	case page.ViewGroups, page.ViewGroup, page.ViewLag, page.ViewTopics, page.ViewTopic, page.ViewBrokers:
+		if a.env.Options.Inspect == nil {
 			return a.refuse("nobody can be asked about the cluster here")
 		}
 		a.makePage(x)
 	}
-	again := a.shown == x.view
-	cmd := a.goTo(x.view)
+	again := a.shown == x.View
+	cmd := a.goTo(x.View)
 	if again {
 		a.visited()
 	}
@@ -63,51 +64,51 @@ func (a *app) open(x place) tea.Cmd {
 }
 
 // makePage makes the page of a place unless it is there already.
-func (a *app) makePage(x place) {
-	old := a.pages[x.view]
-	switch x.view {
-	case viewGroups:
+func (a *app) makePage(x page.Place) {
+	old := a.pages[x.View]
+	switch x.View {
+	case page.ViewGroups:
 		if old == nil {
-			a.setPage(x.view, newGroupsView(a.env))
+			a.setPage(x.View, newGroupsView(a.env))
 		}
-	case viewTopics:
+	case page.ViewTopics:
 		if old == nil {
-			a.setPage(x.view, newTopicsView(a.env))
+			a.setPage(x.View, newTopicsView(a.env))
 		}
-	case viewBrokers:
+	case page.ViewBrokers:
 		if old == nil {
-			a.setPage(x.view, newBrokersView(a.env))
+			a.setPage(x.View, newBrokersView(a.env))
 		}
-	case viewGroup:
-		a.group = x.group
-		if p, ok := old.(groupView); !ok || p.name != x.group {
-			a.setPage(x.view, newGroupView(a.env, x.group))
+	case page.ViewGroup:
+		a.group = x.Group
+		if p, ok := old.(groupView); !ok || p.name != x.Group {
+			a.setPage(x.View, newGroupView(a.env, x.Group))
 		}
-	case viewLag:
-		a.group = x.group
-		if p, ok := old.(lagView); !ok || p.name != x.group {
-			a.setPage(x.view, newLagView(a.env, x.group))
+	case page.ViewLag:
+		a.group = x.Group
+		if p, ok := old.(lagView); !ok || p.name != x.Group {
+			a.setPage(x.View, newLagView(a.env, x.Group))
 		}
-	case viewTopic:
-		a.topic = x.topic
-		if p, ok := old.(topicView); !ok || p.name != x.topic {
-			a.setPage(x.view, newTopicView(a.env, x.topic))
+	case page.ViewTopic:
+		a.topic = x.Topic
+		if p, ok := old.(topicView); !ok || p.name != x.Topic {
+			a.setPage(x.View, newTopicView(a.env, x.Topic))
 		}
 	}
 }
 
 // setPage takes a new page, with the room there is; the one before waits no longer.
-func (a *app) setPage(v viewID, p page) {
+func (a *app) setPage(v page.ViewID, p page.Page) {
 	if old := a.pages[v]; old != nil {
-		old.update(closedMsg{})
+		old.Update(page.ClosedMsg{})
 	}
-	a.pages[v], _ = p.update(sizeMsg{a.w, a.bodyHeight(), a.h})
+	a.pages[v], _ = p.Update(page.SizeMsg{W: a.w, H: a.bodyHeight(), Screen: a.h})
 }
 
 // leavePage gives up the answers that the shown page still waits for.
 func (a *app) leavePage() {
 	if p := a.page(); p != nil {
-		a.pages[a.shown], _ = p.update(closedMsg{})
+		a.pages[a.shown], _ = p.Update(page.ClosedMsg{})
 	}
 }
 
@@ -115,37 +116,37 @@ func (a *app) leavePage() {
 // looked at.
 func (a *app) showLive() tea.Cmd {
 	if len(a.engines) > 0 {
-		return a.goTo(viewLive)
+		return a.goTo(page.ViewLive)
 	}
 	if g := a.groupHere(); g != "" {
 		return a.openWatch(g)
 	}
-	return a.refuse("which group? " + a.env.keys.first("groups") + " lists them, :live GROUP names one")
+	return a.refuse("which group? " + a.env.Keys.First("groups") + " lists them, :live GROUP names one")
 }
 
 func (a *app) showLag() tea.Cmd {
 	if g := a.groupHere(); g != "" {
-		return a.open(place{view: viewLag, group: g})
+		return a.open(page.Place{View: page.ViewLag, Group: g})
 	}
-	return a.refuse("which group? " + a.env.keys.first("groups") + " lists them, :lag GROUP names one")
+	return a.refuse("which group? " + a.env.Keys.First("groups") + " lists them, :lag GROUP names one")
 }
 
 // showTail reads the topic that is looked at.
 func (a *app) showTail() tea.Cmd {
-	if t, ok := a.page().(topicsView); ok && t.current() != "" {
-		return a.openTail(TailRequest{Topic: t.current()})
+	if t, ok := a.page().(topicsView); ok && t.Current() != "" {
+		return a.openTail(page.TailRequest{Topic: t.Current()})
 	}
 	if t, ok := a.page().(topicView); ok {
-		return a.openTail(TailRequest{Topic: t.name})
+		return a.openTail(page.TailRequest{Topic: t.name})
 	}
-	return a.openTail(TailRequest{})
+	return a.openTail(page.TailRequest{})
 }
 
 // groupHere is the group that the operator means: under the cursor, of the page, or
 // our own.
 func (a *app) groupHere() string {
-	if g, ok := a.page().(groupsView); ok && g.current() != "" {
-		return g.current()
+	if g, ok := a.page().(groupsView); ok && g.Current() != "" {
+		return g.Current()
 	}
 	if s := a.source().scene; s != nil && (a.page() == nil || a.group == "") {
 		return s.raw.Group
@@ -159,15 +160,15 @@ func (a *app) ask() tea.Cmd {
 	if p == nil || a.leave.on || a.w == 0 {
 		return nil
 	}
-	p, r := p.update(dueMsg{})
+	p, r := p.Update(page.DueMsg{})
 	a.pages[a.shown] = p
-	asks, ok := r.(asksRequest)
+	asks, ok := r.(page.AsksRequest)
 	if !ok {
 		return a.servePage(r)
 	}
-	cmds := make([]tea.Cmd, 0, len(asks.asks))
-	for _, k := range asks.asks {
-		cmds = append(cmds, askCluster(a.cmds, a.env.o.Inspect, k))
+	cmds := make([]tea.Cmd, 0, len(asks.Asks))
+	for _, k := range asks.Asks {
+		cmds = append(cmds, page.AskCluster(a.cmds, a.env.Options.Inspect, k))
 	}
 	return tea.Batch(cmds...)
 }
@@ -176,25 +177,25 @@ func (a *app) ask() tea.Cmd {
 // more often than the clock.
 func (a *app) reading() bool {
 	p := a.page()
-	return p != nil && !p.status().main.asked
+	return p != nil && !p.Status().Main.Asked
 }
 
 // onPages takes what pages wait for. It reports whether the screen looks different.
 func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	switch msg := msg.(type) {
-	case answerMsg:
-		if msg.kind == askLive {
+	case page.AnswerMsg:
+		if msg.Kind == page.AskLive {
 			a.onWatch(msg)
 			return true, nil
 		}
-		if msg.kind == askOthers {
+		if msg.Kind == page.AskOthers {
 			a.onTold(msg)
 			return true, nil
 		}
-		a.env.known.learn(msg)
+		a.env.Known.Learn(msg)
 		for v, p := range a.pages {
 			if p != nil {
-				a.pages[v], _ = p.update(msg)
+				a.pages[v], _ = p.Update(msg)
 			}
 		}
 		return true, nil
@@ -204,7 +205,7 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 		return true, a.onResent(msg)
 	case directDoneMsg:
 		return true, a.onDirect(msg)
-	case savedMsg:
+	case page.SavedMsg:
 		a.onSaved(msg)
 		return true, nil
 	case tea.MouseMsg:
@@ -223,48 +224,48 @@ func (a *app) toPage(msg any) tea.Cmd {
 	if p == nil {
 		return nil
 	}
-	p, r := p.update(msg)
+	p, r := p.Update(msg)
 	a.pages[a.shown] = p
 	return a.servePage(r)
 }
 
 // servePage does what a page asks for.
-func (a *app) servePage(r request) tea.Cmd {
+func (a *app) servePage(r page.Request) tea.Cmd {
 	switch r := r.(type) {
-	case openRequest:
-		return a.open(r.place)
-	case watchRequest:
-		return a.openWatch(r.group)
-	case openTailRequest:
+	case page.OpenRequest:
+		return a.open(r.Place)
+	case page.WatchRequest:
+		return a.openWatch(r.Group)
+	case page.OpenTailRequest:
 		return a.openTail(r.TailRequest)
-	case backRequest:
+	case page.BackRequest:
 		if a.shown == a.top() {
 			a.note = note{}
 			return nil
 		}
 		return a.back()
-	case refuseRequest:
-		return a.refuse(r.text)
-	case runRequest:
-		if r.writing != "" {
-			a.writing = r.writing
+	case page.RefuseRequest:
+		return a.refuse(r.Text)
+	case page.RunRequest:
+		if r.Writing != "" {
+			a.writing = r.Writing
 		}
-		return r.cmd
-	case pushRequest:
-		a.push(r.dialog)
-	case toPageRequest:
+		return r.Cmd
+	case page.PushRequest:
+		a.push(r.Dialog)
+	case page.ToPageRequest:
 		a.pop()
-		return a.toPage(r.msg)
-	case saveRequest:
+		return a.toPage(r.Msg)
+	case page.SaveRequest:
 		a.pop()
-		return saveFile(a.cmds, r.saved, r.over)
-	case textRequest:
-		a.push(textDialog{env: a.env, title: r.title, lines: r.lines})
-	case copyRequest:
-		if a.env.o.Output == nil {
+		return page.SaveFile(a.cmds, r.Saved, r.Over)
+	case page.TextRequest:
+		a.push(page.TextDialog{Env: a.env, Title: r.Title, Lines: r.Lines})
+	case page.CopyRequest:
+		if a.env.Options.Output == nil {
 			return a.refuse("there is no terminal to copy to")
 		}
-		return copyText(a.cmds, a.env.o.Output, a.env.o.Multiplexer, r.copied)
+		return copyText(a.cmds, a.env.Options.Output, a.env.Options.Multiplexer, r.Copied)
 	default:
 		return a.serveChange(r)
 	}
@@ -272,18 +273,18 @@ func (a *app) servePage(r request) tea.Cmd {
 }
 
 // pageState is the right end of the tabs: how fresh what is shown is.
-func (a *app) pageState(s pageStatus) []draw.Segment {
-	th, q := a.env.th, s.main
-	every := draw.Styled(th.Dim, " every "+words.Age(q.every)+" ")
-	switch old, stale := q.old(a.env.now); {
-	case s.state != nil:
-		return s.state
-	case !s.frozen.IsZero():
+func (a *app) pageState(s page.PageStatus) []draw.Segment {
+	th, q := a.env.Theme, s.Main
+	every := draw.Styled(th.Dim, " every "+words.Age(q.Every)+" ")
+	switch old, stale := q.Old(a.env.Now); {
+	case s.State != nil:
+		return s.State
+	case !s.Frozen.IsZero():
 		return []draw.Segment{draw.Styled(th.Warn, "FROZEN ")}
 	case stale:
 		return []draw.Segment{draw.Styled(th.Bad, "! "+words.Age(old)+" old"), every}
-	case q.gone || q.tries > 0 || !q.asked:
-		return untold(th, q.gone, q.tries > 0)
+	case q.Gone || q.Tries > 0 || !q.Asked:
+		return untold(th, q.Gone, q.Tries > 0)
 	}
 	return []draw.Segment{draw.Styled(th.Good, "● live"), every}
 }
@@ -301,31 +302,31 @@ func untold(th *draw.Theme, gone, failed bool) []draw.Segment {
 }
 
 // pageHealth is the left of the status line.
-func (a *app) pageHealth(s pageStatus) draw.Segment {
-	th, q := a.env.th, s.main
+func (a *app) pageHealth(s page.PageStatus) draw.Segment {
+	th, q := a.env.Theme, s.Main
 	switch {
-	case !s.frozen.IsZero():
-		return draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(s.frozen, words.ClockSeconds),
-			words.Age(a.env.now.Sub(s.frozen)), words.Plural(s.hidden, "change"), a.env.keys.first("freeze")))
-	case q.tries > 0:
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s: %s", words.Failure.Sign(), q.what, q.err))
-	case s.health.Text != "":
-		return s.health
-	case !q.asked && a.env.now.Sub(q.began) < loadingAfter:
+	case !s.Frozen.IsZero():
+		return draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.Clock(s.Frozen, words.ClockSeconds),
+			words.Age(a.env.Now.Sub(s.Frozen)), words.Plural(s.Hidden, "change"), a.env.Keys.First("freeze")))
+	case q.Tries > 0:
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s: %s", words.Failure.Sign(), q.What, q.Err))
+	case s.Health.Text != "":
+		return s.Health
+	case !q.Asked && a.env.Now.Sub(q.Began) < page.LoadingAfter:
 		return draw.Segment{}
-	case !q.asked:
-		return draw.Styled(th.Dim, " reading "+q.what+" …")
+	case !q.Asked:
+		return draw.Styled(th.Dim, " reading "+q.What+" …")
 	}
-	text := " ✓ " + s.fine
+	text := " ✓ " + s.Fine
 	if a.w >= 100 {
-		at, read := q.at, " · read "
-		if !s.oldest.IsZero() && s.oldest.Before(at) {
-			at, read = s.oldest, " · oldest row read "
+		at, read := q.At, " · read "
+		if !s.Oldest.IsZero() && s.Oldest.Before(at) {
+			at, read = s.Oldest, " · oldest row read "
 		}
-		if a.env.mode == words.TimeRelative {
-			text += read + words.Ago(at, a.env.now)
+		if a.env.Mode == words.TimeRelative {
+			text += read + words.Ago(at, a.env.Now)
 		} else {
-			text += read + a.env.clock(at, words.ClockSeconds)
+			text += read + a.env.Clock(at, words.ClockSeconds)
 		}
 	}
 	return draw.Styled(th.Good, text)
@@ -333,19 +334,19 @@ func (a *app) pageHealth(s pageStatus) draw.Segment {
 
 // clusterText is the name server of line 1 while no engine tells.
 func (a *app) clusterText() []draw.Segment {
-	n := a.env.o.Namesrv
+	n := a.env.Options.Namesrv
 	switch {
 	case len(n) == 0:
 		return nil
 	case a.unanswered():
-		return []draw.Segment{draw.Styled(a.env.th.Bad, fmt.Sprintf("ns %s of %d", words.Unknown, len(n)))}
+		return []draw.Segment{draw.Styled(a.env.Theme.Bad, fmt.Sprintf("ns %s of %d", words.Unknown, len(n)))}
 	}
-	return []draw.Segment{draw.Styled(a.env.th.Text, "ns "+draw.SafeText(strings.TrimSuffix(n[0], ":9876"))), draw.Styled(a.env.th.Dim, fmt.Sprintf(" 1/%d", len(n)))}
+	return []draw.Segment{draw.Styled(a.env.Theme.Text, "ns "+draw.SafeText(strings.TrimSuffix(n[0], ":9876"))), draw.Styled(a.env.Theme.Dim, fmt.Sprintf(" 1/%d", len(n)))}
 }
 
 // jsonText is a text to be copied that is made when it is wanted.
-func jsonText(what string, v any) copied {
-	return copied{what + " as JSON", func() (string, error) {
+func jsonText(what string, v any) page.Copied {
+	return page.Copied{What: what + " as JSON", Text: func() (string, error) {
 		b, err := json.MarshalIndent(v, "", "  ")
 		return string(inspect.PlainJSON(b)), err
 	}}

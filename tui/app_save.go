@@ -10,43 +10,44 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // askSave asks where to save what the shown view shows.
 func (a *app) askSave() tea.Cmd {
 	if p := a.page(); p != nil {
-		if x, ok := p.(exporter); ok {
-			return a.pushExport(x.export())
+		if x, ok := p.(page.Exporter); ok {
+			return a.pushExport(x.Export())
 		}
 		return a.refuse("this page has no rows to save; :shot writes the screen")
 	}
 	switch a.shown {
-	case viewLive, viewWatch:
-		return a.pushExport(a.live[a.cur].export())
-	case viewEvents:
-		return a.pushExport(a.events[a.cur].export())
+	case page.ViewLive, page.ViewWatch:
+		return a.pushExport(a.live[a.cur].Export())
+	case page.ViewEvents:
+		return a.pushExport(a.events[a.cur].Export())
 	}
 	return a.refuse("this view has no rows to save; :shot writes the screen")
 }
 
-func (a *app) pushExport(x export) tea.Cmd {
-	if len(x.rows) == 0 {
+func (a *app) pushExport(x page.Export) tea.Cmd {
+	if len(x.Rows) == 0 {
 		return a.refuse("there are no rows to save")
 	}
-	a.push(askExport(a.env, x))
+	a.push(page.AskExport(a.env, x))
 	return nil
 }
 
 // onSaved tells what became of a file, or asks whether it may be overwritten.
-func (a *app) onSaved(msg savedMsg) {
+func (a *app) onSaved(msg page.SavedMsg) {
 	switch {
-	case msg.exists:
-		a.push(overwriteDialog{env: a.env, saved: msg.saved})
-	case msg.err != "":
-		a.say("save "+draw.SafeText(msg.path), msg.err)
+	case msg.Exists:
+		a.push(page.OverwriteDialog{Env: a.env, Saved: msg.Saved})
+	case msg.Err != "":
+		a.say("save "+draw.SafeText(msg.Path), msg.Err)
 	default:
-		a.say("saved "+msg.what+" to "+draw.SafeText(msg.path)+", "+words.Size(int64(msg.n)), "")
+		a.say("saved "+msg.What+" to "+draw.SafeText(msg.Path)+", "+words.Size(int64(msg.N)), "")
 	}
 }
 
@@ -54,23 +55,23 @@ func (a *app) onSaved(msg savedMsg) {
 func (a *app) shot(path string) tea.Cmd {
 	frame, w := a.draw(), a.w
 	if path == "" {
-		path = fileName("shot", a.env.now.In(a.env.o.Location))
+		path = page.FileName("shot", a.env.Now.In(a.env.Options.Location))
 	}
 	path = strings.TrimSuffix(strings.TrimSuffix(path, ".txt"), ".ansi")
-	text := saved{"the screen as text", path + ".txt", func() ([]byte, error) { return []byte(trimLines(ansi.Strip(frame)) + "\n"), nil }}
-	ansi := saved{"the screen", path + ".ansi", func() ([]byte, error) { return []byte(pinned(frame, w) + "\n"), nil }}
-	return tea.Batch(saveFile(a.cmds, text, false), saveFile(a.cmds, ansi, false))
+	text := page.Saved{What: "the screen as text", Path: path + ".txt", Make: func() ([]byte, error) { return []byte(trimLines(ansi.Strip(frame)) + "\n"), nil }}
+	ansi := page.Saved{What: "the screen", Path: path + ".ansi", Make: func() ([]byte, error) { return []byte(pinned(frame, w) + "\n"), nil }}
+	return tea.Batch(page.SaveFile(a.cmds, text, false), page.SaveFile(a.cmds, ansi, false))
 }
 
-// export are the queues of the live view as they are sorted and filtered.
-func (v *liveView) export() export {
-	x := export{name: "live", columns: []string{"topic", "broker", "queue", "client_id", "state", "detail", "committed_offset", "min_offset", "max_offset", "lag",
+// Export are the queues of the live view as they are sorted and filtered.
+func (v *liveView) Export() page.Export {
+	x := page.Export{Name: "live", Columns: []string{"topic", "broker", "queue", "client_id", "state", "detail", "committed_offset", "min_offset", "max_offset", "lag",
 		"cached_count", "cached_bytes", "cached_min_offset", "cached_max_offset", "span", "flow", "locked", "last_pull", "last_consume"}}
 	s := v.pic.scene
 	if s == nil {
 		return x
 	}
-	x.name = "live-" + s.Group
+	x.Name = "live-" + s.Group
 	offset := func(n int64) any {
 		if n == engine.Unknown {
 			return nil
@@ -110,7 +111,7 @@ func (v *liveView) export() export {
 		if q.Own {
 			flow = q.Flow.String()
 		}
-		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, owner, state, detail, committed, offset(q.MinOffset), offset(q.MaxOffset), lag,
+		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, owner, state, detail, committed, offset(q.MinOffset), offset(q.MaxOffset), lag,
 			own(q.CachedCount), own(q.CachedBytes), offset(q.CachedMin), offset(q.CachedMax), own(q.Span), flow, own(q.Locked), q.LastPull, q.LastConsume})
 	}
 	return x
@@ -118,23 +119,23 @@ func (v *liveView) export() export {
 
 // copyWatched is a row of a watched group as JSON: own, which an engine's row says, has
 // no meaning there.
-func (v *liveView) copyWatched(mq engine.MessageQueue) copied {
-	x := v.export()
-	x.rows = slices.DeleteFunc(x.rows, func(row []any) bool {
+func (v *liveView) copyWatched(mq engine.MessageQueue) page.Copied {
+	x := v.Export()
+	x.Rows = slices.DeleteFunc(x.Rows, func(row []any) bool {
 		return row[0] != mq.Topic || row[1] != mq.BrokerName || row[2] != mq.QueueID
 	})
-	return copied{"queue " + draw.SafeText(mq.Short()) + " as JSON", func() (string, error) {
-		b, err := x.jsonText()
+	return page.Copied{What: "queue " + draw.SafeText(mq.Short()) + " as JSON", Text: func() (string, error) {
+		b, err := x.JsonText()
 		return string(b), err
 	}}
 }
 
-// export are the events as they are filtered.
-func (v *eventsView) export() export {
-	x := export{name: "events", columns: []string{"time", "event", "kind", "cause", "topic", "queue", "text"}}
+// Export are the events as they are filtered.
+func (v *eventsView) Export() page.Export {
+	x := page.Export{Name: "events", Columns: []string{"time", "event", "kind", "cause", "topic", "queue", "text"}}
 	for _, seq := range v.list.Keys() {
 		if r := v.row(seq); r != nil {
-			x.rows = append(x.rows, []any{r.At, r.Name, r.Kind, r.Cause, r.Topic, r.Queue, r.Text})
+			x.Rows = append(x.Rows, []any{r.At, r.Name, r.Kind, r.Cause, r.Topic, r.Queue, r.Text})
 		}
 	}
 	return x
@@ -142,10 +143,10 @@ func (v *eventsView) export() export {
 
 // askSave asks where to save: by the name's ending the rows as CSV or JSON lines, else
 // the true bytes of the body under the cursor.
-func (v tailView) askSave() (page, request) {
+func (v tailView) askSave() (page.Page, page.Request) {
 	r := v.current()
 	if r == nil || r.message == nil {
-		return v, refuseRequest{"there is no message under the cursor to save"}
+		return v, page.RefuseRequest{Text: "there is no message under the cursor to save"}
 	}
 	marked := v.list.MarkCount() > 0
 	rows := v.shown
@@ -153,26 +154,26 @@ func (v tailView) askSave() (page, request) {
 		rows = v.targets()
 	}
 	e := v.env
-	name := fileName(v.request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.offset), e.now.In(e.o.Location)) + ".bin"
+	name := page.FileName(v.request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.offset), e.Now.In(e.Options.Location)) + ".bin"
 	help := "the body's bytes; .jsonl or .csv: " + words.Plural(len(rows), "message")
-	return v, pushRequest{newPrompt(e, "save to", help, "SAVE", strings.ReplaceAll(name, ",", ""), func(path string) (request, error) {
+	return v, page.PushRequest{Dialog: page.NewPrompt(e, "save to", help, "SAVE", strings.ReplaceAll(name, ",", ""), func(path string) (page.Request, error) {
 		switch {
 		case path == "":
 			return nil, errors.New("a file's name is needed")
 		case strings.HasSuffix(path, ".jsonl"):
-			if e.o.MessageJSON == nil {
+			if e.Options.MessageJSON == nil {
 				return nil, errors.New("there is no JSON of messages here")
 			}
-			return saveRequest{saved: saved{words.Plural(len(rows), "message"), path, func() ([]byte, error) { return jsonLines(e.o, rows), nil }}}, nil
+			return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(rows), "message"), Path: path, Make: func() ([]byte, error) { return jsonLines(e.Options, rows), nil }}}, nil
 		case strings.HasSuffix(path, ".csv"):
 			x := tailExport(rows)
-			return saveRequest{saved: saved{words.Plural(len(rows), "message"), path, x.csvText}}, nil
+			return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(rows), "message"), Path: path, Make: x.CsvText}}, nil
 		}
-		return saveRequest{saved: saved{"the body at " + words.Grouped(r.offset), path, r.message.Body}}, nil
+		return page.SaveRequest{Saved: page.Saved{What: "the body at " + words.Grouped(r.offset), Path: path, Make: r.message.Body}}, nil
 	})}
 }
 
-func jsonLines(o Options, rows []*tailRow) []byte {
+func jsonLines(o page.Options, rows []*tailRow) []byte {
 	var b []byte
 	for _, r := range rows {
 		if r.message != nil {
@@ -183,8 +184,8 @@ func jsonLines(o Options, rows []*tailRow) []byte {
 }
 
 // tailExport are messages as rows; bodies that are text only.
-func tailExport(rows []*tailRow) export {
-	x := export{name: "tail", columns: []string{"born", "stored", "topic", "broker", "queue", "offset", "message_id", "tags", "keys", "reconsume_times", "size", "body", "error"}}
+func tailExport(rows []*tailRow) page.Export {
+	x := page.Export{Name: "tail", Columns: []string{"born", "stored", "topic", "broker", "queue", "offset", "message_id", "tags", "keys", "reconsume_times", "size", "body", "error"}}
 	for _, r := range rows {
 		m := r.message
 		if m == nil {
@@ -194,7 +195,7 @@ func tailExport(rows []*tailRow) export {
 		if b, err := m.Body(); err == nil && r.decoder != "hex" {
 			body = string(b)
 		}
-		x.rows = append(x.rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
+		x.Rows = append(x.Rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
 	}
 	return x
 }

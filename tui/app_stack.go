@@ -2,6 +2,7 @@ package tui
 
 import (
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,19 +10,19 @@ import (
 
 // openStack shows what the threads of a member do.
 func (a *app) openStack(group, client string) tea.Cmd {
-	if a.env.o.Inspect == nil {
+	if a.env.Options.Inspect == nil {
 		return a.refuse("stack: there is no cluster to ask")
 	}
-	if v, ok := a.pages[viewStack].(stackView); !ok || v.group != group || v.client != client {
-		if a.shown == viewStack {
+	if v, ok := a.pages[page.ViewStack].(stackView); !ok || v.group != group || v.client != client {
+		if a.shown == page.ViewStack {
 			a.leavePage()
 		}
-		a.setPage(viewStack, newStackView(a.env, group, client))
+		a.setPage(page.ViewStack, newStackView(a.env, group, client))
 	} else {
-		a.pages[viewStack], _ = v.update(hurryMsg{}) // whoever comes again wants to know what it does now
+		a.pages[page.ViewStack], _ = v.Update(page.HurryMsg{}) // whoever comes again wants to know what it does now
 	}
 	a.group, a.client = group, client
-	cmd := a.goTo(viewStack)
+	cmd := a.goTo(page.ViewStack)
 	a.visited()
 	return cmd
 }
@@ -32,7 +33,7 @@ func (a *app) showStack() tea.Cmd {
 	group, client := a.memberHere()
 	switch {
 	case group == "":
-		return a.refuse("stack: of which member? " + a.env.keys.first("groups") + " lists the groups, enter shows one live with its members")
+		return a.refuse("stack: of which member? " + a.env.Keys.First("groups") + " lists the groups, enter shows one live with its members")
 	case client == "":
 		return a.refuse("stack: there is no member under the cursor; :stack CLIENT-ID names one")
 	}
@@ -55,7 +56,7 @@ func (a *app) memberHere() (group, client string) {
 	if a.page() != nil || s == nil {
 		return a.groupHere(), ""
 	}
-	mq, ok := a.queue.mq, a.shown == viewQueue
+	mq, ok := a.queue.mq, a.shown == page.ViewQueue
 	v := &a.live[a.cur]
 	if !ok && v.focus == paneAlloc {
 		if id, ok := v.members.Current(); ok {
@@ -78,7 +79,7 @@ func (a *app) commandStack(client string) tea.Cmd {
 	}
 	g := a.groupHere()
 	if g == "" {
-		return a.refuse("stack: of which group's member? " + a.env.keys.first("groups") + " lists them")
+		return a.refuse("stack: of which group's member? " + a.env.Keys.First("groups") + " lists them")
 	}
 	return a.openStack(g, client)
 }

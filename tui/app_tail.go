@@ -1,46 +1,47 @@
 package tui
 
 import (
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
 // openTail reads a topic without any group, from the end unless said otherwise. The
 // tail that is open already is gone back to when it reads the same.
-func (a *app) openTail(r TailRequest) tea.Cmd {
-	v, open := a.pages[viewTail].(tailView)
+func (a *app) openTail(r page.TailRequest) tea.Cmd {
+	v, open := a.pages[page.ViewTail].(tailView)
 	switch {
-	case a.env.o.OpenTail == nil:
+	case a.env.Options.OpenTail == nil:
 		return a.refuse("no topic can be read here")
 	case r.Topic == "" && !open:
-		return a.refuse("which topic? " + a.env.keys.first("topics") + " lists them, :tail TOPIC names one")
-	case r.Topic == "" || open && r.Topic == v.request.Topic && r.From == (TailPosition{}) && len(r.Queues) == 0:
+		return a.refuse("which topic? " + a.env.Keys.First("topics") + " lists them, :tail TOPIC names one")
+	case r.Topic == "" || open && r.Topic == v.request.Topic && r.From == (page.TailPosition{}) && len(r.Queues) == 0:
 		a.topic = v.request.Topic
-		return a.goTo(viewTail)
+		return a.goTo(page.ViewTail)
 	}
 	var cmd tea.Cmd
 	if open {
 		cmd = closeTail(a.cmds, v.tail)
 	}
-	if a.shown == viewTail {
+	if a.shown == page.ViewTail {
 		a.shown = a.last
 	}
 	a.topic = r.Topic
-	a.setPage(viewTail, newTailView(a.env, a.cmds, r))
-	return tea.Batch(cmd, a.goTo(viewTail))
+	a.setPage(page.ViewTail, newTailView(a.env, a.cmds, r))
+	return tea.Batch(cmd, a.goTo(page.ViewTail))
 }
 
 // toTail hands the tail what its commands brought, shown or not.
 func (a *app) toTail(msg any) tea.Cmd {
-	p := a.pages[viewTail]
+	p := a.pages[page.ViewTail]
 	if p == nil {
 		if opened, ok := msg.(tailOpenedMsg); ok {
 			return closeTail(a.cmds, opened.tail)
 		}
 		return nil
 	}
-	p, r := p.update(msg)
-	a.pages[viewTail] = p
+	p, r := p.Update(msg)
+	a.pages[page.ViewTail] = p
 	return a.servePage(r)
 }
 
@@ -51,19 +52,19 @@ func (a *app) commandDeadLetters(group string) tea.Cmd {
 			return a.refuse("dlq: which group? :dlq GROUP")
 		}
 	}
-	return a.openTail(TailRequest{Topic: dlqPrefix + group, From: TailPosition{Earliest: true}})
+	return a.openTail(page.TailRequest{Topic: dlqPrefix + group, From: page.TailPosition{Earliest: true}})
 }
 
 // tailHere reads the topic or the queue under the cursor.
 func (a *app) tailHere() tea.Cmd {
 	if a.page() != nil {
-		return a.toPage(actionMsg{"tail-here"})
+		return a.toPage(page.ActionMsg{Action: "tail-here"})
 	}
 	targets := a.targets()
 	if len(targets) == 0 {
 		return a.refuse("there is no queue under the cursor")
 	}
-	r := TailRequest{Topic: targets[0].Topic}
+	r := page.TailRequest{Topic: targets[0].Topic}
 	for _, mq := range targets {
 		if mq.Topic == r.Topic {
 			r.Queues = append(r.Queues, mq)
@@ -71,7 +72,7 @@ func (a *app) tailHere() tea.Cmd {
 	}
 	if s := a.source().scene; len(targets) == 1 && s.queue(targets[0]) != nil {
 		if q := s.queue(targets[0]); q.CommittedOffset >= 0 {
-			r.From = TailPosition{ByOffset: true, Offset: q.CommittedOffset}
+			r.From = page.TailPosition{ByOffset: true, Offset: q.CommittedOffset}
 		}
 	}
 	return a.openTail(r)

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 func TestFastKeysArriveAsOneMessage(t *testing.T) {
@@ -32,12 +33,12 @@ func TestLettersAreTextWhileAFieldHasFocus(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil)
 	for _, open := range []string{"/", ":", "p", "?"} {
 		d.keys(open).typing("qR7P!p")
-		if d.quit || len(d.a.dialogs) != 1 || d.a.shown != viewLive {
+		if d.quit || len(d.a.dialogs) != 1 || d.a.shown != page.ViewLive {
 			t.Errorf("after %q letters did something: quit %v, %d dialogs, view %d", open, d.quit, len(d.a.dialogs), d.a.shown)
 		}
 		d.keys("esc", "esc")
 		d.a.dialogs = nil
-		d.a.live[0].filter = filter{}
+		d.a.live[0].filter = page.Filter{}
 	}
 }
 
@@ -53,11 +54,11 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("v", "/").typing("a/").keys("enter", "?")
 	v := func() *liveView { return &d.a.live[0] }
 	d.keys("esc")
-	if len(d.a.dialogs) != 0 || !v().filter.active() || v().queues.MarkCount() != 1 {
+	if len(d.a.dialogs) != 0 || !v().filter.Active() || v().queues.MarkCount() != 1 {
 		t.Error("the first esc closes the dialog only")
 	}
 	d.keys("esc")
-	if v().filter.active() || v().queues.MarkCount() != 1 {
+	if v().filter.Active() || v().queues.MarkCount() != 1 {
 		t.Error("the second clears the filter only")
 	}
 	d.keys("esc")
@@ -69,7 +70,7 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 		t.Error("esc never leaves")
 	}
 	d.keys("7", "esc")
-	if d.a.shown != viewLive {
+	if d.a.shown != page.ViewLive {
 		t.Error("esc goes back from a view")
 	}
 }
@@ -77,7 +78,7 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 func TestABadRegexpKeepsTheOldFilter(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("/").typing("~a/[3")
 	d.see("✗ not whole: missing closing ] · rows as before").see("filter ~a/ (")
-	if got := d.a.live[0].filter.text; got != "~a/" {
+	if got := d.a.live[0].filter.Text; got != "~a/" {
 		t.Errorf("the filter in force is %q, want the last good one", got)
 	}
 	d.typing("]")
@@ -86,7 +87,7 @@ func TestABadRegexpKeepsTheOldFilter(t *testing.T) {
 	}
 	d.keys("enter", "/").see("~a/[3]") // it is kept to be edited
 	d.keys("esc")
-	if d.a.live[0].filter.active() {
+	if d.a.live[0].filter.Active() {
 		t.Error("esc in the bar leaves no filter")
 	}
 	d.keys("/", "up").see("~a/[3]") // and remembered
@@ -113,7 +114,7 @@ func TestFilters(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{">lag", ">nothing 1", ">lag x", "~["} {
-		if _, err := parseFilter(bad, filterColumns); err == nil {
+		if _, err := page.ParseFilter(bad, filterColumns); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -218,7 +219,7 @@ func TestQAsksOnceAsAMember(t *testing.T) {
 
 func TestQLeavesTheSandboxAtOnce(t *testing.T) {
 	d := drive(t, 80, 24, defaultOptions(), nil).keys("7", "q")
-	if d.quit || d.a.shown != viewLive {
+	if d.quit || d.a.shown != page.ViewLive {
 		t.Error("q goes back first")
 	}
 	d.keys("q")
@@ -431,7 +432,7 @@ func TestFlowInForceIsShownWithoutItsEvent(t *testing.T) {
 
 func TestEnterOnAFeedLineExpandsIt(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("tab", "j", "j", "j", "enter")
-	if r := d.a.events[0].current(); d.a.shown != viewEvents || r == nil || r.Kind != "CONSUME" {
+	if r := d.a.events[0].current(); d.a.shown != page.ViewEvents || r == nil || r.Kind != "CONSUME" {
 		t.Errorf("view %d, on %+v", d.a.shown, r)
 	}
 	d.keys("q", "shift+tab", "shift+tab", "j", "enter").see("filter 10.0.4.22@6023#1")
@@ -477,7 +478,7 @@ func TestTimesHaveThreeModes(t *testing.T) {
 
 func TestSeveralConsumers(t *testing.T) {
 	o := defaultOptions()
-	o.Engines = []NamedEngine{{"order-settle/1", &fakeEngine{}}, {"audit", &fakeEngine{}}}
+	o.Engines = []page.NamedEngine{{Name: "order-settle/1", Engine: &fakeEngine{}}, {Name: "audit", Engine: &fakeEngine{}}}
 	d := driveEmpty(t, 120, 36, o, nil)
 	other := fixture(0)
 	other.Group = "audit-copy"
@@ -528,7 +529,7 @@ func TestTinyScreensStayLiveAndUsable(t *testing.T) {
 }
 
 func TestRenderNeedsNoTerminal(t *testing.T) {
-	o := Options{Cluster: "prod-sh", Mode: "confirm", Location: fixtureZone}
+	o := page.Options{Cluster: "prod-sh", Mode: "confirm", Location: fixtureZone}
 	frame := Render(fixtures(40), fixtureEvents(), o, 120, 36)
 	if lines := strings.Split(frame, "\n"); len(lines) != 36 || strings.Contains(frame, "\x1b") {
 		t.Errorf("%d lines:\n%s", len(lines), frame)
@@ -538,7 +539,7 @@ func TestRenderNeedsNoTerminal(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, frame)
 		}
 	}
-	if empty := Render(nil, nil, Options{}, 80, 24); strings.Count(empty, "\n") != 23 {
+	if empty := Render(nil, nil, page.Options{}, 80, 24); strings.Count(empty, "\n") != 23 {
 		t.Errorf("nothing to show:\n%s", empty)
 	}
 }

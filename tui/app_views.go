@@ -4,38 +4,39 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 // scope is which keys work in the shown view.
-func (a *app) scope() scope {
-	if a.shown == viewQueue && a.watchedNow() != nil {
-		return inWatchQueue
+func (a *app) scope() page.Scope {
+	if a.shown == page.ViewQueue && a.watchedNow() != nil {
+		return page.InWatchQueue
 	}
-	if a.shown == viewQueue && a.env.o.Hold {
-		return inHeld
+	if a.shown == page.ViewQueue && a.env.Options.Hold {
+		return page.InHeld
 	}
-	return a.shown.scope()
+	return a.shown.Scope()
 }
 
 // go to a view; the one before is remembered.
-func (a *app) goTo(v viewID) tea.Cmd {
+func (a *app) goTo(v page.ViewID) tea.Cmd {
 	if a.shown == v {
 		return nil
 	}
 	a.leavePage()
-	a.last, a.shown, a.turned = a.shown, v, a.env.now
-	if v == viewLive {
+	a.last, a.shown, a.turned = a.shown, v, a.env.Now
+	if v == page.ViewLive {
 		a.unwatch()
 	}
 	a.visited()
 	switch v {
-	case viewEvents:
+	case page.ViewEvents:
 		a.source().log.unseen = 0
 		a.show(a.cur)
-	case viewLog:
+	case page.ViewLog:
 		a.poll++
 		return a.readLog()
-	case viewQueue: // its polls have ended with the view
+	case page.ViewQueue: // its polls have ended with the view
 		a.poll++
 		return a.readHeld()
 	}
@@ -45,11 +46,11 @@ func (a *app) goTo(v viewID) tea.Cmd {
 // openQueue shows one queue in detail.
 func (a *app) openQueue(mq engine.MessageQueue) tea.Cmd {
 	a.queue = newQueueView(a.env, mq)
-	a.queue = a.queue.update(sizeMsg{a.w, a.bodyHeight(), a.h})
-	a.queue = a.queue.update(pictureMsg{a.source().picture(a.env.now)})
-	if a.shown != viewQueue {
+	a.queue = a.queue.update(page.SizeMsg{W: a.w, H: a.bodyHeight(), Screen: a.h})
+	a.queue = a.queue.update(pictureMsg{a.source().picture(a.env.Now)})
+	if a.shown != page.ViewQueue {
 		a.leavePage()
-		a.last, a.shown, a.turned = a.shown, viewQueue, a.env.now
+		a.last, a.shown, a.turned = a.shown, page.ViewQueue, a.env.Now
 	}
 	a.visited()
 	a.poll++
@@ -61,8 +62,8 @@ func (a *app) look(i int) tea.Cmd {
 	if n := a.consumers(); n > 0 { // watched groups come after them
 		a.cur = (i + n) % n
 	}
-	if a.shown == viewQueue || a.shown == viewWatch {
-		a.shown = viewLive
+	if a.shown == page.ViewQueue || a.shown == page.ViewWatch {
+		a.shown = page.ViewLive
 	}
 	a.visited()
 	a.show(a.cur)
@@ -74,9 +75,9 @@ func (a *app) onPoll(msg pollDueMsg) tea.Cmd {
 	switch {
 	case msg.poll != a.poll:
 		return nil
-	case a.shown == viewLog:
+	case a.shown == page.ViewLog:
 		return a.readLog()
-	case a.shown == viewQueue:
+	case a.shown == page.ViewQueue:
 		return a.readHeld()
 	}
 	return nil
@@ -92,10 +93,10 @@ func (a *app) readHeld() tea.Cmd {
 		return pollLater(a.cmds, a.poll) // it may become ours
 	}
 	n := heldMessages
-	if a.env.o.Hold {
+	if a.env.Options.Hold {
 		n = heldToDecide
 	}
 	return readHeldRows(a.cmds, a.source().engine, a.queue.mq, n, a.queue.held, a.poll)
 }
 
-func (a *app) readLog() tea.Cmd { return readLogLines(a.cmds, a.env.o.LogTail, a.poll) }
+func (a *app) readLog() tea.Cmd { return readLogLines(a.cmds, a.env.Options.LogTail, a.poll) }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -17,10 +18,10 @@ import (
 func (a *app) openWatch(group string) tea.Cmd {
 	for i, s := range a.sources {
 		if s.engine != nil && s.scene != nil && s.scene.raw.Group == group {
-			return tea.Batch(a.look(i), a.goTo(viewLive))
+			return tea.Batch(a.look(i), a.goTo(page.ViewLive))
 		}
 	}
-	if a.env.o.Inspect == nil {
+	if a.env.Options.Inspect == nil {
 		return a.refuse("live " + draw.SafeText(group) + ": no consumer of this process, and there is no cluster to ask")
 	}
 	i := a.watchedIndex(group)
@@ -33,7 +34,7 @@ func (a *app) openWatch(group string) tea.Cmd {
 		a.resize()
 	}
 	a.group, a.cur = group, i
-	cmd := a.goTo(viewWatch)
+	cmd := a.goTo(page.ViewWatch)
 	a.visited()
 	a.show(i)
 	return tea.Batch(cmd, a.pollWatched())
@@ -73,29 +74,29 @@ func (a *app) watchedNow() *watch {
 // none is on its way.
 func (a *app) pollWatched() tea.Cmd {
 	w := a.watchedNow()
-	if w == nil || !w.due(a.env.now) || !slices.Contains([]viewID{viewWatch, viewQueue, viewEvents}, a.shown) {
+	if w == nil || !w.Due(a.env.Now) || !slices.Contains([]page.ViewID{page.ViewWatch, page.ViewQueue, page.ViewEvents}, a.shown) {
 		return nil
 	}
-	w.visited = a.env.now
-	return askCluster(a.cmds, a.env.o.Inspect, w.begin(a.env))
+	w.visited = a.env.Now
+	return page.AskCluster(a.cmds, a.env.Options.Inspect, w.Begin(a.env))
 }
 
 // onWatch takes a picture in.
-func (a *app) onWatch(msg answerMsg) {
-	i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.asking && s.watch.ticket == msg.ticket })
+func (a *app) onWatch(msg page.AnswerMsg) {
+	i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.Asking && s.watch.Ticket == msg.Ticket })
 	if i < 0 {
 		return // it has lost its place since
 	}
 	s := a.sources[i]
 	w := s.watch
-	if w.answer(msg, a.env.now) {
-		live := msg.raw.(inspect.Live)
+	if w.Answer(msg, a.env.Now) {
+		live := msg.Raw.(inspect.Live)
 		s.addLive(&live)
-	} else if msg.gone {
+	} else if msg.Gone {
 		s.forget()
 	}
 	a.live[i].waiting = w.waitingLines(a.env)
-	if a.shown == viewEvents && i == a.cur && !a.frozen() {
+	if a.shown == page.ViewEvents && i == a.cur && !a.frozen() {
 		s.log.unseen = 0
 	}
 	a.show(i)
@@ -103,23 +104,23 @@ func (a *app) onWatch(msg answerMsg) {
 
 // watchHealth is the worst thing that is wrong with what is known of a watched group.
 func (a *app) watchHealth() draw.Segment {
-	th, s := a.env.th, a.source()
+	th, s := a.env.Theme, a.source()
 	w := s.watch
 	switch {
-	case s.scene == nil && w.err != "":
-		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+w.err)
+	case s.scene == nil && w.Err != "":
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+w.Err)
 	case s.scene == nil:
-		return draw.Styled(th.Dim, " asking brokers and members … "+words.Age(a.env.now.Sub(w.began)))
-	case w.err != "":
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", words.Failure.Sign(), words.Since(s.scene.At, a.env.now), w.err))
+		return draw.Styled(th.Dim, " asking brokers and members … "+words.Age(a.env.Now.Sub(w.Began)))
+	case w.Err != "":
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", words.Failure.Sign(), words.Since(s.scene.At, a.env.Now), w.Err))
 	}
 	f := s.scene.watch
 	if old, stale := a.stale(); stale {
 		return draw.Styled(th.Bad, " ! figures are "+words.Age(old)+" old: the cluster has not answered yet")
 	}
 	if text := s.scene.muteText(func(t time.Time) string {
-		return words.TimeAbsolute.Clock(t, a.env.now, a.env.o.Location, words.ClockSeconds)
-	}, a.env.now); text != "" {
+		return words.TimeAbsolute.Clock(t, a.env.Now, a.env.Options.Location, words.ClockSeconds)
+	}, a.env.Now); text != "" {
 		if f.paused != "" {
 			text = f.paused + " · " + text
 		}
@@ -140,14 +141,14 @@ func (a *app) watchHealth() draw.Segment {
 	if a.w < 100 {
 		return draw.Styled(th.Good, " ✓ "+text)
 	}
-	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", words.Ago(s.scene.At, a.env.now), text))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", words.Ago(s.scene.At, a.env.Now), text))
 }
 
 // setWatchEvery takes a new period for the group on the screen.
 func (a *app) setWatchEvery(d time.Duration) tea.Cmd {
 	w := a.watchedNow()
-	w.every = min(max(d, minWatchEvery), maxWatchEvery)
-	a.note = note{"asked every " + words.Span(w.every), words.Notice, a.env.now}
+	w.Every = min(max(d, minWatchEvery), maxWatchEvery)
+	a.note = note{"asked every " + words.Span(w.Every), words.Notice, a.env.Now}
 	return nil
 }
 
@@ -178,7 +179,7 @@ func (a *app) consumers() int {
 // hurryWatched asks for the group on the screen at once.
 func (a *app) hurryWatched() {
 	if w := a.watchedNow(); w != nil {
-		w.hurried = true
+		w.Hurried = true
 	}
 }
 
@@ -198,12 +199,12 @@ func (a *app) resetWatched() tea.Cmd {
 	if s == nil {
 		return a.refuse("nothing is known of the group yet")
 	}
-	r := resetAnyRequest{group: s.raw.Group, queues: a.live[a.cur].queues.Marked(), rate: s.watch.rates.consume}
-	if a.shown == viewQueue {
-		r.queues = a.targets()
+	r := page.ResetAnyRequest{Group: s.raw.Group, Queues: a.live[a.cur].queues.Marked(), Rate: s.watch.rates.consume}
+	if a.shown == page.ViewQueue {
+		r.Queues = a.targets()
 	}
-	if len(r.queues) > 0 {
-		r.topic = r.queues[0].Topic
+	if len(r.Queues) > 0 {
+		r.Topic = r.Queues[0].Topic
 	}
 	return a.servePage(r)
 }

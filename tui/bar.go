@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -14,10 +15,10 @@ import (
 // bar is the one-line input in place of the hint line: the command bar and the
 // filter.
 type bar struct {
-	env    *env
+	env    *page.Env
 	sign   string // ":" or "/"
-	input  field
-	past   typed
+	input  page.Field
+	past   page.Typed
 	back   int    // how far back in past
 	draft  string // what was typed before going back
 	help   string // of the filter; "" what tables take
@@ -32,15 +33,15 @@ type matches struct {
 	nth  int
 }
 
-func newCommandBar(e *env, past typed, complete func(string) []string) bar {
-	return bar{env: e, sign: ":", input: newField(""), past: past, finder: complete}
+func newCommandBar(e *page.Env, past page.Typed, complete func(string) []string) bar {
+	return bar{env: e, sign: ":", input: page.NewField(""), past: past, finder: complete}
 }
 
-func newFilterBar(e *env, past typed, text string) bar {
-	return bar{env: e, sign: "/", input: newField(text), past: past}
+func newFilterBar(e *page.Env, past page.Typed, text string) bar {
+	return bar{env: e, sign: "/", input: page.NewField(text), past: past}
 }
 
-func (b bar) update(msg tea.Msg) (dialog, request) {
+func (b bar) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	if refused, ok := msg.(filterRefused); ok {
 		b.err = refused.err
 		return b, nil
@@ -52,17 +53,17 @@ func (b bar) update(msg tea.Msg) (dialog, request) {
 	switch k.String() {
 	case "esc":
 		if b.sign == "/" {
-			return b, filterRequest{"", true}
+			return b, page.FilterRequest{Text: "", Done: true}
 		}
-		return b, closeRequest{}
+		return b, page.CloseRequest{}
 	case "enter":
 		if b.sign == "/" {
 			if b.err != "" {
 				return b, nil
 			}
-			return b, filterRequest{b.input.value(), true}
+			return b, page.FilterRequest{Text: b.input.Value(), Done: true}
 		}
-		return b, commandRequest{b.input.value()}
+		return b, page.CommandRequest{Line: b.input.Value()}
 	case "up", "ctrl+p":
 		b.recall(1)
 	case "down", "ctrl+n":
@@ -74,17 +75,17 @@ func (b bar) update(msg tea.Msg) (dialog, request) {
 		b.complete(-1)
 		return b, nil
 	case "backspace":
-		if b.input.value() == "" {
-			return b, closeRequest{}
+		if b.input.Value() == "" {
+			return b, page.CloseRequest{}
 		}
-		b.input.key(k)
+		b.input.Key(k)
 	default:
-		b.input.key(k)
+		b.input.Key(k)
 	}
 	b.list = nil
 	b.err = ""
 	if b.sign == "/" {
-		return b, filterRequest{b.input.value(), false}
+		return b, page.FilterRequest{Text: b.input.Value(), Done: false}
 	}
 	return b, nil
 }
@@ -94,17 +95,17 @@ type filterRefused struct{ err string }
 
 func (b *bar) recall(step int) {
 	if b.back == 0 {
-		b.draft = b.input.value()
+		b.draft = b.input.Value()
 	}
 	n := b.back + step
 	if n <= 0 {
 		b.back = 0
-		b.input.set(b.draft)
+		b.input.Set(b.draft)
 		return
 	}
-	if text, ok := b.past.back(n); ok {
+	if text, ok := b.past.Back(n); ok {
 		b.back = n
-		b.input.set(text)
+		b.input.Set(text)
 	}
 }
 
@@ -114,7 +115,7 @@ func (b *bar) complete(step int) {
 		return
 	}
 	if len(b.list) == 0 {
-		b.list = b.finder(b.input.value())
+		b.list = b.finder(b.input.Value())
 		b.nth = -1
 		if step < 0 {
 			b.nth = 0
@@ -124,22 +125,22 @@ func (b *bar) complete(step int) {
 		return
 	}
 	b.nth = (b.nth + step + len(b.list)) % len(b.list)
-	b.input.set(b.list[b.nth])
+	b.input.Set(b.list[b.nth])
 	if len(b.list) == 1 { // what may follow it is next
 		b.list = nil
 	}
 }
 
-func (b bar) view(int, int) string { return "" }
+func (b bar) View(int, int) string { return "" }
 
-func (b bar) hint(c *draw.Canvas) string {
-	th := b.env.th
+func (b bar) Hint(c *draw.Canvas) string {
+	th := b.env.Theme
 	c.Put(th.Key, " "+b.sign)
 	width := max(c.Room()/2, 20)
 	if b.err != "" { // it needs the room more
-		width = min(width, max(table.Width(b.input.value())+2, 16))
+		width = min(width, max(table.Width(b.input.Value())+2, 16))
 	}
-	c.Put(th.Text, b.input.text(&b.env.g, min(width, c.Room()), true))
+	c.Put(th.Text, b.input.Text(&b.env.Glyphs, min(width, c.Room()), true))
 	switch {
 	case b.err != "":
 		c.Put(th.Bad, " "+words.Failure.Sign()+" "+b.err)
@@ -151,11 +152,11 @@ func (b bar) hint(c *draw.Canvas) string {
 		if help == "" {
 			help = "text  ~regexp  !without  >lag 100 "
 		}
-		c.Put(th.Dim, " "+help+"  "+b.env.enter()+" keep  esc no filter")
+		c.Put(th.Dim, " "+help+"  "+b.env.Enter()+" keep  esc no filter")
 	default:
 		list := b.list
 		if list == nil && b.finder != nil {
-			list = b.finder(b.input.value())
+			list = b.finder(b.input.Value())
 		}
 		c.Put(th.Dim, " "+strings.Join(lastWords(list), "  "))
 	}

@@ -14,6 +14,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 )
 
 func crowd(t testing.TB) *driver {
@@ -133,10 +134,10 @@ func BenchmarkWatchedPicture(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		w := d.a.watchedNow()
-		w.asking = true
+		w.Asking = true
 		l.At = l.At.Add(2 * time.Second)
 		next := l
-		d.a.Update(answerMsg{kind: askLive, ticket: w.ticket, raw: next})
+		d.a.Update(page.AnswerMsg{Kind: page.AskLive, Ticket: w.Ticket, Raw: next})
 		_ = d.a.View()
 	}
 }

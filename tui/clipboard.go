@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -26,11 +27,11 @@ const maxCopy = 72 << 10
 // copy asks the terminal to take a text into its clipboard (OSC 52). The sequence
 // is one write to the file that the renderer writes to, so it cannot end up inside
 // a frame. Whether the terminal does it, it does not say.
-func copyText(c commands, out io.Writer, multiplexer string, x copied) tea.Cmd {
-	return c.within(copyLimit, func(context.Context) tea.Msg {
-		text, err := x.text()
+func copyText(c page.Commands, out io.Writer, multiplexer string, x page.Copied) tea.Cmd {
+	return c.Within(copyLimit, func(context.Context) tea.Msg {
+		text, err := x.Text()
 		if err != nil {
-			return copiedMsg{what: x.what, err: errorText(err)}
+			return copiedMsg{what: x.What, err: page.ErrorText(err)}
 		}
 		n := len(text)
 		if n > maxCopy {
@@ -49,9 +50,9 @@ func copyText(c commands, out io.Writer, multiplexer string, x copied) tea.Cmd {
 			sent = seq.Screen().String()
 		}
 		if _, err := io.WriteString(out, sent); err != nil {
-			return copiedMsg{what: x.what, err: errorText(err)}
+			return copiedMsg{what: x.What, err: page.ErrorText(err)}
 		}
-		return copiedMsg{what: x.what, n: len(text), of: n}
+		return copiedMsg{what: x.What, n: len(text), of: n}
 	})
 }
 
@@ -60,14 +61,14 @@ const copyLimit = 2 * time.Second
 // onCopied tells that the terminal was asked: what it does with a text, it does not say.
 func (a *app) onCopied(msg copiedMsg) {
 	to := " to the terminal's clipboard"
-	if a.env.o.Multiplexer == "tmux" {
+	if a.env.Options.Multiplexer == "tmux" {
 		to = " to tmux, which passes it on with set-clipboard on"
 	}
 	switch {
 	case msg.err != "":
 		a.say("copy "+msg.what, msg.err)
 	case msg.n < msg.of:
-		a.note = note{fmt.Sprintf("sent the first %s of %s of %s", words.Size(int64(msg.n)), words.Size(int64(msg.of)), msg.what) + to, words.Warning, a.env.now}
+		a.note = note{fmt.Sprintf("sent the first %s of %s of %s", words.Size(int64(msg.n)), words.Size(int64(msg.of)), msg.what) + to, words.Warning, a.env.Now}
 	default:
 		a.say("sent "+msg.what+", "+words.Size(int64(msg.n))+","+to, "")
 	}
@@ -79,30 +80,30 @@ func (a *app) copyRow(asJSON bool) tea.Cmd {
 	switch {
 	case why != "":
 		return a.refuse(why)
-	case a.env.o.Output == nil:
+	case a.env.Options.Output == nil:
 		return a.refuse("there is no terminal to copy to")
 	}
-	return copyText(a.cmds, a.env.o.Output, a.env.o.Multiplexer, x)
+	return copyText(a.cmds, a.env.Options.Output, a.env.Options.Multiplexer, x)
 }
 
-func (a *app) underCursor(asJSON bool) (x copied, why string) {
+func (a *app) underCursor(asJSON bool) (x page.Copied, why string) {
 	const nothing = "there is nothing under the cursor to copy"
 	switch a.shown {
-	case viewQueue:
+	case page.ViewQueue:
 		r := a.queue.current()
 		if r == nil || r.message == nil {
 			return x, nothing
 		}
 		return a.copyMessage(r, asJSON)
-	case viewEvents:
+	case page.ViewEvents:
 		r := a.events[a.cur].current()
 		if r == nil {
 			return x, nothing
 		}
 		return a.copyEvent(r, asJSON)
-	case viewLog:
+	case page.ViewLog:
 		if i := a.log.list.Cursor(); !asJSON && i < len(a.log.lines) {
-			return literal("the line", a.log.lines[i]), ""
+			return page.Literal("the line", a.log.lines[i]), ""
 		}
 		return x, "only a line of the log can be copied"
 	}
@@ -121,7 +122,7 @@ func (a *app) underCursor(asJSON bool) (x copied, why string) {
 		if asJSON {
 			return a.copyMember(id)
 		}
-		return literal("the client id", id), ""
+		return page.Literal("the client id", id), ""
 	}
 	mq, ok := v.queues.Current()
 	s := a.picture().scene
@@ -132,44 +133,44 @@ func (a *app) underCursor(asJSON bool) (x copied, why string) {
 		return v.copyWatched(mq), ""
 	}
 	if asJSON {
-		return copied{"queue " + draw.SafeText(mq.Short()) + " as JSON", func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
+		return page.Copied{What: "queue " + draw.SafeText(mq.Short()) + " as JSON", Text: func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
 	}
-	return literal("the queue's name", draw.SafeText(mq.Topic)+" "+draw.SafeText(mq.Short())), ""
+	return page.Literal("the queue's name", draw.SafeText(mq.Topic)+" "+draw.SafeText(mq.Short())), ""
 }
 
 // copyMessage copies a message's true bytes, whatever they are, or all of it as JSON.
-func (a *app) copyMessage(r *heldRow, asJSON bool) (copied, string) {
+func (a *app) copyMessage(r *heldRow, asJSON bool) (page.Copied, string) {
 	m := r.message
 	if !asJSON {
-		return copied{"the body at " + words.Grouped(r.offset), func() (string, error) {
+		return page.Copied{What: "the body at " + words.Grouped(r.offset), Text: func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}, ""
 	}
-	if a.env.o.MessageJSON == nil {
-		return copied{}, "there is no JSON of messages here"
+	if a.env.Options.MessageJSON == nil {
+		return page.Copied{}, "there is no JSON of messages here"
 	}
-	encode := a.env.o.MessageJSON
-	return copied{"the message at " + words.Grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}, ""
+	encode := a.env.Options.MessageJSON
+	return page.Copied{What: "the message at " + words.Grouped(r.offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}, ""
 }
 
-func (a *app) copyEvent(r *words.EventRow, asJSON bool) (copied, string) {
-	e, loc, s := r.Event, a.env.o.Location, a.picture().scene
+func (a *app) copyEvent(r *words.EventRow, asJSON bool) (page.Copied, string) {
+	e, loc, s := r.Event, a.env.Options.Location, a.picture().scene
 	if !asJSON {
-		return copied{"the event", func() (string, error) { return words.EventLine(e, loc), nil }}, ""
+		return page.Copied{What: "the event", Text: func() (string, error) { return words.EventLine(e, loc), nil }}, ""
 	}
-	if a.env.o.EventJSON == nil || s == nil {
-		return copied{}, "there is no JSON of events here"
+	if a.env.Options.EventJSON == nil || s == nil {
+		return page.Copied{}, "there is no JSON of events here"
 	}
-	encode, group := a.env.o.EventJSON, s.raw.Group
-	return copied{"the event as JSON", func() (string, error) { return string(encode(e, group)), nil }}, ""
+	encode, group := a.env.Options.EventJSON, s.raw.Group
+	return page.Copied{What: "the event as JSON", Text: func() (string, error) { return string(encode(e, group)), nil }}, ""
 }
 
 // copyMember copies a member with what the strategy gives it.
-func (a *app) copyMember(id string) (copied, string) {
+func (a *app) copyMember(id string) (page.Copied, string) {
 	s := a.picture().scene
 	if s == nil {
-		return copied{}, "there is nothing under the cursor to copy"
+		return page.Copied{}, "there is nothing under the cursor to copy"
 	}
 	type member struct {
 		ClientID string   `json:"client_id"`
@@ -177,7 +178,7 @@ func (a *app) copyMember(id string) (copied, string) {
 		Topic    string   `json:"topic"`
 		Queues   []string `json:"queues"`
 	}
-	return copied{"the member as JSON", func() (string, error) {
+	return page.Copied{What: "the member as JSON", Text: func() (string, error) {
 		list := []member{}
 		for i := range s.raw.Topics {
 			for _, m := range s.raw.Topics[i].Members {

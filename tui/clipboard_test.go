@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 // pasted is the text of the last sequence that a terminal was sent.
@@ -29,7 +30,7 @@ func pasted(t *testing.T, out *bytes.Buffer, before, after string) string {
 
 const oscBegin, oscEnd = "\x1b]52;c;", "\a"
 
-func copying(out *bytes.Buffer) Options {
+func copying(out *bytes.Buffer) page.Options {
 	o := defaultOptions()
 	o.Output, o.Hold = out, true
 	o.MessageJSON = func(m *engine.Message) []byte { return []byte(`{"id":"` + m.MessageID() + `"}`) }
@@ -89,22 +90,22 @@ func TestCopiesAreBoundedAndWrapped(t *testing.T) {
 	long := "x" + strings.Repeat("退", maxCopy/3) + "款款"
 	c := drive(t, 80, 24, defaultOptions(), nil).a.cmds
 	var out bytes.Buffer
-	msg := copyText(c, &out, "", literal("it", long))().(copiedMsg)
+	msg := copyText(c, &out, "", page.Literal("it", long))().(copiedMsg)
 	if got := pasted(t, &out, oscBegin, oscEnd); !strings.HasPrefix(long, got) || len(got) != msg.n || msg.n > maxCopy || msg.n < maxCopy-8 || msg.of != len(long) || strings.ContainsRune(got, '\ufffd') {
 		t.Errorf("copied %d of %d bytes: %+v", len(got), len(long), msg)
 	}
-	copyText(c, &out, "tmux", literal("it", "x"))()
+	copyText(c, &out, "tmux", page.Literal("it", "x"))()
 	plain, _ := strings.CutSuffix(out.String(), "\x1bPtmux;\x1b\x1b]52;c;eA==\a\x1b\\") // what tmux passes through where it may
 	out.Reset()
 	out.WriteString(plain)
 	if got := pasted(t, &out, oscBegin, oscEnd); got != "x" {
 		t.Errorf("to tmux itself: %q", got)
 	}
-	copyText(c, &out, "screen", literal("it", "x"))()
+	copyText(c, &out, "screen", page.Literal("it", "x"))()
 	if got := pasted(t, &out, "\x1bP\x1b]52;c;", "\a\x1b\\"); got != "x" {
 		t.Errorf("through screen: %q", got)
 	}
-	bad := copyText(c, &out, "", copied{"it", func() (string, error) { return "", errors.New("no zlib\x1b") }})().(copiedMsg)
+	bad := copyText(c, &out, "", page.Copied{What: "it", Text: func() (string, error) { return "", errors.New("no zlib\x1b") }})().(copiedMsg)
 	if bad.err != "no zlib␛" || out.Len() > 0 {
 		t.Errorf("what cannot be made: %+v, %q", bad, out.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // fakeCluster is a Cluster of function fields; those left out answer nothing.
@@ -173,9 +174,9 @@ func (f *fakeCluster) ApplyResend(_ context.Context, p inspect.ResendPlan) (insp
 }
 
 // driveCluster starts a screen without engines on a cluster.
-func driveCluster(t testing.TB, w, h int, o Options, f *fakeCluster) *driver {
+func driveCluster(t testing.TB, w, h int, o page.Options, f *fakeCluster) *driver {
 	t.Helper()
-	o.Inspect, o.Engines = f, []NamedEngine{}
+	o.Inspect, o.Engines = f, []page.NamedEngine{}
 	if o.Namesrv == nil {
 		o.Namesrv = []string{"10.0.3.11:9876", "10.0.3.12:9876"}
 	}

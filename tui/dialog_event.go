@@ -4,13 +4,14 @@ import (
 	"strings"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // eventDetails are all fields of an event.
-func eventDetails(e *env, r *words.EventRow) textDialog {
+func eventDetails(e *page.Env, r *words.EventRow) page.TextDialog {
 	lines := []string{
-		"time   " + r.At.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(r.At, e.now),
+		"time   " + r.At.In(e.Options.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(r.At, e.Now),
 		"event  " + r.Name,
 	}
 	if r.Queue != "" {
@@ -21,5 +22,5 @@ func eventDetails(e *env, r *words.EventRow) textDialog {
 		name, value, _ := strings.Cut(f, "=")
 		lines = append(lines, draw.Pad(name, 18)+" "+value)
 	}
-	return textDialog{env: e, title: "Event " + r.Kind + " " + r.Cause, lines: lines}
+	return page.TextDialog{Env: e, Title: "Event " + r.Kind + " " + r.Cause, Lines: lines}
 }

@@ -8,38 +8,39 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // helpDialog lists the keys of a view from the key table; typing filters.
 type helpDialog struct {
-	env    *env
-	where  scope
-	search field
+	env    *page.Env
+	where  page.Scope
+	search page.Field
 	top    int
 }
 
-func (d helpDialog) update(msg tea.Msg) (dialog, request) {
+func (d helpDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return d, nil
 	}
 	switch k.String() {
 	case "esc":
-		if d.search.value() != "" {
-			d.search.set("")
+		if d.search.Value() != "" {
+			d.search.Set("")
 			return d, nil
 		}
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "enter", "f1":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "down", "pgdown", "ctrl+d", "ctrl+f":
-		d.top = min(d.top+helpStep(k), d.lastTop(d.env.width, d.env.room))
+		d.top = min(d.top+helpStep(k), d.lastTop(d.env.Width, d.env.Room))
 	case "up", "pgup", "ctrl+u", "ctrl+b":
 		d.top = max(d.top-helpStep(k), 0)
 	default:
-		before := d.search.value()
-		d.search.key(k)
-		if d.search.value() != before {
+		before := d.search.Value()
+		d.search.Key(k)
+		if d.search.Value() != before {
 			d.top = 0
 		}
 	}
@@ -47,15 +48,15 @@ func (d helpDialog) update(msg tea.Msg) (dialog, request) {
 }
 
 // rows are the bindings that match, those of this view first.
-func (d helpDialog) rows() []*binding {
-	needle := strings.ToLower(d.search.value())
-	var here, general []*binding
-	for i := range d.env.keys.bindings {
-		b := &d.env.keys.bindings[i]
-		text := strings.ToLower(b.Help().Key + " " + string(b.name) + " " + b.Help().Desc)
+func (d helpDialog) rows() []*page.Binding {
+	needle := strings.ToLower(d.search.Value())
+	var here, general []*page.Binding
+	for i := range d.env.Keys.Bindings {
+		b := &d.env.Keys.Bindings[i]
+		text := strings.ToLower(b.Help().Key + " " + string(b.Name) + " " + b.Help().Desc)
 		switch {
-		case b.where&d.where == 0, !d.env.usable(b), !strings.Contains(text, needle):
-		case b.where == everywhere:
+		case b.Where&d.where == 0, !d.env.Usable(b), !strings.Contains(text, needle):
+		case b.Where == page.Everywhere:
 			general = append(general, b)
 		default:
 			here = append(here, b)
@@ -64,9 +65,9 @@ func (d helpDialog) rows() []*binding {
 	return slices.Concat(here, general)
 }
 
-func (d helpDialog) view(w, h int) string {
+func (d helpDialog) View(w, h int) string {
 	rows := d.rows()
-	lines := [][]draw.Segment{line(d.env.plain(" find: [" + d.search.text(&d.env.g, min(30, w-12), true) + "]"))}
+	lines := [][]draw.Segment{page.Line(d.env.Plain(" find: [" + d.search.Text(&d.env.Glyphs, min(30, w-12), true) + "]"))}
 	columns, room, width := helpLayout(w, h)
 	top := min(d.top, d.lastTop(w, h))
 	entries, seen := d.entries(rows[top:], width-16), 0
@@ -75,20 +76,20 @@ func (d helpDialog) view(w, h int) string {
 		var l []draw.Segment
 		for col := range columns {
 			if n := i + col*per; n < len(entries) {
-				l = append(l, draw.Styled(d.env.th.Key, " "+draw.Pad(entries[n].key, 14)), draw.Styled(d.env.th.Text, draw.Pad(entries[n].text, width-16)))
+				l = append(l, draw.Styled(d.env.Theme.Key, " "+draw.Pad(entries[n].key, 14)), draw.Styled(d.env.Theme.Text, draw.Pad(entries[n].text, width-16)))
 				seen += min(len(entries[n].key), 1)
 			}
 		}
 		lines = append(lines, l)
 	}
 	if len(rows) == 0 {
-		lines = append(lines, line(d.env.plain(" no key does that")))
+		lines = append(lines, page.Line(d.env.Plain(" no key does that")))
 	}
 	details := fmt.Sprintf("%s · %d of %d", d.where, len(rows), d.total())
 	if seen < len(rows) {
-		details = fmt.Sprintf("%s · %s", d.where, window(top, seen, len(rows)))
+		details = fmt.Sprintf("%s · %s", d.where, page.WindowText(top, seen, len(rows)))
 	}
-	return drawBox(d.env, w, h, "Keys", details, lines, 0)
+	return page.DrawBox(d.env, w, h, "Keys", details, lines, 0)
 }
 
 // lastTop is the first row of the last page, which is full.
@@ -103,7 +104,7 @@ func (d helpDialog) lastTop(w, h int) int {
 }
 
 // entries are the lines of bindings: a long text goes on below itself.
-func (d helpDialog) entries(rows []*binding, width int) (lines []struct{ key, text string }) {
+func (d helpDialog) entries(rows []*page.Binding, width int) (lines []struct{ key, text string }) {
 	for _, b := range rows {
 		key := b.Help().Key
 		for _, part := range draw.WrapText(b.Help().Desc, max(width-1, 10)) {
@@ -115,17 +116,17 @@ func (d helpDialog) entries(rows []*binding, width int) (lines []struct{ key, te
 }
 
 func (d helpDialog) total() int {
-	d.search = newField("")
+	d.search = page.NewField("")
 	return len(d.rows())
 }
 
-func (d helpDialog) hint(c *draw.Canvas) string {
-	d.env.hints(c, "type", "to filter", "↑/↓", "scroll", "esc", "close")
+func (d helpDialog) Hint(c *draw.Canvas) string {
+	d.env.Hints(c, "type", "to filter", "↑/↓", "scroll", "esc", "close")
 	return "HELP"
 }
 
-func newHelpDialog(e *env, where scope) helpDialog {
-	return helpDialog{env: e, where: where, search: newField("")}
+func newHelpDialog(e *page.Env, where page.Scope) helpDialog {
+	return helpDialog{env: e, where: where, search: page.NewField("")}
 }
 
 func helpStep(k tea.KeyMsg) int {

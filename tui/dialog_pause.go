@@ -10,37 +10,38 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // pauseDialog is the prompt before a pause or resume: which queues, why, and when it
 // ends by itself. It writes to no broker, so enter applies.
 type pauseDialog struct {
-	env    *env
+	env    *page.Env
 	queues []engine.MessageQueue // empty: the whole consumer
 	names  string
 	left   string // which marked queues are not meant, and why
 	resume bool
-	reason field
-	after  field
+	reason page.Field
+	after  page.Field
 	second bool // the focus is on the resume time
 	err    string
 	// handover says how to stop consuming without keeping queues.
 	handover string
 }
 
-func newPauseDialog(e *env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
-	return pauseDialog{env: e, queues: queues, names: names, left: left, resume: resume, reason: newField(""), after: newField("")}
+func newPauseDialog(e *page.Env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
+	return pauseDialog{env: e, queues: queues, names: names, left: left, resume: resume, reason: page.NewField(""), after: page.NewField("")}
 }
 
-func (d pauseDialog) update(msg tea.Msg) (dialog, request) {
+func (d pauseDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return d, nil
 	}
 	switch k.String() {
 	case "esc":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "tab", "shift+tab", "up", "down":
 		d.second = !d.second && !d.resume
 	case "enter":
@@ -50,21 +51,21 @@ func (d pauseDialog) update(msg tea.Msg) (dialog, request) {
 		switch {
 		case d.resume:
 		case d.second:
-			d.after.key(k)
+			d.after.Key(k)
 		default:
-			d.reason.key(k)
+			d.reason.Key(k)
 		}
 	}
 	return d, nil
 }
 
-func (d pauseDialog) apply() (dialog, request) {
-	by := d.env.o.Operator
+func (d pauseDialog) apply() (page.Dialog, page.Request) {
+	by := d.env.Options.Operator
 	if d.resume {
 		return d, resumeRequest{engine.ResumeRequest{Queues: d.queues, By: by}}
 	}
-	r := engine.PauseRequest{Queues: d.queues, By: by, Reason: strings.TrimSpace(d.reason.value())}
-	if text := strings.TrimSpace(d.after.value()); text != "" {
+	r := engine.PauseRequest{Queues: d.queues, By: by, Reason: strings.TrimSpace(d.reason.Value())}
+	if text := strings.TrimSpace(d.after.Value()); text != "" {
 		after, err := time.ParseDuration(text)
 		if err != nil || after <= 0 {
 			d.err, d.second = fmt.Sprintf("%q is no time: 30s, 10m, 2h, or nothing", draw.SafeText(text)), true
@@ -75,40 +76,40 @@ func (d pauseDialog) apply() (dialog, request) {
 	return d, pauseRequest{r}
 }
 
-func (d pauseDialog) view(w, h int) string {
-	th, g := d.env.th, &d.env.g
+func (d pauseDialog) View(w, h int) string {
+	th, g := d.env.Theme, &d.env.Glyphs
 	if d.resume {
-		lines := append([][]draw.Segment{line(d.env.plain(" Pulling goes on at the next offset. "))}, d.leftLines()...)
-		return drawBox(d.env, w, h, "RESUME "+d.names, "asked by "+draw.SafeText(d.env.o.Operator), lines, 0)
+		lines := append([][]draw.Segment{page.Line(d.env.Plain(" Pulling goes on at the next offset. "))}, d.leftLines()...)
+		return page.DrawBox(d.env, w, h, "RESUME "+d.names, "asked by "+draw.SafeText(d.env.Options.Operator), lines, 0)
 	}
 	width := min(max(w-54, 14), 60)
 	lines := [][]draw.Segment{
-		line(d.env.plain(" What is cached is consumed to its end; the member keeps its queues.")),
-		line(d.env.plain(" Reason ["+d.reason.text(g, width, !d.second)+"]  Resume after ["+d.after.text(g, 8, d.second)+"]"),
+		page.Line(d.env.Plain(" What is cached is consumed to its end; the member keeps its queues.")),
+		page.Line(d.env.Plain(" Reason ["+d.reason.Text(g, width, !d.second)+"]  Resume after ["+d.after.Text(g, 8, d.second)+"]"),
 			draw.Styled(th.Dim, " 10m, or not")),
 	}
 	if d.handover != "" { // the other way to stop consuming does the opposite
-		lines = slices.Insert(lines, 1, line(draw.Styled(d.env.th.Dim, d.handover)))
+		lines = slices.Insert(lines, 1, page.Line(draw.Styled(d.env.Theme.Dim, d.handover)))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {
-		lines = append(lines, line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
+		lines = append(lines, page.Line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
 	}
-	return drawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+draw.SafeText(d.env.o.Operator), lines, 1)
+	return page.DrawBox(d.env, w, h, "PAUSE "+d.names, "asked by "+draw.SafeText(d.env.Options.Operator), lines, 1)
 }
 
 func (d *pauseDialog) leftLines() [][]draw.Segment {
 	if d.left == "" {
 		return nil
 	}
-	return [][]draw.Segment{line(draw.Styled(d.env.th.Warn, " ! "+d.left))}
+	return [][]draw.Segment{page.Line(draw.Styled(d.env.Theme.Warn, " ! "+d.left))}
 }
 
-func (d pauseDialog) hint(c *draw.Canvas) string {
+func (d pauseDialog) Hint(c *draw.Canvas) string {
 	if d.resume {
-		d.env.hints(c, d.env.enter(), "resume", "esc", "leave it")
+		d.env.Hints(c, d.env.Enter(), "resume", "esc", "leave it")
 	} else {
-		d.env.hints(c, d.env.enter(), "pause", "tab", "next field", "esc", "leave it")
+		d.env.Hints(c, d.env.Enter(), "pause", "tab", "next field", "esc", "leave it")
 	}
 	return "PROMPT"
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -17,7 +18,7 @@ import (
 // typed group name, apply, read back, proof. Opening it and everything in it but Apply
 // writes nothing.
 type pauseGroupDialog struct {
-	env    *env
+	env    *page.Env
 	group  string // true name
 	resume bool
 	ticket int
@@ -26,8 +27,8 @@ type pauseGroupDialog struct {
 	result inspect.PauseResult
 	at     time.Time // of the plan
 	err    string
-	reason field
-	name   field
+	reason page.Field
+	name   page.Field
 	focus  pauseFocus
 
 	loading, applying, done bool
@@ -44,14 +45,14 @@ const (
 	pauseFoci
 )
 
-func newPauseGroupDialog(e *env, group string, resume bool) (pauseGroupDialog, request) {
-	d := pauseGroupDialog{env: e, group: group, resume: resume, reason: newField(""), name: newField("")}
+func newPauseGroupDialog(e *page.Env, group string, resume bool) (pauseGroupDialog, page.Request) {
+	d := pauseGroupDialog{env: e, group: group, resume: resume, reason: page.NewField(""), name: page.NewField("")}
 	r := d.preview()
 	return d, r
 }
 
-func (d *pauseGroupDialog) preview() request {
-	d.ticket, d.loading, d.err = d.env.newTicket(), true, ""
+func (d *pauseGroupDialog) preview() page.Request {
+	d.ticket, d.loading, d.err = d.env.NewTicket(), true, ""
 	return planPauseRequest{d.ticket, inspect.PauseRequest{Group: d.group, Resume: d.resume}}
 }
 
@@ -62,7 +63,7 @@ func (d pauseGroupDialog) verb() string {
 	return "pause"
 }
 
-func (d pauseGroupDialog) update(msg tea.Msg) (dialog, request) {
+func (d pauseGroupDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case pausePlanMsg:
 		if msg.ticket == d.ticket {
@@ -78,13 +79,13 @@ func (d pauseGroupDialog) update(msg tea.Msg) (dialog, request) {
 	return d, nil
 }
 
-func (d pauseGroupDialog) key(k tea.KeyMsg) (dialog, request) {
+func (d pauseGroupDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	if d.applying {
 		return d, nil // nothing but ctrl-c, which the root takes, until the answer is there
 	}
 	switch key := k.String(); key {
 	case "esc":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "tab", "down", "shift+tab", "up":
 		if !d.done {
 			step := map[bool]pauseFocus{true: 1, false: pauseFoci - 1}[key == "tab" || key == "down"]
@@ -98,20 +99,20 @@ func (d pauseGroupDialog) key(k tea.KeyMsg) (dialog, request) {
 	case "enter":
 		switch {
 		case d.done || d.focus == pauseOnCancel:
-			return d, closeRequest{}
+			return d, page.CloseRequest{}
 		case d.focus == pauseOnReason:
 			d.focus++
 		case d.focus == pauseOnName: // what is pasted must not reach Apply with its newlines
 		case d.off() == "":
 			d.applying = true
-			return d, applyPauseRequest{d.ticket, d.raw, strings.TrimSpace(d.reason.value())}
+			return d, applyPauseRequest{d.ticket, d.raw, strings.TrimSpace(d.reason.Value())}
 		}
 	default:
 		switch d.focus {
 		case pauseOnReason:
-			d.reason.key(k)
+			d.reason.Key(k)
 		case pauseOnName:
-			d.name.key(k)
+			d.name.Key(k)
 		default:
 			if key == "left" || key == "right" || key == "h" || key == "l" {
 				d.focus = pauseOnCancel + pauseOnApply - d.focus
@@ -138,9 +139,9 @@ func (d *pauseGroupDialog) off() string {
 		return d.plan.Why
 	case changed == 0:
 		return "nothing would change"
-	case d.env.now.Sub(d.at) > previewGood:
+	case d.env.Now.Sub(d.at) > previewGood:
 		return "what is shown is older than " + words.Age(previewGood) + ": ctrl-r asks again"
-	case d.name.value() != d.typedName():
+	case d.name.Value() != d.typedName():
 		return "type the group's name: " + draw.SafeText(d.typedName())
 	}
 	return ""
@@ -153,7 +154,7 @@ func (d *pauseGroupDialog) typedName() string {
 	return d.group
 }
 
-func (d pauseGroupDialog) view(w, h int) string {
+func (d pauseGroupDialog) View(w, h int) string {
 	e := d.env
 	what := " — nothing written yet"
 	switch {
@@ -162,7 +163,7 @@ func (d pauseGroupDialog) view(w, h int) string {
 	case d.applying:
 		what = " — writing"
 	}
-	details := strings.TrimSpace(draw.SafeText(e.o.Cluster) + " · " + e.modeWord())
+	details := strings.TrimSpace(draw.SafeText(e.Options.Cluster) + " · " + e.ModeWord())
 	title := strings.ToUpper(d.verb()) + " THE GROUP " + draw.SafeText(d.group) + what
 	lines := d.planLines(w)
 	if d.done {
@@ -171,7 +172,7 @@ func (d pauseGroupDialog) view(w, h int) string {
 	if !d.done && !d.applying {
 		lines = append(lines, d.buttonLines(w)...)
 	}
-	return drawBox(e, w, h, title, details, lines, len(lines)-1)
+	return page.DrawBox(e, w, h, title, details, lines, len(lines)-1)
 }
 
 // planLines say what is changed, and for whom.
@@ -183,43 +184,43 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 	}
 	var lines [][]draw.Segment
 	for _, part := range draw.WrapText(strings.TrimSpace(text), max(w-4, 10)) {
-		lines = append(lines, line(e.plain(" "+part)))
+		lines = append(lines, page.Line(e.Plain(" "+part)))
 	}
 	if d.loading {
-		return append(lines, line(draw.Styled(e.th.Dim, "  asking the brokers …")))
+		return append(lines, page.Line(draw.Styled(e.Theme.Dim, "  asking the brokers …")))
 	}
 	if d.err != "" {
-		return append(lines, line(draw.Styled(e.th.Bad, "  "+words.Failure.Sign()+" "+d.err)))
+		return append(lines, page.Line(draw.Styled(e.Theme.Bad, "  "+words.Failure.Sign()+" "+d.err)))
 	}
 	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
-		l := line(e.plain("  "+draw.Pad(b.Broker, 16)), draw.Styled(e.th.Dim, draw.Pad(b.Addr, 22)))
+		l := page.Line(e.Plain("  "+draw.Pad(b.Broker, 16)), draw.Styled(e.Theme.Dim, draw.Pad(b.Addr, 22)))
 		if b.Error != "" {
-			lines = append(lines, append(l, draw.Styled(e.th.Warn, words.Warning.Sign()+" "+b.Error)))
+			lines = append(lines, append(l, draw.Styled(e.Theme.Warn, words.Warning.Sign()+" "+b.Error)))
 			continue
 		}
-		lines = append(lines, append(l, e.plain(draw.Pad(word[b.Before], 10)+" → "), draw.Styled(e.th.Accent, word[b.After])))
+		lines = append(lines, append(l, e.Plain(draw.Pad(word[b.Before], 10)+" → "), draw.Styled(e.Theme.Accent, word[b.After])))
 	}
 	switch n := len(d.plan.Members); {
 	case n == 0:
-		lines = append(lines, line(draw.Styled(e.th.Dim, "  nobody is connected now: it holds for whoever comes")))
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, "  nobody is connected now: it holds for whoever comes")))
 	default:
-		lines = append(lines, line(e.plain("  "+words.Plural(n, "member")+":")))
+		lines = append(lines, page.Line(e.Plain("  "+words.Plural(n, "member")+":")))
 		for i := range d.plan.Members {
 			if i == 4 && n > 5 {
-				lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("    … and %d more", n-i))))
+				lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, fmt.Sprintf("    … and %d more", n-i))))
 				break
 			}
 			m := &d.plan.Members[i]
 			id := "    " + table.Cut(m.ClientID, max(w-8, 10))
 			if table.Width(id)+2+table.Width(m.Effect) <= w-4 {
-				lines = append(lines, line(e.plain(id+"  "), draw.Styled(e.th.Dim, m.Effect)))
+				lines = append(lines, page.Line(e.Plain(id+"  "), draw.Styled(e.Theme.Dim, m.Effect)))
 				continue
 			}
-			lines = append(lines, line(e.plain(id)))
+			lines = append(lines, page.Line(e.Plain(id)))
 			for _, part := range draw.WrapText(m.Effect, max(w-10, 10)) {
-				lines = append(lines, line(draw.Styled(e.th.Dim, "      "+part)))
+				lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, "      "+part)))
 			}
 		}
 	}
@@ -230,25 +231,25 @@ func (d *pauseGroupDialog) buttonLines(w int) [][]draw.Segment {
 	e, off := d.env, d.off()
 	label := func(text string, f pauseFocus) draw.Segment {
 		if d.focus == f {
-			return draw.Styled(e.th.Title, e.g.Cursor+text)
+			return draw.Styled(e.Theme.Title, e.Glyphs.Cursor+text)
 		}
-		return draw.Styled(e.th.Dim, " "+text)
+		return draw.Styled(e.Theme.Dim, " "+text)
 	}
 	width := min(max(table.Width(draw.SafeText(d.typedName()))+2, 12), 40)
 	lines := [][]draw.Segment{
-		line(),
-		line(label("Reason ", pauseOnReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == pauseOnReason)+"]")),
-		line(label("Type the group's name to apply: ", pauseOnName), e.plain("["+d.name.text(&e.g, width, d.focus == pauseOnName)+"]")),
-		line(e.plain(" "), e.button(strings.ToUpper(d.verb()[:1])+d.verb()[1:], d.focus == pauseOnApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == pauseOnCancel, true)),
+		page.Line(),
+		page.Line(label("Reason ", pauseOnReason), e.Plain("["+d.reason.Text(&e.Glyphs, min(max(w-14, 10), 80), d.focus == pauseOnReason)+"]")),
+		page.Line(label("Type the group's name to apply: ", pauseOnName), e.Plain("["+d.name.Text(&e.Glyphs, width, d.focus == pauseOnName)+"]")),
+		page.Line(e.Plain(" "), e.Button(strings.ToUpper(d.verb()[:1])+d.verb()[1:], d.focus == pauseOnApply, off == ""), e.Plain(" "), e.Button("Cancel", d.focus == pauseOnCancel, true)),
 	}
 	if off != "" {
-		return append(lines, line(draw.Styled(e.th.Dim, " It is off: "+off)))
+		return append(lines, page.Line(draw.Styled(e.Theme.Dim, " It is off: "+off)))
 	}
 	text := fmt.Sprintf(" It writes the group's configuration on %s.", words.Plural(len(d.plan.Brokers), "broker"))
-	if e.o.AuditPath != "" {
-		text += " Noted in " + draw.SafeText(e.o.AuditPath)
+	if e.Options.AuditPath != "" {
+		text += " Noted in " + draw.SafeText(e.Options.AuditPath)
 	}
-	return append(lines, line(draw.Styled(e.th.Warn, text)))
+	return append(lines, page.Line(draw.Styled(e.Theme.Warn, text)))
 }
 
 // resultLines tell what each broker says now, and what was seen of the members.
@@ -257,46 +258,46 @@ func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 	var lines [][]draw.Segment
 	for i := range d.result.Rows {
 		b := &d.result.Rows[i]
-		l := line(e.plain("  " + draw.Pad(b.Broker, 16)))
+		l := page.Line(e.Plain("  " + draw.Pad(b.Broker, 16)))
 		switch {
 		case b.Verified && len(b.Changed) == 0:
-			l = append(l, draw.Styled(e.th.Good, "✓ "+d.verb()+"d, read back; all other fields as before"))
+			l = append(l, draw.Styled(e.Theme.Good, "✓ "+d.verb()+"d, read back; all other fields as before"))
 		case b.Verified:
-			l = append(l, draw.Styled(e.th.Bad, words.Failure.Sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
+			l = append(l, draw.Styled(e.Theme.Bad, words.Failure.Sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
 		case b.Missing: // nothing was to be done there
-			l = append(l, draw.Styled(e.th.Warn, words.Warning.Sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.Theme.Warn, words.Warning.Sign()+" "+orUnknown(b.Error)))
 		default:
-			l = append(l, draw.Styled(e.th.Bad, words.Failure.Sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.Theme.Bad, words.Failure.Sign()+" "+orUnknown(b.Error)))
 		}
 		lines = append(lines, l)
 	}
 	if d.result.Proof != "" {
-		st, sign := e.th.Good, "✓"
+		st, sign := e.Theme.Good, "✓"
 		if !d.result.Proved {
-			st, sign = e.th.Warn, words.Warning.Sign()
+			st, sign = e.Theme.Warn, words.Warning.Sign()
 		}
 		for _, part := range draw.WrapText(sign+" "+d.result.Proof, max(w-6, 10)) {
-			lines = append(lines, line(draw.Styled(st, "  "+part)))
+			lines = append(lines, page.Line(draw.Styled(st, "  "+part)))
 		}
 	}
 	if d.err != "" {
 		for _, part := range draw.WrapText(words.Failure.Sign()+" "+d.err, max(w-6, 10)) {
-			lines = append(lines, line(draw.Styled(e.th.Bad, "  "+part)))
+			lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, "  "+part)))
 		}
 	}
-	return append(lines, line(), line(e.plain(" "), e.button("Close", true, true)))
+	return append(lines, page.Line(), page.Line(e.Plain(" "), e.Button("Close", true, true)))
 }
 
-func (d pauseGroupDialog) hint(c *draw.Canvas) string {
+func (d pauseGroupDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:
-		c.Put(d.env.th.Text, " writing, reading back, and watching the members' pulls …")
+		c.Put(d.env.Theme.Text, " writing, reading back, and watching the members' pulls …")
 		c.End()
 		return "WRITING"
 	case d.done:
-		d.env.hints(c, d.env.enter(), "close")
+		d.env.Hints(c, d.env.Enter(), "close")
 	default:
-		d.env.hints(c, "tab", "next field", "ctrl-r", "ask again", "esc", "cancel", d.env.enter(), "press button")
+		d.env.Hints(c, "tab", "next field", "ctrl-r", "ask again", "esc", "cancel", d.env.Enter(), "press button")
 	}
 	return "DIALOG"
 }

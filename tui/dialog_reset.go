@@ -11,6 +11,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -30,16 +31,16 @@ type resetScope struct {
 // preview, typed group name, apply, read back. Opening it and everything in it but
 // Apply writes nothing.
 type resetDialog struct {
-	env     *env
+	env     *page.Env
 	group   string // true name
 	topic   string // true name, for the command line
 	left    string // which marked queues are not meant, and why
 	scopes  []resetScope
 	scope   int
 	kind    core.ResetKind
-	value   field
-	reason  field
-	name    field
+	value   page.Field
+	reason  page.Field
+	name    page.Field
 	focus   resetFocus
 	rate    float64 // messages a second, for how long a replay may take; 0: not known
 	list    table.State[engine.MessageQueue]
@@ -69,7 +70,7 @@ type resetDialog struct {
 }
 
 // newResetDialog is one for our own member. Its first preview is to be served.
-func newResetDialog(e *env, group, topic string, scopes []resetScope, rate float64) (resetDialog, request) {
+func newResetDialog(e *page.Env, group, topic string, scopes []resetScope, rate float64) (resetDialog, page.Request) {
 	d := emptyResetDialog(e, group, topic, rate)
 	d.scopes = scopes
 	r := d.preview()
@@ -78,29 +79,29 @@ func newResetDialog(e *env, group, topic string, scopes []resetScope, rate float
 
 // emptyResetDialog has no scopes yet. It moves nothing until a target is chosen: each
 // that would move something skips or repeats messages of some group.
-func emptyResetDialog(e *env, group, topic string, rate float64) resetDialog {
+func emptyResetDialog(e *page.Env, group, topic string, rate float64) resetDialog {
 	return resetDialog{env: e, group: group, topic: topic, kind: core.ResetShift, rate: rate,
-		value: newField("0"), reason: newField(""), name: newField(""),
+		value: page.NewField("0"), reason: page.NewField(""), name: page.NewField(""),
 		exclude: map[engine.MessageQueue]bool{}, gone: map[engine.MessageQueue]engine.ResetRow{}}
 }
 
 // preview asks for one of the present form.
-func (d *resetDialog) preview() request {
+func (d *resetDialog) preview() page.Request {
 	target, err := d.target()
 	if err != nil {
 		d.err, d.rows, d.loading = err.Error(), nil, false
 		d.setRows()
 		return nil
 	}
-	d.ticket = d.env.newTicket()
+	d.ticket = d.env.NewTicket()
 	d.asked, d.loading, d.err, d.stale, d.from = target, true, "", false, ""
 	if d.kind == toFile {
-		d.from = strings.TrimSpace(d.value.value())
+		d.from = strings.TrimSpace(d.value.Value())
 	}
 	if d.any {
 		return planResetRequest{d.ticket, d.from, d.planRequest(target)}
 	}
-	return previewRequest{d.ticket, d.from, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.o.Operator}}
+	return previewRequest{d.ticket, d.from, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.Options.Operator}}
 }
 
 // setRows tells the list which rows there are; the cursor stays at its queue.
@@ -112,7 +113,7 @@ func (d *resetDialog) setRows() {
 	d.list.SetKeys(keys)
 }
 
-func (d resetDialog) update(msg tea.Msg) (dialog, request) {
+func (d resetDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case resetPreviewMsg:
 		if msg.ticket == d.ticket {
@@ -142,8 +143,8 @@ func (d resetDialog) update(msg tea.Msg) (dialog, request) {
 }
 
 // request is what Apply sends: the included rows as the preview gave them.
-func (d *resetDialog) request() request {
-	r := engine.ResetRequest{Target: d.asked, By: d.env.o.Operator, Reason: strings.TrimSpace(d.reason.value())}
+func (d *resetDialog) request() page.Request {
+	r := engine.ResetRequest{Target: d.asked, By: d.env.Options.Operator, Reason: strings.TrimSpace(d.reason.Value())}
 	for i := range d.rows {
 		row := &d.rows[i]
 		if row.Err == nil && !d.exclude[row.MessageQueue] {
@@ -174,7 +175,7 @@ func (d *resetDialog) off() string {
 	case d.err != "":
 		return "there is no preview: " + d.err
 	case d.stale:
-		return "the form changed: " + d.env.enter() + " or ctrl-r previews again"
+		return "the form changed: " + d.env.Enter() + " or ctrl-r previews again"
 	case d.any && d.impossible():
 		return d.safe.Why
 	case s.unknown > 0:
@@ -185,9 +186,9 @@ func (d *resetDialog) off() string {
 		return "choose where to (←/→ on To): a shift by 0 moves nothing"
 	case s.changed == 0:
 		return "nothing would change"
-	case d.env.now.Sub(d.at) > previewGood:
+	case d.env.Now.Sub(d.at) > previewGood:
 		return "the preview is older than " + words.Age(previewGood) + ": ctrl-r previews again"
-	case d.name.value() != d.typedName():
+	case d.name.Value() != d.typedName():
 		return "type the group's name: " + draw.SafeText(d.typedName())
 	}
 	return ""

@@ -7,11 +7,12 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
-func (d resetDialog) view(w, h int) string {
+func (d resetDialog) View(w, h int) string {
 	wide := w >= 100
 	var head, tail [][]draw.Segment
 	title := "RESET OFFSETS — preview, nothing written yet"
@@ -42,7 +43,7 @@ func (d resetDialog) view(w, h int) string {
 		lines = append(lines, d.tableLines(w-2, wide)...)
 	}
 	lines = append(lines, tail...)
-	return drawBox(d.env, w, h, title, strings.TrimSpace(draw.SafeText(d.env.o.Cluster)+" · "+d.env.modeWord()), lines, len(lines)-1)
+	return page.DrawBox(d.env, w, h, title, strings.TrimSpace(draw.SafeText(d.env.Options.Cluster)+" · "+d.env.ModeWord()), lines, len(lines)-1)
 }
 
 // small keeps the line with the focus and the buttons.
@@ -64,9 +65,9 @@ func (d *resetDialog) small(w int, head, tail [][]draw.Segment) (h, t [][]draw.S
 
 // label names a field; the one with the focus has the cursor.
 func (d *resetDialog) label(text string, f resetFocus) draw.Segment {
-	mark, st := " ", d.env.th.Dim
+	mark, st := " ", d.env.Theme.Dim
 	if d.focus == f && !d.applying {
-		mark, st = d.env.g.Cursor, d.env.th.Title
+		mark, st = d.env.Glyphs.Cursor, d.env.Theme.Title
 	}
 	return draw.Styled(st, mark+draw.Pad(text, 7))
 }
@@ -103,26 +104,26 @@ func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 	}
 	room := w - 11
 	lines := [][]draw.Segment{
-		line(d.label("Scope", onScope), e.plain(radios(scopes, d.scope, room))),
-		line(d.label("To", onKind), e.plain(radios(kinds, slices.Index(resetKinds, d.kind), room))),
+		page.Line(d.label("Scope", onScope), e.Plain(radios(scopes, d.scope, room))),
+		page.Line(d.label("To", onKind), e.Plain(radios(kinds, slices.Index(resetKinds, d.kind), room))),
 	}
 	switch {
 	case d.kind == toFile:
 		lines = append(lines, d.fileLines(w)...)
 	case d.hasValue():
-		value := line(d.label("", onValue), e.plain("["+d.value.text(&e.g, 24, d.focus == onValue)+"]"))
+		value := page.Line(d.label("", onValue), e.Plain("["+d.value.Text(&e.Glyphs, 24, d.focus == onValue)+"]"))
 		if t, err := d.target(); err != nil {
-			value = append(value, draw.Styled(e.th.Bad, " "+err.Error()))
+			value = append(value, draw.Styled(e.Theme.Bad, " "+err.Error()))
 		} else if d.kind == core.ResetTime {
 			if !d.stale {
 				t = d.asked // what the preview is about: a relative time moves on
 			}
-			value = append(value, draw.Styled(e.th.Dim, " = "+t.Time.In(e.o.Location).Format("2006-01-02 15:04:05 -07:00")+" ("+words.Ago(t.Time, e.now)+")"))
+			value = append(value, draw.Styled(e.Theme.Dim, " = "+t.Time.In(e.Options.Location).Format("2006-01-02 15:04:05 -07:00")+" ("+words.Ago(t.Time, e.Now)+")"))
 		}
 		lines = append(lines, value)
 	}
 	if d.left != "" {
-		lines = slices.Insert(lines, 1, line(draw.Styled(e.th.Warn, "        ! "+d.left)))
+		lines = slices.Insert(lines, 1, page.Line(draw.Styled(e.Theme.Warn, "        ! "+d.left)))
 	}
 	if d.any {
 		return append(lines, d.howLines(w, wide)...)
@@ -131,7 +132,7 @@ func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 	if !wide {
 		how = "stop each queue, drop its cache, write, read back"
 	}
-	return append(lines, line(draw.Styled(e.th.Dim, " How    "), e.plain(how)))
+	return append(lines, page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain(how)))
 }
 
 func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
@@ -142,27 +143,27 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
 	if !wide {
 		ask, nameWidth = "Type group to apply: ", min(nameWidth, max(w-62, 12))
 	}
-	nameMark := draw.Styled(e.th.Dim, " ")
+	nameMark := draw.Styled(e.Theme.Dim, " ")
 	if d.focus == onName {
-		nameMark = draw.Styled(e.th.Title, e.g.Cursor)
+		nameMark = draw.Styled(e.Theme.Title, e.Glyphs.Cursor)
 	}
-	name := line(nameMark, e.plain(ask+"["+d.name.text(&e.g, nameWidth, d.focus == onName)+"]  "))
-	buttons := line(e.button("Apply", d.focus == onApply, off == ""), e.plain(" "), e.button("Cancel", d.focus == onCancel, true))
-	lines := [][]draw.Segment{line(d.label("Reason", onReason), e.plain("["+d.reason.text(&e.g, min(max(w-14, 10), 80), d.focus == onReason)+"]"))}
+	name := page.Line(nameMark, e.Plain(ask+"["+d.name.Text(&e.Glyphs, nameWidth, d.focus == onName)+"]  "))
+	buttons := page.Line(e.Button("Apply", d.focus == onApply, off == ""), e.Plain(" "), e.Button("Cancel", d.focus == onCancel, true))
+	lines := [][]draw.Segment{page.Line(d.label("Reason", onReason), e.Plain("["+d.reason.Text(&e.Glyphs, min(max(w-14, 10), 80), d.focus == onReason)+"]"))}
 	if draw.WidthOf(name)+draw.WidthOf(buttons) <= w-2 {
 		lines = append(lines, append(name, buttons...))
 	} else {
-		lines = append(lines, name, append(line(e.plain(" ")), buttons...))
+		lines = append(lines, name, append(page.Line(e.Plain(" ")), buttons...))
 	}
-	why := draw.Styled(e.th.Dim, " Apply is off: "+off)
+	why := draw.Styled(e.Theme.Dim, " Apply is off: "+off)
 	if off == "" {
 		text := " Apply writes the offsets of " + words.Plural(d.sum().queues, "queue") + "."
-		if e.o.AuditPath != "" && wide {
-			text += " Noted in " + draw.SafeText(e.o.AuditPath)
+		if e.Options.AuditPath != "" && wide {
+			text += " Noted in " + draw.SafeText(e.Options.AuditPath)
 		}
-		why = draw.Styled(e.th.Warn, text)
+		why = draw.Styled(e.Theme.Warn, text)
 	}
-	return append(lines, line(why))
+	return append(lines, page.Line(why))
 }
 
 // resultLines tell what was written: old → wanted → read back.
@@ -180,29 +181,29 @@ func (d *resetDialog) resultLines(w int) [][]draw.Segment {
 	if passed > 0 {
 		sum += fmt.Sprintf("; %d not touched, past the target already", passed)
 	}
-	st := e.th.Good
+	st := e.Theme.Good
 	if verified+passed < len(d.result) || d.err != "" {
-		st = e.th.Bad
+		st = e.Theme.Bad
 	}
-	lines := [][]draw.Segment{line(), line(draw.Styled(st, sum))}
+	lines := [][]draw.Segment{page.Line(), page.Line(draw.Styled(st, sum))}
 	if d.savedTo != "" { // whole: whoever wants it undone elsewhere needs all of the path
 		for _, l := range draw.WrapText("the offsets before: "+d.savedTo, max(w-4, 10)) {
-			lines = append(lines, line(draw.Styled(st, " "+l)))
+			lines = append(lines, page.Line(draw.Styled(st, " "+l)))
 		}
 	}
 	if d.err != "" {
 		for _, l := range draw.WrapText(words.Failure.Sign()+" "+d.err, max(w-4, 10)) {
-			lines = append(lines, line(draw.Styled(e.th.Bad, " "+l)))
+			lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, " "+l)))
 		}
 	}
 	for i, text := range d.failed {
 		if i == failedLines {
-			lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
+			lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, fmt.Sprintf("   … and %d more", len(d.failed)-i))))
 			break
 		}
-		lines = append(lines, line(draw.Styled(e.th.Bad, " "+words.Failure.Sign()+" "+text)))
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, " "+words.Failure.Sign()+" "+text)))
 	}
-	return append(lines, line(e.plain(" "), e.button("Close", true, true)))
+	return append(lines, page.Line(e.Plain(" "), e.Button("Close", true, true)))
 }
 
 // failedLines bounds how many lines of a result say what was not done: its rows say the rest.

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -30,7 +31,7 @@ type savedFile struct {
 
 // readSavedFile reads a file; called by commands.
 func readSavedFile(path string) (savedFile, error) {
-	s, err := inspect.ReadSaved(home(path))
+	s, err := inspect.ReadSaved(page.HomeDir(path))
 	if err != nil {
 		return savedFile{}, err
 	}
@@ -57,31 +58,31 @@ func (f *savedFile) of(queues []engine.MessageQueue) ([]engine.MessageQueue, err
 // takeFile is what a fresh choice of the file target begins with: the offsets that the
 // last reset of the group on this screen has saved.
 func (d *resetDialog) takeFile() {
-	d.value.input.CharLimit = pathLimit
-	d.value.set(d.env.savedTo[d.group])
+	d.value.Input.CharLimit = pathLimit
+	d.value.Set(d.env.SavedTo[d.group])
 }
 
 // fileLines are the path and what was found there.
 func (d *resetDialog) fileLines(w int) [][]draw.Segment {
 	e := d.env
-	lines := [][]draw.Segment{line(d.label("", onValue), e.plain("["+d.value.text(&e.g, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
+	lines := [][]draw.Segment{page.Line(d.label("", onValue), e.Plain("["+d.value.Text(&e.Glyphs, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
 	if d.stale || d.loading || d.saved.exact == nil {
-		text := "a file that a reset has saved; " + e.enter() + " reads it"
-		return append(lines, line(draw.Styled(e.th.Dim, draw.Pad("", 8)+text)))
+		text := "a file that a reset has saved; " + e.Enter() + " reads it"
+		return append(lines, page.Line(draw.Styled(e.Theme.Dim, draw.Pad("", 8)+text)))
 	}
-	f, st := &d.saved, e.th.Dim
+	f, st := &d.saved, e.Theme.Dim
 	text := "= " + words.Plural(len(f.exact), "queue")
-	if f.group != draw.SafeText(d.group) || f.cluster != draw.SafeText(e.o.Cluster) {
-		st = e.th.Warn // the command line takes it, too
+	if f.group != draw.SafeText(d.group) || f.cluster != draw.SafeText(e.Options.Cluster) {
+		st = e.Theme.Warn // the command line takes it, too
 		text = words.Warning.Sign() + " of group " + f.group + " on " + f.cluster + ": " + words.Plural(len(f.exact), "queue")
 	}
 	layout, none := "2006-01-02 15:04:05 -07:00", "; %d had none and stay"
 	if w < 100 {
 		layout, none = "2006-01-02 15:04Z07:00", "; %d had none"
 	}
-	text += ", saved " + f.at.In(e.o.Location).Format(layout) + " (" + words.Ago(f.at, e.now) + ")"
+	text += ", saved " + f.at.In(e.Options.Location).Format(layout) + " (" + words.Ago(f.at, e.Now) + ")"
 	if f.none > 0 {
 		text += fmt.Sprintf(none, f.none)
 	}
-	return append(lines, line(draw.Styled(st, draw.Pad("", 8)+table.Cut(text, max(w-11, 10)))))
+	return append(lines, page.Line(draw.Styled(st, draw.Pad("", 8)+table.Cut(text, max(w-11, 10)))))
 }

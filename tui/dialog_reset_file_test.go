@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // savedOffsets writes what a reset saves, of the first queues of orders-paid, as
@@ -142,7 +143,7 @@ func TestAHomeDirectoryIsWrittenAsAShellDoes(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	if got, want := home("~/x.json"), filepath.Join(dir, "x.json"); got != want || strings.Contains(got, "~") {
+	if got, want := page.HomeDir("~/x.json"), filepath.Join(dir, "x.json"); got != want || strings.Contains(got, "~") {
 		t.Errorf("%s, want %s", got, want)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // resetFocus is a part of the dialog that takes keys.
@@ -25,13 +26,13 @@ const (
 	resetFoci
 )
 
-func (d resetDialog) key(k tea.KeyMsg) (dialog, request) {
+func (d resetDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	if d.applying {
 		return d, nil // nothing but ctrl-c, which the root takes, until the answer is there
 	}
 	switch k.String() {
 	case "esc":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "tab":
 		return d.moveFocus(1)
 	case "shift+tab":
@@ -54,7 +55,7 @@ func (d resetDialog) key(k tea.KeyMsg) (dialog, request) {
 }
 
 // moveFocus goes to the next field; leaving a changed form asks for a new preview.
-func (d resetDialog) moveFocus(step resetFocus) (dialog, request) {
+func (d resetDialog) moveFocus(step resetFocus) (page.Dialog, page.Request) {
 	if d.done {
 		return d, nil
 	}
@@ -72,17 +73,17 @@ func (d resetDialog) moveFocus(step resetFocus) (dialog, request) {
 
 // enter presses the button with the focus. In a field it never applies: it previews
 // what changed, or goes on to the next field.
-func (d resetDialog) enter() (dialog, request) {
+func (d resetDialog) enter() (page.Dialog, page.Request) {
 	switch {
 	case d.focus == onCancel || d.done:
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case d.focus == onApply:
 		if d.off() != "" {
 			return d, nil
 		}
 		d.applying = true
 		if d.any {
-			return d, applyResetRequest{d.ticket, d.plan, strings.TrimSpace(d.reason.value())}
+			return d, applyResetRequest{d.ticket, d.plan, strings.TrimSpace(d.reason.Value())}
 		}
 		return d, d.request()
 	case d.stale:
@@ -95,7 +96,7 @@ func (d resetDialog) enter() (dialog, request) {
 }
 
 // edit changes the field with the focus.
-func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
+func (d resetDialog) edit(k tea.KeyMsg) (page.Dialog, page.Request) {
 	if d.done {
 		return d, nil
 	}
@@ -107,7 +108,7 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 	case "right", "l", " ":
 		step = 1
 	}
-	var r request
+	var r page.Request
 	switch d.focus {
 	case onScope:
 		if n := len(d.scopes); step != 0 && n > 1 {
@@ -119,14 +120,14 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 			r = d.stepKind(step)
 		}
 	case onValue:
-		d.value.key(k)
+		d.value.Key(k)
 		d.stale, d.old, d.err = true, true, ""
 	case onRows:
 		r = d.rowKey(key)
 	case onReason:
-		d.reason.key(k)
+		d.reason.Key(k)
 	case onName:
-		d.name.key(k)
+		d.name.Key(k)
 	case onCancel, onApply:
 		if step != 0 {
 			d.focus = onCancel + onApply - d.focus
@@ -136,10 +137,10 @@ func (d resetDialog) edit(k tea.KeyMsg) (dialog, request) {
 }
 
 // stepKind goes to another kind of target. One without a value is previewed at once.
-func (d *resetDialog) stepKind(step int) request {
+func (d *resetDialog) stepKind(step int) page.Request {
 	i := slices.Index(resetKinds, d.kind)
 	d.kind, d.old = resetKinds[(i+step+len(resetKinds))%len(resetKinds)], true
-	d.value.set(map[core.ResetKind]string{core.ResetTime: "-15m", core.ResetShift: "-100"}[d.kind])
+	d.value.Set(map[core.ResetKind]string{core.ResetTime: "-15m", core.ResetShift: "-100"}[d.kind])
 	if d.kind == toFile {
 		d.takeFile()
 	}
@@ -151,7 +152,7 @@ func (d *resetDialog) stepKind(step int) request {
 }
 
 // rowKey moves among the rows, and leaves one out or takes it in again.
-func (d *resetDialog) rowKey(key string) request {
+func (d *resetDialog) rowKey(key string) page.Request {
 	mq, ok := d.list.Current()
 	switch {
 	case !ok:
@@ -169,23 +170,23 @@ func (d *resetDialog) rowKey(key string) request {
 	return nil
 }
 
-// hint is the line below the dialog, and the word for what the screen is doing.
-func (d resetDialog) hint(c *draw.Canvas) string {
+// Hint is the line below the dialog, and the word for what the screen is doing.
+func (d resetDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:
 		text := " writing … each queue's result follows"
 		if d.any && d.plan.Online {
 			text = " writing, then watching what the members do with it … each queue's result follows"
 		}
-		c.Put(d.env.th.Text, text)
+		c.Put(d.env.Theme.Text, text)
 		c.End()
 		return "WRITING"
 	case d.done:
-		d.env.hints(c, d.env.enter(), "close", "↑/↓", "scroll")
+		d.env.Hints(c, d.env.Enter(), "close", "↑/↓", "scroll")
 	case d.focus == onRows:
-		d.env.hints(c, "space", "leave the queue out or take it in", "↑/↓", "choose one", "tab", "next field", "ctrl-r", "preview again", "esc", "cancel")
+		d.env.Hints(c, "space", "leave the queue out or take it in", "↑/↓", "choose one", "tab", "next field", "ctrl-r", "preview again", "esc", "cancel")
 	default:
-		d.env.hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.env.enter(), "press button")
+		d.env.Hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.env.Enter(), "press button")
 	}
 	return "DIALOG"
 }

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -57,11 +58,11 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 	}
 	layout := table.Fit(columns, w, w, 0)
 	header := layout.AppendHeader(nil, columns, table.Order{}, "", "", draw.Style{})
-	mark := draw.Styled(e.th.Header, " ")
+	mark := draw.Styled(e.Theme.Header, " ")
 	if d.focus == onRows && !d.applying && !d.done {
-		mark = draw.Styled(e.th.Title, e.g.Cursor)
+		mark = draw.Styled(e.Theme.Title, e.Glyphs.Cursor)
 	}
-	lines := [][]draw.Segment{line(mark, draw.Styled(e.th.Header, strings.TrimPrefix(string(header), " ")))}
+	lines := [][]draw.Segment{page.Line(mark, draw.Styled(e.Theme.Header, strings.TrimPrefix(string(header), " ")))}
 	if len(d.rows) == 0 {
 		text := "  no preview"
 		switch {
@@ -73,28 +74,28 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 		case d.err != "":
 			text = "  " + words.Failure.Sign() + " " + d.err
 		case d.stale:
-			text = "  the target changed: " + e.enter() + " previews"
+			text = "  the target changed: " + e.Enter() + " previews"
 		}
-		return append(lines, line(e.plain(text)))
+		return append(lines, page.Line(e.Plain(text)))
 	}
 	first, end := d.list.Window()
 	for i := first; i < end; i++ {
 		cells := d.cells(&d.rows[i], wide, layout.WidthOf(columns, "queue"))
 		look := table.Look{Cursor: " ", Mark: " "}
-		st := e.th.Text
+		st := e.Theme.Text
 		if i == d.list.Cursor() {
-			look.Cursor = e.g.Cursor
+			look.Cursor = e.Glyphs.Cursor
 			if d.focus == onRows {
-				st = e.th.Cursor
+				st = e.Theme.Cursor
 			}
 		}
 		if d.exclude[d.rows[i].MessageQueue] {
-			st = e.th.Dim
-		} else if d.rows[i].Err != nil && st == e.th.Text {
-			st = e.th.Bad
+			st = e.Theme.Dim
+		} else if d.rows[i].Err != nil && st == e.Theme.Text {
+			st = e.Theme.Bad
 		}
 		row := layout.AppendRow(nil, columns, cells, look)
-		lines = append(lines, line(draw.Styled(st, string(row))))
+		lines = append(lines, page.Line(draw.Styled(st, string(row))))
 	}
 	return lines
 }
@@ -130,9 +131,9 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []tabl
 		effect = effectText(r)
 	}
 	if !r.FirstStored.IsZero() && !d.old {
-		first = r.FirstStored.In(d.env.o.Location).Format(string(words.ClockMillis))
-		if d.env.now.Sub(r.FirstStored) > 20*time.Hour {
-			first = r.FirstStored.In(d.env.o.Location).Format("01-02 15:04")
+		first = r.FirstStored.In(d.env.Options.Location).Format(string(words.ClockMillis))
+		if d.env.Now.Sub(r.FirstStored) > 20*time.Hour {
+			first = r.FirstStored.In(d.env.Options.Location).Format("01-02 15:04")
 		}
 	}
 	current := words.Offset(r.Before)
@@ -173,9 +174,9 @@ func isPassed(err error) bool {
 func (d *resetDialog) check(r *engine.ResetRow) string {
 	switch {
 	case d.done && isPassed(r.Err):
-		return "✓ " + errorText(r.Err)
+		return "✓ " + page.ErrorText(r.Err)
 	case d.done && r.Err != nil:
-		return words.Failure.Sign() + " " + errorText(r.Err)
+		return words.Failure.Sign() + " " + page.ErrorText(r.Err)
 	case d.done && r.Verified && d.notes[r.MessageQueue] != "":
 		return words.Offset(r.After) + " ✓ " + d.notes[r.MessageQueue]
 	case d.done && r.Verified:
@@ -187,7 +188,7 @@ func (d *resetDialog) check(r *engine.ResetRow) string {
 	case d.old:
 		return "…"
 	case r.Err != nil:
-		return words.Failure.Sign() + " " + errorText(r.Err)
+		return words.Failure.Sign() + " " + page.ErrorText(r.Err)
 	case r.Effect == core.EffectSkip:
 		return words.Warning.Sign() + " skips data"
 	case r.Effect == core.EffectGone:

@@ -7,6 +7,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -64,9 +65,9 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	e, s := d.env, d.sum()
 	switch {
 	case len(d.rows) == 0:
-		return [][]draw.Segment{line()}
+		return [][]draw.Segment{page.Line()}
 	case d.old: // figures of another target are none
-		return [][]draw.Segment{line(), line(draw.Styled(e.th.Dim, " Sum    "), e.plain("…")), line(draw.Styled(e.th.Dim, " Lag    "), e.plain("…"))}
+		return [][]draw.Segment{page.Line(), page.Line(draw.Styled(e.Theme.Dim, " Sum    "), e.Plain("…")), page.Line(draw.Styled(e.Theme.Dim, " Lag    "), e.Plain("…"))}
 	}
 	sum := words.Plural(s.queues, "queue") + " · replay " + words.Grouped(s.replay)
 	if d.rate >= 1 && s.replay > 0 {
@@ -98,7 +99,7 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	if s.lagUnknown > 0 {
 		lag = words.Unknown
 	}
-	lag += fmt.Sprintf("   preview %s old, ", words.Since(d.at, e.now))
+	lag += fmt.Sprintf("   preview %s old, ", words.Since(d.at, e.Now))
 	switch {
 	case d.any && wide:
 		lag += "re-checked at apply; stops if any offset was moved"
@@ -109,7 +110,7 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	default:
 		lag += "applied as shown"
 	}
-	lines := [][]draw.Segment{line(), line(draw.Styled(e.th.Dim, " Sum    "), e.plain(sum)), line(draw.Styled(e.th.Dim, " Lag    "), e.plain(lag))}
+	lines := [][]draw.Segment{page.Line(), page.Line(draw.Styled(e.Theme.Dim, " Sum    "), e.Plain(sum)), page.Line(draw.Styled(e.Theme.Dim, " Lag    "), e.Plain(lag))}
 	if !wide {
 		return lines
 	}
@@ -117,5 +118,5 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 		return append(lines, d.riskLines()...)
 	}
 	return append(lines,
-		line(draw.Styled(e.th.Dim, " Risk   "), e.plain("consumers must be idempotent · other members' queues are not touched")))
+		page.Line(draw.Styled(e.Theme.Dim, " Risk   "), e.Plain("consumers must be idempotent · other members' queues are not touched")))
 }

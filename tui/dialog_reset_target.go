@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift, toFile}
@@ -18,11 +19,11 @@ func (d *resetDialog) hasValue() bool {
 
 // target reads the form.
 func (d *resetDialog) target() (core.ResetTarget, error) {
-	text := strings.TrimSpace(d.value.value())
+	text := strings.TrimSpace(d.value.Value())
 	t := core.ResetTarget{Kind: d.kind}
 	switch d.kind {
 	case core.ResetTime:
-		at, err := ParseTime(text, d.env.now, d.env.o.Location)
+		at, err := page.ParseTime(text, d.env.Now, d.env.Options.Location)
 		t.Time = at
 		return t, err
 	case core.ResetOffset, core.ResetShift:

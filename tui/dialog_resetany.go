@@ -12,32 +12,33 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // newResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
 // to be served.
-func newResetAnyDialog(e *env, r resetAnyRequest) (resetDialog, request) {
-	d := emptyResetDialog(e, r.group, r.topic, r.rate)
+func newResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (resetDialog, page.Request) {
+	d := emptyResetDialog(e, r.Group, r.Topic, r.Rate)
 	d.any = true
-	if n := len(r.queues); n > 0 {
-		label := "queue " + draw.SafeText(r.queues[0].Short())
+	if n := len(r.Queues); n > 0 {
+		label := "queue " + draw.SafeText(r.Queues[0].Short())
 		if n > 1 {
 			label = fmt.Sprintf("only marked (%d)", n)
 		}
 		var topics []string
-		for _, mq := range r.queues {
+		for _, mq := range r.Queues {
 			if !slices.Contains(topics, mq.Topic) {
 				topics = append(topics, mq.Topic)
 			}
 		}
-		d.scopes = append(d.scopes, resetScope{label: label, queues: r.queues, topics: topics})
+		d.scopes = append(d.scopes, resetScope{label: label, queues: r.Queues, topics: topics})
 	}
-	if r.topic != "" {
-		d.scopes = append(d.scopes, resetScope{label: "topic " + topicLabel(r.group, r.topic), topics: []string{r.topic}})
+	if r.Topic != "" {
+		d.scopes = append(d.scopes, resetScope{label: "topic " + topicLabel(r.Group, r.Topic), topics: []string{r.Topic}})
 	}
 	d.scopes = append(d.scopes, resetScope{label: "all topics"}, resetScope{label: "all and %RETRY%", retry: true})
-	if len(r.queues) == 1 { // rarely what is meant, and the broker may not be able to
+	if len(r.Queues) == 1 { // rarely what is meant, and the broker may not be able to
 		d.scope = 1
 	}
 	req := d.preview()
@@ -98,7 +99,7 @@ func planRows(raw, safe []inspect.ResetRow, unchosen bool) []engine.ResetRow {
 func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 	d.applying, d.done, d.focus, d.err, d.savedTo = false, true, onCancel, msg.err, msg.result.SavedTo
 	if d.savedTo != "" {
-		d.env.savedTo[d.group] = d.savedTo
+		d.env.SavedTo[d.group] = d.savedTo
 	}
 	d.notes = make(map[engine.MessageQueue]string)
 	d.result = planRows(d.plan.Rows, d.safe.Rows, false)
@@ -140,14 +141,14 @@ func (d *resetDialog) typedName() string {
 func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 	e := d.env
 	if d.at.IsZero() || d.err != "" {
-		return [][]draw.Segment{line(draw.Styled(e.th.Dim, " How    "), e.plain("…"))}
+		return [][]draw.Segment{page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain("…"))}
 	}
 	if d.plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
-		return [][]draw.Segment{line(draw.Styled(e.th.Dim, " How    "), e.plain("depends on the target"))}
+		return [][]draw.Segment{page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain("depends on the target"))}
 	}
-	st := e.th.Text
+	st := e.Theme.Text
 	if d.plan.Method == inspect.MethodNone {
-		st = e.th.Bad
+		st = e.Theme.Bad
 	}
 	var lines [][]draw.Segment
 	before := " How    "
@@ -155,7 +156,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 		if i == 2 && !wide {
 			break
 		}
-		lines = append(lines, line(draw.Styled(e.th.Dim, before), draw.Styled(st, part)))
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, before), draw.Styled(st, part)))
 		before = "        "
 	}
 	deaf := 0
@@ -172,14 +173,14 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 	switch {
 	case d.plan.Method == inspect.MethodNone: // nothing will be verified
 	case len(d.safe.Members) == 0:
-		lines = append(lines, line(draw.Styled(e.th.Dim, "        "), e.plain("start no member until all queues are verified")))
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, "        "), e.Plain("start no member until all queues are verified")))
 	case deaf > 0:
 		text := fmt.Sprintf("%s %d of %s: %s %s", words.Warning.Sign(), deaf, words.Plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
-		lines = append(lines, indented(w, e.th.Warn, text)...)
+		lines = append(lines, indented(w, e.Theme.Warn, text)...)
 	case len(d.safe.Members) == 1:
-		lines = append(lines, indented(w, e.th.Text, "1 member online: it "+sample.Effect)...)
+		lines = append(lines, indented(w, e.Theme.Text, "1 member online: it "+sample.Effect)...)
 	default:
-		lines = append(lines, indented(w, e.th.Text, words.Plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
+		lines = append(lines, indented(w, e.Theme.Text, words.Plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
 	}
 	return lines
 }
@@ -188,7 +189,7 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 func indented(w int, st draw.Style, text string) (lines [][]draw.Segment) {
 	parts := draw.WrapText(text, max(w-12, 20))
 	for _, part := range parts[:min(len(parts), 2)] {
-		lines = append(lines, line(draw.Styled(st, draw.Pad("", 8)+part)))
+		lines = append(lines, page.Line(draw.Styled(st, draw.Pad("", 8)+part)))
 	}
 	return lines
 }
@@ -201,8 +202,8 @@ func (d *resetDialog) riskLines() [][]draw.Segment {
 		risk += " · the retry topic is not touched"
 	}
 	return [][]draw.Segment{
-		line(draw.Styled(e.th.Dim, " Risk   "), e.plain(risk)),
-		line(draw.Styled(e.th.Dim, " CLI    "), e.plain(d.commandLine())),
+		page.Line(draw.Styled(e.Theme.Dim, " Risk   "), e.Plain(risk)),
+		page.Line(draw.Styled(e.Theme.Dim, " CLI    "), e.Plain(d.commandLine())),
 	}
 }
 
@@ -222,7 +223,7 @@ func (d *resetDialog) commandLine() string {
 	to := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest"}[d.asked.Kind]
 	switch d.asked.Kind {
 	case core.ResetTime:
-		to = d.asked.Time.In(d.env.o.Location).Format(time.RFC3339)
+		to = d.asked.Time.In(d.env.Options.Location).Format(time.RFC3339)
 	case core.ResetOffset:
 		to = fmt.Sprintf("offset:%d", d.asked.Offset)
 	case core.ResetShift:
@@ -232,9 +233,9 @@ func (d *resetDialog) commandLine() string {
 		to = "TARGET"
 	}
 	if d.from != "" { // no shell replaces a ~ within a word
-		to = ShellWord("file:" + home(d.from))
+		to = ShellWord("file:" + page.HomeDir(d.from))
 	}
-	return text + " --to " + to + " --dry-run" + draw.SafeText(d.env.o.TargetFlags)
+	return text + " --to " + to + " --dry-run" + draw.SafeText(d.env.Options.TargetFlags)
 }
 
 // ShellWord makes one word of s for a shell; safe to print.

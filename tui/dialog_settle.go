@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -37,7 +38,7 @@ func settledRows(rows []engine.SettleRow) []settledRow {
 	safe := make([]settledRow, len(rows))
 	for i := range rows {
 		r := &rows[i]
-		safe[i] = settledRow{draw.SafeText(r.Short()), r.Offset, draw.SafeText(r.Became), errorText(r.Err)}
+		safe[i] = settledRow{draw.SafeText(r.Short()), r.Offset, draw.SafeText(r.Became), page.ErrorText(r.Err)}
 	}
 	return safe
 }
@@ -47,7 +48,7 @@ func settledRows(rows []engine.SettleRow) []settledRow {
 // that is acknowledged or refused it is a prompt, and enter applies; else the
 // focus starts on Cancel.
 type settleDialog struct {
-	env     *env
+	env     *page.Env
 	verdict engine.SettleVerdict
 	ranges  []engine.HeldRange
 	count   int
@@ -57,7 +58,7 @@ type settleDialog struct {
 	left    string   // what is not meant, and why
 	orderly bool
 	group   string // safe
-	level   field
+	level   page.Field
 	focus   settleFocus
 	err     string
 
@@ -73,7 +74,7 @@ func (d *settleDialog) hasLevel() bool { return d.verdict == engine.SettleRefuse
 func (d *settleDialog) prompt() bool { return d.count == 1 && d.verdict != engine.SettleDeadLetter }
 
 func newSettleDialog(d settleDialog) settleDialog {
-	d.level = newField("0")
+	d.level = page.NewField("0")
 	if d.prompt() {
 		d.focus = settleApply
 		if d.hasLevel() {
@@ -83,7 +84,7 @@ func newSettleDialog(d settleDialog) settleDialog {
 	return d
 }
 
-func (d settleDialog) update(msg tea.Msg) (dialog, request) {
+func (d settleDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case settleDoneMsg:
 		d.answer(msg)
@@ -110,10 +111,10 @@ func (d *settleDialog) answer(msg settleDoneMsg) {
 // finished reports whether there is nothing to show any more.
 func (d *settleDialog) finished() bool { return !d.working && d.err == "" && d.failed == 0 }
 
-func (d settleDialog) key(k tea.KeyMsg) (dialog, request) {
+func (d settleDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	switch k.String() {
 	case "esc":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "tab", "right", "down":
 		d.move(1)
 	case "shift+tab", "left", "up":
@@ -123,7 +124,7 @@ func (d settleDialog) key(k tea.KeyMsg) (dialog, request) {
 	default:
 		if d.focus == settleLevel && !d.working && d.failed == 0 {
 			d.err = ""
-			d.level.key(k)
+			d.level.Key(k)
 		}
 	}
 	return d, nil
@@ -138,21 +139,21 @@ func (d *settleDialog) move(step int) {
 	d.focus = settleFocus(next)
 }
 
-func (d settleDialog) enter() (dialog, request) {
+func (d settleDialog) enter() (page.Dialog, page.Request) {
 	switch {
 	case d.working:
 		return d, nil
 	case d.failed > 0, d.focus == settleCancel:
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case d.focus == settleLevel && !d.prompt():
 		d.focus = settleApply
 		return d, nil
 	}
-	r := engine.SettleRequest{Messages: d.ranges, Verdict: d.verdict, By: d.env.o.Operator}
+	r := engine.SettleRequest{Messages: d.ranges, Verdict: d.verdict, By: d.env.Options.Operator}
 	if d.hasLevel() {
-		n, err := strconv.Atoi(strings.TrimSpace(d.level.value()))
+		n, err := strconv.Atoi(strings.TrimSpace(d.level.Value()))
 		if err != nil || n < 0 || n > maxLevel {
-			d.err, d.focus = fmt.Sprintf("delay level %q: must be 0 to %d", draw.SafeText(d.level.value()), maxLevel), settleLevel
+			d.err, d.focus = fmt.Sprintf("delay level %q: must be 0 to %d", draw.SafeText(d.level.Value()), maxLevel), settleLevel
 			return d, nil
 		}
 		r.DelayLevel = int32(n)
@@ -195,40 +196,40 @@ func (d *settleDialog) effect() string {
 	return "The broker delivers " + countWords("it", "them") + " again from %RETRY%" + d.group + " after the delay" + last
 }
 
-func (d settleDialog) view(w, h int) string {
+func (d settleDialog) View(w, h int) string {
 	title, button, _ := settleWords(d.verdict)
-	th := d.env.th
+	th := d.env.Theme
 	title += " " + words.Plural(d.count, "held message")
 	if d.failed > 0 {
-		return drawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.o.Operator), d.failures(w, h-2), 0)
+		return page.DrawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.Options.Operator), d.failures(w, h-2), 0)
 	}
 	wrap := func(st draw.Style, text string) (lines [][]draw.Segment) {
 		for _, l := range draw.WrapText(text, max(w-4, 10)) {
-			lines = append(lines, line(draw.Styled(st, " "+l)))
+			lines = append(lines, page.Line(draw.Styled(st, " "+l)))
 		}
 		return lines
 	}
 	lines := wrap(th.Bold, d.where)
 	tail := wrap(th.Text, d.effect())
 	if d.hasLevel() {
-		tail = append(tail, line(d.env.plain(" Delay level ["+d.level.text(&d.env.g, 4, d.focus == settleLevel && !d.working)+"]"),
+		tail = append(tail, page.Line(d.env.Plain(" Delay level ["+d.level.Text(&d.env.Glyphs, 4, d.focus == settleLevel && !d.working)+"]"),
 			draw.Styled(th.Dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h")))
 	}
 	if d.left != "" {
-		tail = append(tail, line(draw.Styled(th.Warn, " ! "+d.left)))
+		tail = append(tail, page.Line(draw.Styled(th.Warn, " ! "+d.left)))
 	}
 	if d.err != "" {
-		tail = append(tail, line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
+		tail = append(tail, page.Line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
 	}
 	if d.working {
-		tail = append(tail, line(draw.Styled(th.Warn, " being carried out …")))
+		tail = append(tail, page.Line(draw.Styled(th.Warn, " being carried out …")))
 	} else {
-		tail = append(tail, line(d.env.plain(" "), d.env.button(button, d.focus == settleApply, true), d.env.plain(" "),
-			d.env.button("Cancel", d.focus == settleCancel, true)))
+		tail = append(tail, page.Line(d.env.Plain(" "), d.env.Button(button, d.focus == settleApply, true), d.env.Plain(" "),
+			d.env.Button("Cancel", d.focus == settleCancel, true)))
 	}
 	lines = append(lines, d.samples(w, h-2-len(lines)-len(tail))...)
 	lines = append(lines, tail...)
-	return drawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.o.Operator), lines, len(lines)-1)
+	return page.DrawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.Options.Operator), lines, len(lines)-1)
 }
 
 // samples lists what the decision is about, in at most room lines.
@@ -241,10 +242,10 @@ func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
 		n = min(n, room-1) // the last line counts the rest
 	}
 	for _, s := range d.sample[:n] {
-		lines = append(lines, line(d.env.plain("   "+table.Cut(s, max(w-6, 10)))))
+		lines = append(lines, page.Line(d.env.Plain("   "+table.Cut(s, max(w-6, 10)))))
 	}
 	if n < d.total {
-		lines = append(lines, line(draw.Styled(d.env.th.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(d.total-n))))))
+		lines = append(lines, page.Line(draw.Styled(d.env.Theme.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(d.total-n))))))
 	}
 	return lines
 }
@@ -252,16 +253,16 @@ func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
 // failures lists the messages for which it did not come true, each with its whole
 // reason: that is what the dialog stays for.
 func (d *settleDialog) failures(w, room int) [][]draw.Segment {
-	th := d.env.th
+	th := d.env.Theme
 	_, _, done := settleWords(d.verdict)
-	lines := [][]draw.Segment{line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", words.Failure.Sign(), words.Plural(d.failed, "message"), done)))}
+	lines := [][]draw.Segment{page.Line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", words.Failure.Sign(), words.Plural(d.failed, "message"), done)))}
 	for i, r := range d.rows {
 		about := "   " + r.queue + "  " + words.Offset(r.offset) + "  "
-		block := [][]draw.Segment{line(d.env.plain(about), draw.Styled(th.Text, r.err))}
+		block := [][]draw.Segment{page.Line(d.env.Plain(about), draw.Styled(th.Text, r.err))}
 		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
 			block[0] = block[0][:1]
 			for _, l := range draw.WrapText(r.err, max(w-8, 10)) {
-				block = append(block, line(draw.Styled(th.Text, "     "+l)))
+				block = append(block, page.Line(draw.Styled(th.Text, "     "+l)))
 			}
 		}
 		left := room - len(lines)
@@ -269,7 +270,7 @@ func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 			left-- // for the number of the others
 		}
 		if len(block) > left && i > 0 {
-			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(len(d.rows)-i))))))
+			lines = append(lines, page.Line(draw.Styled(th.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(len(d.rows)-i))))))
 			break
 		}
 		lines = append(lines, block...)
@@ -277,16 +278,16 @@ func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 	return lines
 }
 
-func (d settleDialog) hint(c *draw.Canvas) string {
+func (d settleDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.failed > 0:
-		d.env.hints(c, "esc", "close")
+		d.env.Hints(c, "esc", "close")
 	case d.working:
-		d.env.hints(c, "esc", "close; it goes on")
+		d.env.Hints(c, "esc", "close; it goes on")
 	case d.hasLevel():
-		d.env.hints(c, "tab", "next field", d.env.enter(), "press", "esc", "leave it")
+		d.env.Hints(c, "tab", "next field", d.env.Enter(), "press", "esc", "leave it")
 	default:
-		d.env.hints(c, "tab", "other button", d.env.enter(), "press", "esc", "leave it")
+		d.env.Hints(c, "tab", "other button", d.env.Enter(), "press", "esc", "leave it")
 	}
 	return "DIALOG"
 }

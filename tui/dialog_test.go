@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // The screen says which way keeps a member's queues and which hands them over (R103).
@@ -268,7 +269,7 @@ func TestCtrlCWaitsForAWriteOnItsWay(t *testing.T) {
 
 func TestReadOnlyHasNoWritingKeys(t *testing.T) {
 	o := defaultOptions()
-	o.Mode = modeReadOnly
+	o.Mode = page.ModeReadOnly
 	d := drive(t, 120, 36, o, nil).miss("reset…").keys("R").see("read-only, nothing sent").keys("?").miss("reset offsets")
 	d.keys("esc", ":").typing("reset").keys("enter").see("read-only, nothing sent")
 	if len(d.a.dialogs) != 0 {

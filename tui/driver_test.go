@@ -12,6 +12,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
@@ -88,12 +89,12 @@ type driver struct {
 	cleared   int
 }
 
-func defaultOptions() Options {
-	return Options{Cluster: "prod-sh", Mode: "confirm", Operator: "wang", Location: fixtureZone}
+func defaultOptions() page.Options {
+	return page.Options{Cluster: "prod-sh", Mode: "confirm", Operator: "wang", Location: fixtureZone}
 }
 
 // drive starts a screen of the size on the fixture's last 40 seconds.
-func drive(t testing.TB, w, h int, o Options, e Engine) *driver {
+func drive(t testing.TB, w, h int, o page.Options, e page.Engine) *driver {
 	t.Helper()
 	d := driveEmpty(t, w, h, o, e)
 	for _, s := range fixtures(40) {
@@ -104,12 +105,12 @@ func drive(t testing.TB, w, h int, o Options, e Engine) *driver {
 }
 
 // driveEmpty starts a screen that has not seen a snapshot.
-func driveEmpty(t testing.TB, w, h int, o Options, e Engine) *driver {
+func driveEmpty(t testing.TB, w, h int, o page.Options, e page.Engine) *driver {
 	t.Helper()
 	return driveOn(t, w, h, o, e, lipgloss.NewRenderer(io.Discard))
 }
 
-func driveOn(t testing.TB, w, h int, o Options, e Engine, r *lipgloss.Renderer) *driver {
+func driveOn(t testing.TB, w, h int, o page.Options, e page.Engine, r *lipgloss.Renderer) *driver {
 	t.Helper()
 	d := &driver{t: t, now: fixtureNow}
 	o.Now = func() time.Time { return d.now }
@@ -117,20 +118,20 @@ func driveOn(t testing.TB, w, h int, o Options, e Engine, r *lipgloss.Renderer) 
 		e = &fakeEngine{}
 	}
 	if o.Engines == nil {
-		o.Engines = []NamedEngine{{Engine: e}}
+		o.Engines = []page.NamedEngine{{Engine: e}}
 	}
-	o = o.withDefaults()
+	o = o.WithDefaults()
 	env, err := newEnv(o, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmds := commands{within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
+	cmds := page.Commands{Within: func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
 		if limit == 0 {
 			return nil // it waits
 		}
 		return func() tea.Msg { return call(context.Background()) }
 	}}
-	cmds.renew = func() commands { return cmds }
+	cmds.Renew = func() page.Commands { return cmds }
 	d.a = newApp(o, env, cmds)
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})
 	return d

@@ -83,7 +83,7 @@ func TestACommitOfAPausedGroupDoesNotStand(t *testing.T) {
 // A cluster that gives no answer has no name server that is known to answer.
 func TestAnUnreachableClusterIsNotGreen(t *testing.T) {
 	d := watchStates()["watch-error"](t, 120, 36)
-	if d.see("ns ? of 2").miss("1/2"); d.a.dot() != d.a.env.th.Bad {
+	if d.see("ns ? of 2").miss("1/2"); d.a.dot() != d.a.env.Theme.Bad {
 		t.Error("the cluster's sign keeps its colour")
 	}
 }

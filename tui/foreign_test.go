@@ -19,6 +19,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
@@ -118,7 +119,7 @@ func foreign(t testing.TB, text string, w, h int) *driver {
 	o := defaultOptions()
 	o.Cluster, o.ASCII = text, len(text)%7 == 0
 	o.OpenTail = nil
-	o.Inspect, o.Engines = f, []NamedEngine{}
+	o.Inspect, o.Engines = f, []page.NamedEngine{}
 	return driveOn(t, w, h, o, nil, colours())
 }
 
@@ -155,10 +156,10 @@ func strangers(t testing.TB, text string, w, h int) {
 		look("G", "J")
 		look("esc")
 	}
-	v := newTailView(d.a.env, d.a.cmds, TailRequest{Topic: text})
-	d.a.setPage(viewTail, v)
-	d.run(d.a.goTo(viewTail))
-	b := &TailBatch{Seen: 3, Matched: 3, Unread: []string{text}, Notice: text}
+	v := newTailView(d.a.env, d.a.cmds, page.TailRequest{Topic: text})
+	d.a.setPage(page.ViewTail, v)
+	d.run(d.a.goTo(page.ViewTail))
+	b := &page.TailBatch{Seen: 3, Matched: 3, Unread: []string{text}, Notice: text}
 	for i := range 3 {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueOffset, r.Body = int64(i), []byte(text)
@@ -174,7 +175,7 @@ func strangers(t testing.TB, text string, w, h int) {
 		}))
 	}
 	d.batch(b)
-	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: 1, tracks: cleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), err: draw.SafeText(text)})
+	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: 1, tracks: page.CleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), err: draw.SafeText(text)})
 	look("k")
 	look("x", "g")
 	look("d", "w", "z")
@@ -230,7 +231,7 @@ func FuzzWatchedKeys(f *testing.F) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		lives := append(inTrouble(), offlineLive(), broadcastLive(), inspect.Live{Group: "order-settle"})
 		d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
-		d.a.env.o.Inspect.(*fakeCluster).live = func(string) (inspect.Live, error) {
+		d.a.env.Options.Inspect.(*fakeCluster).live = func(string) (inspect.Live, error) {
 			l := lives[rnd.IntN(len(lives))]
 			l.At = d.now
 			return l, nil
@@ -267,7 +268,7 @@ func FuzzWatchedKeys(f *testing.F) {
 
 // R196, R209: a screen that was scrolled and resized shows what a fresh one shows.
 func TestAScrolledTailEqualsAFreshOne(t *testing.T) {
-	b := &TailBatch{}
+	b := &page.TailBatch{}
 	for i := range 200 {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueOffset, r.Properties[2].Value = int64(i), strings.Repeat("订单", 1+i%9)+"a"[:i%2]
@@ -291,7 +292,7 @@ func TestAScrolledTailEqualsAFreshOne(t *testing.T) {
 
 // Columns begin in the same place in each row, whatever the rows hold.
 func TestColumnsStayAlignedUnderWideText(t *testing.T) {
-	b := &TailBatch{}
+	b := &page.TailBatch{}
 	for i, text := range hostile() {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueOffset, r.Properties[2].Value, r.Body = int64(i), strings.Map(noSeparator, text[:min(len(text), 500)]), []byte("BODY")
@@ -319,7 +320,7 @@ func noSeparator(r rune) rune {
 // R210, R211: megabytes in one line are laid out once, off the screen's loop, and the
 // screen says that it shows the beginning.
 func TestHugeBodies(t *testing.T) {
-	var b TailBatch
+	var b page.TailBatch
 	for i := range 30 {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueOffset, r.Body = int64(i), []byte(`{"text":"`+strings.Repeat("订单 needle ", 4<<20/14)+`"}`)
@@ -350,7 +351,7 @@ func TestNoiseOfProperties(t *testing.T) {
 			r.Properties = append(r.Properties, protocol.Property{Name: fmt.Sprint(i), Value: "\x1b"})
 		}
 	})
-	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &TailBatch{Messages: []engine.Message{m}})
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &page.TailBatch{Messages: []engine.Message{m}})
 	d.keys("k").see("(4000)").lines()
 }
 
@@ -378,7 +379,7 @@ func TestAScanDoesNotFloodTheScreen(t *testing.T) {
 	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
 	for seen := int64(0); seen < 1_000_000; seen += 50_000 {
 		before := d.tail().ticket
-		d.batch(&TailBatch{Seen: seen, Behind: 1_000_000 - seen})
+		d.batch(&page.TailBatch{Seen: seen, Behind: 1_000_000 - seen})
 		if d.tail().ticket != before {
 			t.Fatal("a batch opened another tail")
 		}

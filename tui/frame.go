@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -38,7 +39,7 @@ func (a *app) draw() string {
 	} else {
 		frame = a.drawFull()
 	}
-	if a.env.o.ASCII {
+	if a.env.Options.ASCII {
 		frame = draw.ToASCII(frame)
 	}
 	return frame
@@ -80,14 +81,14 @@ func head(drawing string, n int) string {
 
 func (a *app) drawView(w, h int) string {
 	if p := a.page(); p != nil {
-		return p.view(w, h)
+		return p.View(w, h)
 	}
 	switch a.shown {
-	case viewQueue:
+	case page.ViewQueue:
 		return a.queue.view(w, h)
-	case viewEvents:
+	case page.ViewEvents:
 		return a.events[a.cur].view(w, h)
-	case viewLog:
+	case page.ViewLog:
 		return a.log.view(w, h)
 	}
 	return a.live[a.cur].view(w, h)
@@ -96,7 +97,7 @@ func (a *app) drawView(w, h int) string {
 // drawDialogs draws the topmost dialog that has a drawing.
 func (a *app) drawDialogs(w, h int) string {
 	for _, d := range slices.Backward(a.dialogs) {
-		if drawing := d.view(w, h); drawing != "" {
+		if drawing := d.View(w, h); drawing != "" {
 			return drawing
 		}
 	}
@@ -105,17 +106,17 @@ func (a *app) drawDialogs(w, h int) string {
 
 // drawHeader is line 1: cluster, mode and group, always.
 func (a *app) drawHeader(c *draw.Canvas) {
-	th, s := a.env.th, a.picture().scene
+	th, s := a.env.Theme, a.picture().scene
 	wide := a.w >= 100
 	gap := " "
 	if wide {
 		gap = "  "
 	}
-	left := []draw.Segment{draw.Styled(th.Bold, " eyeq "), draw.Styled(a.dot(), "● "), draw.Styled(th.Bold, draw.SafeText(orUnknown(a.env.o.Cluster))), draw.Styled(draw.Style{}, gap)}
-	if m := a.env.modeWord(); m != "" {
+	left := []draw.Segment{draw.Styled(th.Bold, " eyeq "), draw.Styled(a.dot(), "● "), draw.Styled(th.Bold, draw.SafeText(orUnknown(a.env.Options.Cluster))), draw.Styled(draw.Style{}, gap)}
+	if m := a.env.ModeWord(); m != "" {
 		left = append(left, draw.Styled(th.Mode, m), draw.Styled(draw.Style{}, gap))
 	}
-	if t := draw.SafeText(a.env.o.Title); t != "" && t != draw.SafeText(a.env.o.Cluster) {
+	if t := draw.SafeText(a.env.Options.Title); t != "" && t != draw.SafeText(a.env.Options.Cluster) {
 		left = append(left, draw.Styled(th.Accent, t), draw.Styled(draw.Style{}, gap))
 	}
 	own := a.page() == nil && (len(a.engines) > 0 || a.watchedNow() != nil)
@@ -126,10 +127,10 @@ func (a *app) drawHeader(c *draw.Canvas) {
 		}
 		left = append(left, a.holdText(gap)...)
 	} else if p := a.page(); p != nil {
-		left = append(left, draw.Styled(draw.Style{}, " "), draw.Styled(th.Bold, p.subject()))
+		left = append(left, draw.Styled(draw.Style{}, " "), draw.Styled(th.Bold, p.Subject()))
 	}
-	now := a.env.now.In(a.env.o.Location)
-	if a.env.mode == words.TimeUTC {
+	now := a.env.Now.In(a.env.Options.Location)
+	if a.env.Mode == words.TimeUTC {
 		now = now.UTC()
 	}
 	clock := "15:04:05 -07:00" // the zone of every time on the screen
@@ -164,19 +165,19 @@ func (a *app) drawHeader(c *draw.Canvas) {
 // dot is the style of the cluster's sign: its colour, unless what is shown gets no answer.
 func (a *app) dot() draw.Style {
 	if a.unanswered() {
-		return a.env.th.Bad
+		return a.env.Theme.Bad
 	}
-	return a.env.th.Cluster
+	return a.env.Theme.Cluster
 }
 
 // unanswered reports whether what is asked of the cluster for the shown view fails now.
 func (a *app) unanswered() bool {
 	if p := a.page(); p != nil {
-		q := p.status().main
-		return q.tries > 0 && !q.gone
+		q := p.Status().Main
+		return q.Tries > 0 && !q.Gone
 	}
 	if w := a.watchedNow(); w != nil {
-		return w.tries > 0 && !w.gone
+		return w.Tries > 0 && !w.Gone
 	}
 	s := a.picture().scene
 	return s != nil && s.NamesrvError != ""
@@ -185,14 +186,14 @@ func (a *app) unanswered() bool {
 // holdText says how many messages wait for the operator.
 func (a *app) holdText(gap string) []draw.Segment {
 	s := a.picture().scene
-	if !a.env.o.Hold || s == nil {
+	if !a.env.Options.Hold || s == nil {
 		return nil
 	}
 	n := s.held()
 	if n == 0 {
-		return []draw.Segment{draw.Styled(a.env.th.Dim, gap+"holds nothing")}
+		return []draw.Segment{draw.Styled(a.env.Theme.Dim, gap+"holds nothing")}
 	}
-	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.th.Warn, "HOLDS "+words.Grouped(n))}
+	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.Theme.Warn, "HOLDS "+words.Grouped(n))}
 }
 
 // held counts the messages that wait for the operator.
@@ -203,7 +204,7 @@ func (s *scene) held() (n int64) {
 	return n
 }
 
-func (a *app) picture() picture { return a.source().picture(a.env.now) }
+func (a *app) picture() picture { return a.source().picture(a.env.Now) }
 
 func (a *app) groupName() string {
 	s := a.picture().scene
@@ -258,7 +259,7 @@ func brokersText(th *draw.Theme, s *scene) []draw.Segment {
 
 // namesrvText is the name server that answered last and its place in the list.
 func (a *app) namesrvText(s *scene) []draw.Segment {
-	th := a.env.th
+	th := a.env.Theme
 	n := slices.Index(s.Namesrv, s.NamesrvCurrent) + 1
 	switch {
 	case s.NamesrvError != "":
@@ -285,7 +286,7 @@ func (a *app) stale() (time.Duration, bool) {
 	if s == nil {
 		return 0, false
 	}
-	old := a.env.now.Sub(s.At)
+	old := a.env.Now.Sub(s.At)
 	if w := a.watchedNow(); w != nil {
 		return old, old > w.staleAfter()
 	}
@@ -294,7 +295,7 @@ func (a *app) stale() (time.Duration, bool) {
 
 // hintPair is a key and what it does.
 type hintPair struct {
-	name      action
+	name      page.Action
 	key, word string
 }
 
@@ -302,30 +303,30 @@ func (p *hintPair) width() int { return table.Width(p.key) + table.Width(p.word)
 
 // hintRank says which hints are shown where there is no room for all; their order on
 // the line is the key table's.
-var hintRank = []action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "resend", "pause", "reset", "filter", "freeze", "seek-time", "seek-offset", "queues", "next-match", "body-down", "hex", "next-error", "events", "live", "describe", "follow", "tail-here", "findings", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "tail", "lag", "topics", "brokers"}
+var hintRank = []page.Action{"acknowledge", "refuse", "dead-letter", "mark-message", "detail", "resend", "pause", "reset", "filter", "freeze", "seek-time", "seek-offset", "queues", "next-match", "body-down", "hex", "next-error", "events", "live", "describe", "follow", "tail-here", "findings", "mark", "sort", "next-consumer", "next-topic", "down", "pause-all", "command", "groups", "tail", "lag", "topics", "brokers"}
 
 // drawHint shows keys of the view from the key table, or what the dialog says. It
 // gives the mode for the status line.
 func (a *app) drawHint(c *draw.Canvas) (mode string) {
 	if n := len(a.dialogs); n > 0 {
-		return a.dialogs[n-1].hint(c)
+		return a.dialogs[n-1].Hint(c)
 	}
 	var middle, end []hintPair
-	for i := range a.env.keys.bindings {
-		b := &a.env.keys.bindings[i]
-		if b.hint == "" || b.where&a.scope() == 0 || !a.env.usable(b) {
+	for i := range a.env.Keys.Bindings {
+		b := &a.env.Keys.Bindings[i]
+		if b.Hint == "" || b.Where&a.scope() == 0 || !a.env.Usable(b) {
 			continue
 		}
-		p := hintPair{b.name, a.env.keys.first(b.name), b.hint}
-		switch b.name {
+		p := hintPair{b.Name, a.env.Keys.First(b.Name), b.Hint}
+		switch b.Name {
 		case "down":
-			p.key += "/" + a.env.keys.first("up")
+			p.key += "/" + a.env.Keys.First("up")
 		case "next-topic":
 			if s := a.picture().scene; s == nil || len(s.Topics) < 2 {
 				continue
 			}
 		case "live":
-			if a.shown == viewLive || a.shown == viewQueue || a.shown == viewWatch || a.page() != nil && a.h >= tabsFrom { // back, or a tab, leads there
+			if a.shown == page.ViewLive || a.shown == page.ViewQueue || a.shown == page.ViewWatch || a.page() != nil && a.h >= tabsFrom { // back, or a tab, leads there
 				continue
 			}
 		case "resend":
@@ -341,11 +342,11 @@ func (a *app) drawHint(c *draw.Canvas) (mode string) {
 				continue
 			}
 		case "events":
-			if a.shown == viewEvents || a.page() != nil && a.h >= tabsFrom {
+			if a.shown == page.ViewEvents || a.page() != nil && a.h >= tabsFrom {
 				continue
 			}
 		case "detail":
-			if a.shown == viewGroups {
+			if a.shown == page.ViewGroups {
 				p.word = "live"
 			}
 		case "back":
@@ -353,7 +354,7 @@ func (a *app) drawHint(c *draw.Canvas) (mode string) {
 				p.word = "leave"
 			}
 		}
-		if b.name == "help" || b.name == "back" {
+		if b.Name == "help" || b.Name == "back" {
 			end = append(end, p)
 		} else {
 			middle = append(middle, p)
@@ -375,14 +376,14 @@ func (a *app) drawHint(c *draw.Canvas) (mode string) {
 			continue
 		}
 		c.Put(draw.Style{}, " ")
-		c.Put(a.env.th.Key, p.key)
-		c.Put(a.env.th.Dim, " "+p.word+" ")
+		c.Put(a.env.Theme.Key, p.key)
+		c.Put(a.env.Theme.Dim, " "+p.word+" ")
 	}
 	c.End()
-	if p := a.page(); a.frozen() || p != nil && !p.status().frozen.IsZero() {
+	if p := a.page(); a.frozen() || p != nil && !p.Status().Frozen.IsZero() {
 		return "FROZEN"
 	}
-	if a.page() != nil && a.env.readOnly() {
+	if a.page() != nil && a.env.ReadOnly() {
 		return "READ-ONLY"
 	}
 	return "NORMAL"

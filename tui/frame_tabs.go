@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -13,35 +14,35 @@ import (
 // tab is a view in the line of tabs.
 type tab struct {
 	on   bool
-	view action // that shows it; "" for one that no key leads to
+	view page.Action // that shows it; "" for one that no key leads to
 	word string
 }
 
 // text is what the tab says.
-func (t tab) text(k *keymap) string {
+func (t tab) text(k *page.Keymap) string {
 	if t.view == "" {
 		return t.word
 	}
-	return k.first(t.view) + " " + t.word
+	return k.First(t.view) + " " + t.word
 }
 
 // tabs are the views that a number leads to, in the order of the numbers. One without a
 // number stands behind them, so that they keep their places.
 func (a *app) tabs() []tab {
-	tabs := []tab{{a.shown == viewLive || a.shown == viewWatch, "live", "Live"}}
-	if a.env.o.Inspect != nil {
-		tabs = append(tabs, tab{a.shown == viewLag, "lag", "Lag"})
-		if a.env.o.OpenTail != nil {
-			tabs = append(tabs, tab{a.shown == viewTail, "tail", "Tail"})
+	tabs := []tab{{a.shown == page.ViewLive || a.shown == page.ViewWatch, "live", "Live"}}
+	if a.env.Options.Inspect != nil {
+		tabs = append(tabs, tab{a.shown == page.ViewLag, "lag", "Lag"})
+		if a.env.Options.OpenTail != nil {
+			tabs = append(tabs, tab{a.shown == page.ViewTail, "tail", "Tail"})
 		}
-		tabs = append(tabs, tab{a.shown == viewGroups, "groups", "Groups"},
-			tab{a.shown == viewTopics, "topics", "Topics"}, tab{a.shown == viewBrokers, "brokers", "Brokers"})
+		tabs = append(tabs, tab{a.shown == page.ViewGroups, "groups", "Groups"},
+			tab{a.shown == page.ViewTopics, "topics", "Topics"}, tab{a.shown == page.ViewBrokers, "brokers", "Brokers"})
 	}
 	events := "Events"
 	if n := a.source().log.unseen; n > 0 {
 		events += fmt.Sprintf("(%s%s)", words.Failure.Sign(), words.Grouped(int64(n)))
 	}
-	tabs = append(tabs, tab{a.shown == viewEvents, "events", events})
+	tabs = append(tabs, tab{a.shown == page.ViewEvents, "events", events})
 	if word := a.unnumbered(); word != "" {
 		tabs = append(tabs, tab{true, "", word})
 	}
@@ -51,17 +52,17 @@ func (a *app) tabs() []tab {
 // unnumbered names the shown view when no number leads to it.
 func (a *app) unnumbered() string {
 	switch a.shown {
-	case viewGroup:
+	case page.ViewGroup:
 		return "Group"
-	case viewTopic:
+	case page.ViewTopic:
 		return "Topic"
-	case viewDoctor:
+	case page.ViewDoctor:
 		return "Findings"
-	case viewStack:
+	case page.ViewStack:
 		return "Stack"
-	case viewQueue:
+	case page.ViewQueue:
 		return "Queue " + draw.SafeText(a.queue.mq.Short())
-	case viewLog:
+	case page.ViewLog:
 		return "Log"
 	}
 	return ""
@@ -69,15 +70,15 @@ func (a *app) unnumbered() string {
 
 // tabLine writes tabs with air around them; tight without, and of those that are not
 // shown the key alone when short.
-func tabLine(e *env, tabs []tab, tight, short bool) []draw.Segment {
-	th, line := e.th, make([]draw.Segment, 0, len(tabs))
+func tabLine(e *page.Env, tabs []tab, tight, short bool) []draw.Segment {
+	th, line := e.Theme, make([]draw.Segment, 0, len(tabs))
 	for _, t := range tabs {
-		text := t.text(e.keys)
+		text := t.text(e.Keys)
 		switch {
 		case t.on:
 			line = append(line, draw.Styled(th.Title, " ["+text+"]"))
 		case short:
-			line = append(line, draw.Styled(th.Text, " "+e.keys.first(t.view)))
+			line = append(line, draw.Styled(th.Text, " "+e.Keys.First(t.view)))
 		case tight:
 			line = append(line, draw.Styled(th.Text, " "+text))
 		default:
@@ -122,13 +123,13 @@ func (a *app) clickTab(x int) tea.Cmd {
 // freshness is the right end of the tabs.
 func (a *app) freshness() []draw.Segment {
 	if p := a.page(); p != nil {
-		return a.pageState(p.status())
+		return a.pageState(p.Status())
 	}
-	if len(a.engines) == 0 && a.watchedNow() == nil && a.shown == viewEvents { // nobody is asked
+	if len(a.engines) == 0 && a.watchedNow() == nil && a.shown == page.ViewEvents { // nobody is asked
 		return nil
 	}
-	th := a.env.th
-	if w := a.watchedNow(); w != nil && a.shown != viewLog && !a.frozen() {
+	th := a.env.Theme
+	if w := a.watchedNow(); w != nil && a.shown != page.ViewLog && !a.frozen() {
 		if state := w.state(th); state != nil {
 			return state
 		}
@@ -141,9 +142,9 @@ func (a *app) freshness() []draw.Segment {
 	}
 	every := a.refresh
 	if w := a.watchedNow(); w != nil {
-		every = w.every
+		every = w.Every
 	}
-	if a.shown == viewLog {
+	if a.shown == page.ViewLog {
 		every = pollEvery
 	}
 	return []draw.Segment{state, draw.Styled(th.Dim, " "+refreshText(every)+" ")}

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -34,21 +35,21 @@ func (a *app) drawTiny() string {
 		c.End()
 	}
 	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.Lines >= leastPane && a.w >= 20 {
-		c.B = append(append(c.B, p.view(a.w, a.h-1-c.Lines)...), '\n')
+		c.B = append(append(c.B, p.View(a.w, a.h-1-c.Lines)...), '\n')
 		c.Lines = a.h - 1
 	}
 	c.Blank(a.h - 1)
 	switch {
 	case len(a.dialogs) > 0:
-		a.dialogs[len(a.dialogs)-1].hint(c)
+		a.dialogs[len(a.dialogs)-1].Hint(c)
 	case a.leave.on || a.leave.after:
-		c.Put(a.env.th.Warn, a.leavingText())
+		c.Put(a.env.Theme.Warn, a.leavingText())
 		c.End()
-	case a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && a.h > 1:
-		c.Put(severityStyle(a.env.th, a.note.sev), a.note.text)
+	case a.note.text != "" && a.env.Now.Sub(a.note.at) < noteFor && a.h > 1:
+		c.Put(severityStyle(a.env.Theme, a.note.sev), a.note.text)
 		c.End()
 	default:
-		c.Put(a.env.th.Dim, a.tinySummary())
+		c.Put(a.env.Theme.Dim, a.tinySummary())
 		c.End()
 	}
 	return c.String()
@@ -56,15 +57,15 @@ func (a *app) drawTiny() string {
 
 // pageFacts are the lines of a page on the tiny screen, above as much of its table as
 // there is room for.
-func (a *app) pageFacts(p page) []draw.Segment {
-	health := a.pageHealth(p.status())
+func (a *app) pageFacts(p page.Page) []draw.Segment {
+	health := a.pageHealth(p.Status())
 	health.Text = strings.TrimSpace(health.Text)
-	return []draw.Segment{draw.Styled(a.env.th.Bold, strings.TrimSpace(draw.SafeText(a.env.o.Cluster)+" "+a.env.modeWord()+" "+p.subject())), health}
+	return []draw.Segment{draw.Styled(a.env.Theme.Bold, strings.TrimSpace(draw.SafeText(a.env.Options.Cluster)+" "+a.env.ModeWord()+" "+p.Subject())), health}
 }
 
 func (a *app) tinySummary() string {
 	if p := a.page(); p != nil {
-		return fmt.Sprintf("eyeq %dx%d: %s · enlarge for tables", a.w, a.h, strings.TrimSpace(a.pageHealth(p.status()).Text))
+		return fmt.Sprintf("eyeq %dx%d: %s · enlarge for tables", a.w, a.h, strings.TrimSpace(a.pageHealth(p.Status()).Text))
 	}
 	p := a.picture()
 	text := fmt.Sprintf("eyeq %dx%d: ", a.w, a.h)
@@ -84,9 +85,9 @@ func (a *app) tinySummary() string {
 
 // facts are the lines of the tiny screen, the most important first.
 func (a *app) facts() []draw.Segment {
-	th, p := a.env.th, a.picture()
+	th, p := a.env.Theme, a.picture()
 	s := p.scene
-	lines := []draw.Segment{draw.Styled(th.Bold, strings.TrimSpace(draw.SafeText(a.env.o.Cluster)+" "+a.env.modeWord()+" "+a.groupName()))}
+	lines := []draw.Segment{draw.Styled(th.Bold, strings.TrimSpace(draw.SafeText(a.env.Options.Cluster)+" "+a.env.ModeWord()+" "+a.groupName()))}
 	health := a.health()
 	health.Text = strings.TrimSpace(health.Text)
 	lines = append(lines, health)
@@ -124,7 +125,7 @@ func (a *app) facts() []draw.Segment {
 	add(th.Text, "%s", v.commitText())
 	for i := range p.folds {
 		r := &p.folds[i].row
-		add(severityStyle(th, r.Sev), "%s %s %s %s %s", a.env.clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
+		add(severityStyle(th, r.Sev), "%s %s %s %s %s", a.env.Clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
 	}
 	return lines
 }

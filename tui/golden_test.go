@@ -16,6 +16,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 var update = flag.Bool("update", false, "write the golden frames anew")
@@ -28,7 +29,7 @@ func TestGolden(t *testing.T) {
 		"normal": func(t *testing.T, w, h int) *driver { return drive(t, w, h, defaultOptions(), nil) },
 		"loading": func(t *testing.T, w, h int) *driver {
 			d := driveEmpty(t, w, h, defaultOptions(), nil).miss("waiting for the engine")
-			d.now = d.now.Add(loadingAfter)
+			d.now = d.now.Add(page.LoadingAfter)
 			d.send(tea.WindowSizeMsg{Width: w, Height: h})
 			return d
 		},
@@ -163,7 +164,7 @@ func withSnapshot(t *testing.T, w, h int, s *engine.Snapshot) *driver {
 	return withOptions(t, w, h, defaultOptions(), s)
 }
 
-func withOptions(t *testing.T, w, h int, o Options, s *engine.Snapshot) *driver {
+func withOptions(t *testing.T, w, h int, o page.Options, s *engine.Snapshot) *driver {
 	t.Helper()
 	d := driveEmpty(t, w, h, o, nil)
 	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})

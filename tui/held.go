@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -114,7 +115,7 @@ func (v *queueView) note(q *engine.QueueSnapshot) string {
 }
 
 func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
-	th, r := v.env.th, &v.held[i]
+	th, r := v.env.Theme, &v.held[i]
 	st := th.Text
 	running := words.None
 	switch r.stage {
@@ -143,25 +144,25 @@ func (v *queueView) drawHeld(c *draw.Canvas, layout *table.Layout, i int) {
 	}
 	cells := [...]table.Cell{
 		{Text: words.Grouped(r.offset)}, {Text: stage, Style: st}, {Text: running}, {Text: retry},
-		{Text: v.env.clock(r.born, words.ClockMillis)}, {Text: v.env.clock(r.stored, words.ClockMillis)}, {Text: words.Since(r.stored, v.pic.now)},
+		{Text: v.env.Clock(r.born, words.ClockMillis)}, {Text: v.env.Clock(r.stored, words.ClockMillis)}, {Text: words.Since(r.stored, v.pic.now)},
 		{Text: r.id, Style: th.Dim}, {Text: table.Tail(body, v.scroll)},
 	}
-	c.TableRow(th, layout, heldColumns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
+	c.TableRow(th, layout, heldColumns, cells[:], v.env.Look(i == v.list.Cursor(), v.list.IsMarked(r.offset), true))
 }
 
 // heldDetails are all fields of a cached message.
-func heldDetails(e *env, r *heldRow) textDialog {
+func heldDetails(e *page.Env, r *heldRow) page.TextDialog {
 	when := func(t time.Time) string {
 		if t.IsZero() {
 			return words.None
 		}
-		return t.In(e.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, e.now)
+		return t.In(e.Options.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, e.Now)
 	}
 	stage := stageWord(r.stage) + ", listener called " + when(r.started)
 	if !r.held.IsZero() {
 		stage = "held for the operator since " + when(r.held)
 	}
-	return textDialog{env: e, title: "Message at " + words.Grouped(r.offset), lines: []string{
+	return page.TextDialog{Env: e, Title: "Message at " + words.Grouped(r.offset), Lines: []string{
 		"id      " + orUnknown(r.id),
 		"stage   " + stage,
 		"born    " + when(r.born),

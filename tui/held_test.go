@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 )
 
 // delivered makes a delivered message of a record.
@@ -80,11 +81,11 @@ func TestQueueDetailPollsAgainWhenComeBackTo(t *testing.T) {
 	o.Inspect = fixtureCluster()
 	for _, away := range []string{"findings order-settle", "stack order-settle c1", "log"} {
 		d := drive(t, 120, 36, o, e).keys("enter")
-		if d.a.shown != viewQueue || asked == 0 {
+		if d.a.shown != page.ViewQueue || asked == 0 {
 			t.Fatalf("shown %v, asked %d times", d.a.shown, asked)
 		}
 		d.keys(":").typing(away).keys("enter")
-		if d.a.shown == viewQueue {
+		if d.a.shown == page.ViewQueue {
 			t.Fatalf("%s leads nowhere:\n%s", away, d.frame())
 		}
 		asked = 0
@@ -92,7 +93,7 @@ func TestQueueDetailPollsAgainWhenComeBackTo(t *testing.T) {
 		if asked != 0 {
 			t.Errorf("%s: the cache is read where nobody sees it", away)
 		}
-		if d.keys("q"); d.a.shown != viewQueue || asked != 1 {
+		if d.keys("q"); d.a.shown != page.ViewQueue || asked != 1 {
 			t.Errorf("%s: back at %v, asked %d times, want once", away, d.a.shown, asked)
 		}
 		if d.send(pollDueMsg{d.a.poll}); asked != 2 {

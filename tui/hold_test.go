@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 )
 
 // holding is the fixture with held messages: 7 of queue 3, 2 of queue 0.
@@ -57,7 +58,7 @@ func drivesHold(t testing.TB, w, h int, e *fakeEngine) *driver {
 	return drivesHoldWith(t, w, h, o, e)
 }
 
-func drivesHoldWith(t testing.TB, w, h int, o Options, e *fakeEngine) *driver {
+func drivesHoldWith(t testing.TB, w, h int, o page.Options, e *fakeEngine) *driver {
 	t.Helper()
 	if e == nil {
 		e = &fakeEngine{}
@@ -201,10 +202,10 @@ func TestADecisionHoldsALeaveUp(t *testing.T) {
 	o.Hold, o.Leave, o.Left = true, func() {}, make(chan error)
 	d := drivesHoldWith(t, 120, 36, o, nil)
 	d.keys("enter", "a")
-	_, r := d.a.dialogs[0].update(tea.KeyMsg{Type: tea.KeyEnter})
+	_, r := d.a.dialogs[0].Update(tea.KeyMsg{Type: tea.KeyEnter})
 	d.a.serve(r) // its command is not carried out yet
 	d.keys("ctrl+c").see("a decision about 1 held message is still being written")
-	d.send(settleDoneMsg{ticket: d.a.env.tickets})
+	d.send(settleDoneMsg{ticket: d.a.env.Tickets})
 	d.see("leaving: stopping")
 }
 

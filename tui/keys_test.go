@@ -1,36 +1,37 @@
 package tui
 
 import (
+	"eyeq/tui/page"
 	"strings"
 	"testing"
 )
 
 func TestTheKeyTableHasNoClash(t *testing.T) {
-	m, err := newKeymap(nil, false)
+	m, err := page.NewKeymap(nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
-	names := map[action]bool{}
-	for _, b := range m.bindings {
-		if names[b.name] {
-			t.Errorf("%s is bound twice", b.name)
+	names := map[page.Action]bool{}
+	for _, b := range m.Bindings {
+		if names[b.Name] {
+			t.Errorf("%s is bound twice", b.Name)
 		}
-		names[b.name] = true
+		names[b.Name] = true
 		if b.Help().Desc == "" || b.Help().Key == "" || len(b.Keys()) == 0 {
-			t.Errorf("%s has no help or no key", b.name)
+			t.Errorf("%s has no help or no key", b.Name)
 		}
 	}
 	for _, name := range hintRank {
-		if m.of(name) == nil || m.of(name).hint == "" {
+		if m.Of(name) == nil || m.Of(name).Hint == "" {
 			t.Errorf("%s is ranked for the hint line but has no hint", name)
 		}
 	}
 }
 
 func TestSingleKeysThatWriteAreCapitals(t *testing.T) {
-	for _, b := range defaultKeys() {
-		if b.write && strings.ToLower(b.Keys()[0]) == b.Keys()[0] {
-			t.Errorf("%s writes to brokers and opens on %q", b.name, b.Keys()[0])
+	for _, b := range page.DefaultKeys() {
+		if b.Write && strings.ToLower(b.Keys()[0]) == b.Keys()[0] {
+			t.Errorf("%s writes to brokers and opens on %q", b.Name, b.Keys()[0])
 		}
 	}
 }
@@ -55,7 +56,7 @@ func TestKeysCanBeChanged(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			err := CheckKeys(tt.keys)
+			err := page.CheckKeys(tt.keys)
 			switch {
 			case tt.wrong == "" && err != nil:
 				t.Errorf("got %v", err)
@@ -67,9 +68,9 @@ func TestKeysCanBeChanged(t *testing.T) {
 }
 
 func TestBindingsAreTheTable(t *testing.T) {
-	list := Bindings()
-	if len(list) != len(defaultKeys()) {
-		t.Errorf("%d bindings of %d", len(list), len(defaultKeys()))
+	list := page.Bindings()
+	if len(list) != len(page.DefaultKeys()) {
+		t.Errorf("%d bindings of %d", len(list), len(page.DefaultKeys()))
 	}
 	for _, b := range list {
 		if b.Name == "reset" && (b.Keys != "R" || b.Where != "Live, Queue, Held, Lag, Watch" || b.Help == "") {
@@ -79,8 +80,8 @@ func TestBindingsAreTheTable(t *testing.T) {
 }
 
 func TestASCIIKeysHaveNames(t *testing.T) {
-	m, _ := newKeymap(nil, true)
-	if got := m.first("detail"); got != "enter" {
+	m, _ := page.NewKeymap(nil, true)
+	if got := m.First("detail"); got != "enter" {
 		t.Errorf("enter is written %q", got)
 	}
 }

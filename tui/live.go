@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -21,20 +22,20 @@ const (
 
 // liveView is the consumer while it runs: figures, allocation, queues, feed.
 type liveView struct {
-	env    *env
+	env    *page.Env
 	pic    picture
 	w, h   int // of the view
 	screen int // height of the whole screen, which the shrink rules speak of
 	focus  pane
 	zoomed bool
 	topic  string // true name of the topic that is looked at; "" is all
-	filter filter
+	filter page.Filter
 
-	queues      table.State[engine.MessageQueue]
-	steadyOrder // of the queues
-	members     table.State[string]
-	feed        table.State[words.FoldKey]
-	lines       []fold // of the feed, in its order
+	queues           table.State[engine.MessageQueue]
+	page.SteadyOrder // of the queues
+	members          table.State[string]
+	feed             table.State[words.FoldKey]
+	lines            []fold // of the feed, in its order
 
 	moved   time.Time // when the operator moved the cursor last
 	chosen  bool      // the operator has moved the cursor
@@ -48,7 +49,7 @@ type liveView struct {
 // liveSizes are the widths that the rows' texts ask for.
 type liveSizes struct{ name, topic, offset, flight, lag int }
 
-func newLiveView(e *env) liveView {
+func newLiveView(e *page.Env) liveView {
 	v := liveView{env: e}
 	v.queues.Order = table.Order{Column: "lag", Descending: true}
 	return v
@@ -59,11 +60,11 @@ func (v liveView) update(msg any) liveView {
 	case pictureMsg:
 		v.pic = msg.picture
 		v.refresh(false)
-	case sizeMsg:
-		v.w, v.h, v.screen = msg.w, msg.h, msg.screen
+	case page.SizeMsg:
+		v.w, v.h, v.screen = msg.W, msg.H, msg.Screen
 		v.layout()
-	case actionMsg:
-		v = v.act(msg.action)
+	case page.ActionMsg:
+		v = v.act(msg.Action)
 	case clickMsg:
 		v.click(msg.y)
 	case pointMsg:
@@ -73,7 +74,7 @@ func (v liveView) update(msg any) liveView {
 }
 
 // act applies a key.
-func (v liveView) act(a action) liveView {
+func (v liveView) act(a page.Action) liveView {
 	switch a {
 	case "next-pane", "previous-pane":
 		step := pane(1)
@@ -93,7 +94,7 @@ func (v liveView) act(a action) liveView {
 	case "previous-topic":
 		v.turnTopic(-1)
 	case "mark":
-		v.focus, v.chosen, v.moved = paneQueues, true, v.env.now
+		v.focus, v.chosen, v.moved = paneQueues, true, v.env.Now
 		v.queues.ToggleMark()
 		v.queues.Move(1)
 	case "mark-range":
@@ -134,15 +135,15 @@ func (v *liveView) rowsOf(p pane) int {
 	return v.plan.rows
 }
 
-func (v *liveView) move(a action) {
+func (v *liveView) move(a page.Action) {
 	switch v.focus {
 	case paneAlloc:
-		moveBy(&v.members, a)
+		page.MoveBy(&v.members, a)
 	case paneFeed:
-		moveBy(&v.feed, a)
+		page.MoveBy(&v.feed, a)
 	default:
-		if moveBy(&v.queues, a) {
-			v.chosen, v.moved = true, v.env.now
+		if page.MoveBy(&v.queues, a) {
+			v.chosen, v.moved = true, v.env.Now
 		}
 	}
 }
@@ -190,8 +191,8 @@ func (v *liveView) targets() []engine.MessageQueue {
 // escape takes back the last thing that narrows the view.
 func (v *liveView) escape() bool {
 	switch {
-	case v.filter.active():
-		v.filter = filter{}
+	case v.filter.Active():
+		v.filter = page.Filter{}
 		v.refresh(true)
 	case v.queues.ClearMarks():
 	case v.zoomed:

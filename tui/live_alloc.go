@@ -18,7 +18,7 @@ const newFor = time.Minute
 
 // drawAlloc draws who gets which queue of the shown topic.
 func (v *liveView) drawAlloc(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	t, nth := v.shownTopic()
 	label := "Allocation"
 	if v.w < 86 {
@@ -83,7 +83,7 @@ func (v *liveView) fillAlloc(c *draw.Canvas, notes []string) {
 		if i < len(notes) {
 			text = " " + notes[i]
 		}
-		c.Boxed(draw.ThinBox, v.env.th.Frame, draw.Styled(v.env.th.Text, text))
+		c.Boxed(draw.ThinBox, v.env.Theme.Frame, draw.Styled(v.env.Theme.Text, text))
 	}
 }
 
@@ -112,7 +112,7 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		text = fmt.Sprintf("broadcasting: each member has all %s", words.Plural(t.Queues, "queue"))
 	}
 	if len(s.Topics) > 1 {
-		text = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic")) + text
+		text = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.Keys.First("next-topic")) + text
 	}
 	if t.MembersError != "" {
 		if t.MembersAt.IsZero() {
@@ -170,11 +170,11 @@ func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
 
 // drawMember draws one member's line.
 func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
-	th, m, cursor := v.env.th, &t.Members[i], i == v.members.Cursor()
+	th, m, cursor := v.env.Theme, &t.Members[i], i == v.members.Cursor()
 	focused := cursor && v.focus == paneAlloc
 	mark := " "
 	if cursor {
-		mark = v.env.g.Cursor
+		mark = v.env.Glyphs.Cursor
 	}
 	text, bar := th.Text, th.Bar
 	if m.Self {
@@ -202,10 +202,10 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	if v.w < 86 {
 		c.Put(text, draw.Pad(word, 4)+" ")
 		c.Put(text, draw.PadLeft(queueCount(m), 3)+" ")
-		c.Put(bar, draw.Pad(v.env.g.Meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
+		c.Put(bar, draw.Pad(v.env.Glyphs.Meter(8, share(int64(len(m.Queues)), int64(t.Queues))), 9))
 	} else {
 		c.Put(text, draw.Pad(word, 7)+draw.PadLeft(queueCount(m), 6)+"  ")
-		c.Put(bar, v.env.g.Meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
+		c.Put(bar, v.env.Glyphs.Meter(10, share(int64(len(m.Queues)), int64(t.Queues))))
 		part := words.Percent(float64(len(m.Queues)), float64(t.Queues))
 		if m.Unknown {
 			part = words.Unknown
@@ -228,7 +228,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 		}
 		mark := v.pic.scene.letters[m.ClientID]
 		if len(mark) > 1 {
-			mark = v.env.g.Full
+			mark = v.env.Glyphs.Full
 		}
 		for i, b := range grid {
 			if i > 0 {
@@ -241,7 +241,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 				if own[engine.MessageQueue{Topic: t.Topic, BrokerName: b.name, QueueID: id}] {
 					row.WriteString(mark)
 				} else {
-					row.WriteString(v.env.g.Void)
+					row.WriteString(v.env.Glyphs.Void)
 				}
 			}
 			c.Put(text, row.String())
@@ -348,7 +348,7 @@ func (v *liveView) gridFits() bool {
 
 // drawAllocLine is the allocation in one line: A6 B5 C5.
 func (v *liveView) drawAllocLine(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	t, _ := v.shownTopic()
 	switch {
 	case t == nil:

@@ -38,9 +38,9 @@ func (v liveView) view(w, h int) string {
 // titleStyle shows which pane takes the keys.
 func (v *liveView) titleStyle(p pane) draw.Style {
 	if v.focus == p {
-		return v.env.th.Title
+		return v.env.Theme.Title
 	}
-	return v.env.th.Bold
+	return v.env.Theme.Bold
 }
 
 // box shows the same by a sign, where there is another pane.
@@ -50,7 +50,7 @@ func (v *liveView) box(p pane) draw.BoxLook {
 
 // drawQueues draws the queue table: the visible rows only.
 func (v *liveView) drawQueues(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	first, end := v.queues.Window()
 	total := v.queues.Len()
 	title := "Queues"
@@ -62,7 +62,7 @@ func (v *liveView) drawQueues(c *draw.Canvas) {
 	}
 	c.Top(v.box(paneQueues), th.Frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.W-table.Width(title)-10))
 	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
-	up, down := v.arrows(&v.env.g)
+	up, down := v.Arrows(&v.env.Glyphs)
 	c.TableHead(th, &layout, v.columns, v.queues.Order, up, down)
 
 	var cells [liveColumns]table.Cell
@@ -77,7 +77,7 @@ func (v *liveView) drawQueues(c *draw.Canvas) {
 		if v.pic.scene.watch != nil {
 			v.watchCells(cells[:], n, &layout)
 		}
-		look := v.env.look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
+		look := v.env.Look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
 		c.TableRow(th, &layout, v.columns, cells[:], look)
 		drawn++
 	}
@@ -92,10 +92,10 @@ func (v *liveView) drawQueues(c *draw.Canvas) {
 // queuesDetails is the right part of the table's upper edge, as long as there is
 // room for.
 func (v *liveView) queuesDetails(room int) string {
-	order := v.orderText(&v.env.g, v.queues.Order)
+	order := v.OrderText(&v.env.Glyphs, v.queues.Order)
 	what := "–"
-	if v.filter.active() {
-		what = fmt.Sprintf("%s (%d hidden)", draw.SafeText(v.filter.text), v.hidden)
+	if v.filter.Active() {
+		what = fmt.Sprintf("%s (%d hidden)", draw.SafeText(v.filter.Text), v.hidden)
 	}
 	marked := ""
 	if n := v.queues.MarkCount(); n > 0 {
@@ -106,7 +106,7 @@ func (v *liveView) queuesDetails(room int) string {
 		scope = "topic " + draw.SafeText(v.topic) + " · "
 	}
 	const bar = "bar: in flight, "
-	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.g.Full, v.env.g.Done)
+	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.Glyphs.Full, v.env.Glyphs.Done)
 	sorted := marked + scope + "sort " + order + " · "
 	for _, long := range []string{sorted + "filter " + what + " · " + bar + legend, sorted + "filter " + what + " · " + legend} {
 		if table.Width(long) <= room {
@@ -114,13 +114,13 @@ func (v *liveView) queuesDetails(room int) string {
 		}
 	}
 	brief := marked + scope + order
-	if v.filter.active() {
+	if v.filter.Active() {
 		brief = marked + scope + "filter " + what + " · " + order
 	}
-	if !v.filter.active() && table.Width(sorted+legend) <= room {
+	if !v.filter.Active() && table.Width(sorted+legend) <= room {
 		return sorted + legend
 	}
-	if middle := sorted + v.env.g.Full + " not done " + v.env.g.Done + " done"; !v.filter.active() && table.Width(middle) <= room {
+	if middle := sorted + v.env.Glyphs.Full + " not done " + v.env.Glyphs.Done + " done"; !v.filter.Active() && table.Width(middle) <= room {
 		return middle
 	}
 	return brief
@@ -130,20 +130,20 @@ func (v *liveView) queuesDetails(room int) string {
 func (v *liveView) emptyReason() []string {
 	s := v.pic.scene
 	switch {
-	case s == nil && v.env.young():
+	case s == nil && v.env.Young():
 		return nil
 	case v.waiting != nil:
 		return v.waiting
 	case s == nil:
 		return []string{"", "waiting for the engine's first figures …"}
-	case v.filter.active() && v.hidden > 0:
-		return []string{"", "No queue matches  /" + draw.SafeText(v.filter.text),
+	case v.filter.Active() && v.hidden > 0:
+		return []string{"", "No queue matches  /" + draw.SafeText(v.filter.Text),
 			words.Plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
 	}
 	var lines []string
 	if s.NamesrvError != "" {
 		lines = append(lines, "", words.Failure.Sign()+" name server: "+s.NamesrvError,
-			"  asked: "+strings.Join(s.Namesrv, ", "), "  it is tried again by itself · "+v.env.keys.first("log")+" log")
+			"  asked: "+strings.Join(s.Namesrv, ", "), "  it is tried again by itself · "+v.env.Keys.First("log")+" log")
 	}
 	for i := range s.Topics {
 		t := &s.Topics[i]
@@ -167,7 +167,7 @@ func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
 
 // queueCells fills the cells of one row.
 func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
-	th, s := v.env.th, v.pic.scene
+	th, s := v.env.Theme, v.pic.scene
 	q := &s.Queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	clear(cells)
@@ -219,7 +219,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 		if q.State == engine.QueueRun || q.State == engine.QueueIdle {
 			st = th.Bar
 		}
-		cells[colBar] = table.Cell{Text: v.env.g.SpanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
+		cells[colBar] = table.Cell{Text: v.env.Glyphs.SpanBar(bar, v.unfinished(q), q.CachedDone, ahead.Value, v.barLimit(n)), Style: st}
 	}
 	cells[colMsgs] = table.Cell{Text: words.Grouped(q.CachedCount), Style: base}
 	cells[colMiB] = table.Cell{Text: words.MiB(q.CachedBytes), Style: base}
@@ -286,7 +286,7 @@ func (v *liveView) stateText(n, width int) (string, draw.Style) {
 	if v.pic.scene.watch != nil {
 		return v.watchStateText(n, width)
 	}
-	th, q := v.env.th, &v.pic.scene.Queues[n]
+	th, q := v.env.Theme, &v.pic.scene.Queues[n]
 	word := q.State.String()
 	if finding := v.pic.scene.ownersFinding(n); finding != "" {
 		return findingText(finding, width), th.Bad

@@ -77,9 +77,9 @@ func (v *liveView) line() *fold {
 
 // drawFeed draws the folded events, newest first.
 func (v *liveView) drawFeed(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	first, end := v.feed.Window()
-	details := "newest first · " + v.env.keys.first("detail") + " expand"
+	details := "newest first · " + v.env.Keys.First("detail") + " expand"
 	if len(v.lines) > 1 && v.inForce(&v.lines[0]) {
 		details = "in force, then " + details
 	}
@@ -121,11 +121,11 @@ func (v *liveView) drawFeed(c *draw.Canvas) {
 
 // drawFold writes one line of the feed into the room there is.
 func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
-	th := v.env.th
+	th := v.env.Theme
 	st := severityStyle(th, f.row.Sev)
 	sign := f.row.Sev.Sign()
 	if cursor {
-		sign = v.env.g.Cursor
+		sign = v.env.Glyphs.Cursor
 	}
 	text, tail := v.foldText(f)
 	narrow := v.w < 100
@@ -134,7 +134,7 @@ func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
 		clock = words.ClockSeconds
 	}
 	c.Put(st, sign)
-	c.Put(th.Dim, draw.Pad(v.env.mode.Clock(f.row.At, v.pic.now, v.env.o.Location, clock), len(clock)+1))
+	c.Put(th.Dim, draw.Pad(v.env.Mode.Clock(f.row.At, v.pic.now, v.env.Options.Location, clock), len(clock)+1))
 	if narrow {
 		c.Put(st, draw.Pad(f.row.Kind, 5)+" "+draw.Pad(f.row.Cause, 5)+" ")
 		if queue := v.feedQueue(f, true); queue != "" {

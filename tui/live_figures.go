@@ -165,8 +165,8 @@ func (v *liveView) drawFigures(c *draw.Canvas) {
 	case v.plan.figures == 0:
 		return
 	case v.pic.scene == nil:
-		if !v.env.young() {
-			c.Put(v.env.th.Dim, " no figures yet")
+		if !v.env.Young() {
+			c.Put(v.env.Theme.Dim, " no figures yet")
 		}
 		c.End()
 		c.Blank(c.Lines + v.plan.figures - 1)
@@ -189,17 +189,17 @@ func (v *liveView) drawFigures(c *draw.Canvas) {
 
 func (v *liveView) spark(cells int, value counter) string {
 	var buf [64]float64
-	return v.env.g.Trend(v.pic.hist.rates(buf[:v.env.g.TrendCells(cells, len(buf))], value), true)
+	return v.env.Glyphs.Trend(v.pic.hist.rates(buf[:v.env.Glyphs.TrendCells(cells, len(buf))], value), true)
 }
 
 func (v *liveView) lagSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.Trend(v.pic.hist.lags(buf[:v.env.g.TrendCells(cells, len(buf))]), false)
+	return v.env.Glyphs.Trend(v.pic.hist.lags(buf[:v.env.Glyphs.TrendCells(cells, len(buf))]), false)
 }
 
 func (v *liveView) rtSpark(cells int) string {
 	var buf [64]float64
-	return v.env.g.Trend(v.pic.hist.responseTimes(buf[:v.env.g.TrendCells(cells, len(buf))], 0.99), true)
+	return v.env.Glyphs.Trend(v.pic.hist.responseTimes(buf[:v.env.Glyphs.TrendCells(cells, len(buf))], 0.99), true)
 }
 
 // rtText is a quantile as the bucket's bound: below it lie that many calls.
@@ -225,7 +225,7 @@ func shortBound(d time.Duration) string {
 }
 
 func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
-	th := v.env.th
+	th := v.env.Theme
 	c.Put(th.Text, " pull "+words.ShortRate(f.pull, f.pullOK)+"  done "+words.ShortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ")
 	text, st := f.trendText(false)
 	c.Put(st(th), text)
@@ -234,7 +234,7 @@ func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
 }
 
 func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
-	th := v.env.th
+	th := v.env.Theme
 	cells := min(max((v.w-56)/3, 2), 24)
 	c.Put(th.Text, " pull "+draw.Pad(words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
@@ -305,7 +305,7 @@ func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
 // trend; bound stands before a rate that is one. Two trend lines share what the
 // words leave of a line, and a third has room for tail cells.
 func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int) {
-	th := v.env.th
+	th := v.env.Theme
 	cells := min(max(20+(v.w-120)/3, 10), 48)
 	tail = min(max(16+(v.w-120)/3, 6), 40)
 
@@ -335,7 +335,7 @@ func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int
 }
 
 func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
-	th, s := v.env.th, v.pic.scene
+	th, s := v.env.Theme, v.pic.scene
 	tail := v.drawRates(c, f, "")
 	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7))
 	if v.w >= 112 {
@@ -357,15 +357,15 @@ func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 	if v.w < 116 {
 		meter = 6
 	}
-	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
+	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cached, f.cacheLimit)))
 	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.cachedBytes), words.Grouped(f.byteLimit>>20)))
-	c.Put(th.Bar, v.env.g.Meter(meter, share(f.cachedBytes, f.byteLimit)))
+	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cachedBytes, f.byteLimit)))
 	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
 		busy = " all busy"
 	}
-	c.Put(th.Bar, v.env.g.Meter(min(max(c.Room()-len(busy), 0), 12), share(int64(s.ThreadsBusy), int64(s.Threads))))
+	c.Put(th.Bar, v.env.Glyphs.Meter(min(max(c.Room()-len(busy), 0), 12), share(int64(s.ThreadsBusy), int64(s.Threads))))
 	c.Put(th.Warn, busy)
 	c.End()
 	v.drawFlowLine(c, f)
@@ -374,7 +374,7 @@ func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 // drawFlowLine is the line of flow control, with when queues changed hands and offsets
 // were written last.
 func (v *liveView) drawFlowLine(c *draw.Canvas, f *figures) {
-	th := v.env.th
+	th := v.env.Theme
 	flowStyle := th.Text
 	if f.flows() > 0 {
 		flowStyle = th.Warn

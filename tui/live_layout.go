@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -63,7 +64,7 @@ func (v *liveView) layout() {
 		case paneFeed:
 			v.plan.feed, v.plan.feedBox = v.h-2, true
 		default:
-			v.plan.rows = v.h - tableFrame
+			v.plan.rows = v.h - page.TableFrame
 		}
 		v.resizePanes()
 		return
@@ -85,7 +86,7 @@ func (v *liveView) layout() {
 	case v.screen >= 22:
 		p.feed = 2
 	}
-	p.rows = v.h - p.figures - p.allocHeight() - p.feedHeight() - tableFrame
+	p.rows = v.h - p.figures - p.allocHeight() - p.feedHeight() - page.TableFrame
 	if surplus := p.rows - max(queues, 4); surplus > 0 && p.feedBox {
 		p.feed += surplus
 		p.rows -= surplus

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 // holdRows keeps rows from jumping away under a cursor that is being moved.
@@ -51,10 +52,10 @@ func (v *liveView) refresh(now bool) {
 		}
 	}
 	v.hidden = total - len(shown)
-	if now || v.env.now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
+	if now || v.env.Now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
 		v.sort(shown, now)
 	} else {
-		v.nearly = misplaced(v.queues.Order, v.inTable(), v.place)
+		v.Nearly = page.Misplaced(v.queues.Order, v.inTable(), v.place)
 	}
 	var members []string
 	if t, _ := v.shownTopic(); t != nil {
@@ -87,7 +88,7 @@ func (v *liveView) sameRows(shown []int) bool {
 func (v *liveView) passes(i int) bool {
 	s := v.pic.scene
 	q := &s.Queues[i]
-	return v.filter.matches(
+	return v.filter.Matches(
 		func() string {
 			return strings.Join([]string{q.Topic, q.Short(), q.Owner, q.State.String(), q.Detail}, "\n")
 		},
@@ -142,7 +143,7 @@ func (v *liveView) absent(i int, column string) bool {
 }
 
 // compare orders two rows; what is not known is last in either direction.
-func (v *liveView) compare(a, b int, order ordering) int {
+func (v *liveView) compare(a, b int, order page.Ordering) int {
 	s := v.pic.scene
 	c := 0
 	switch order.Column {
@@ -158,7 +159,7 @@ func (v *liveView) compare(a, b int, order ordering) int {
 			return -1
 		case known != alsoKnown:
 			return 1
-		case known && !(order.loose && near(order.Column, x, y)):
+		case known && !(order.Loose && page.Near(order.Column, x, y)):
 			c = cmp.Compare(x, y)
 		}
 	}
@@ -179,7 +180,7 @@ func (v *liveView) failing(i int, column string) bool {
 }
 
 // place orders two rows of the table; 0: nothing that it is sorted by tells them apart.
-func (v *liveView) place(a, b int, o ordering) int {
+func (v *liveView) place(a, b int, o page.Ordering) int {
 	if x, y := v.failing(a, o.Column), v.failing(b, o.Column); x != y {
 		if x {
 			return -1
@@ -193,7 +194,7 @@ func (v *liveView) place(a, b int, o ordering) int {
 		return -1
 	}
 	n := v.compare(a, b, o)
-	if x, known := v.value(a, o.Column); n == 0 && o.loose && known {
+	if x, known := v.value(a, o.Column); n == 0 && o.Loose && known {
 		if y, also := v.value(b, o.Column); also && x == y { // queues that are all empty stand by their numbers
 			return cmp.Compare(a, b)
 		}
@@ -216,12 +217,12 @@ func (v *liveView) inTable() (rows []int) {
 func (v *liveView) sort(shown []int, exactly bool) {
 	s, order := v.pic.scene, v.queues.Order
 	if exactly {
-		v.resort()
+		v.Resort()
 	}
-	exactly = v.begin(order, v.pic.now)
-	shown = inOrder(&v.steadyOrder, exactly, shown, v.inTable(), func(a, b int, o ordering) int {
+	exactly = v.Begin(order, v.pic.now)
+	shown = page.InOrder(&v.SteadyOrder, exactly, shown, v.inTable(), func(a, b int, o page.Ordering) int {
 		n := v.place(a, b, o)
-		if o.loose || o.bare {
+		if o.Loose || o.Bare {
 			return n
 		}
 		return cmp.Or(n, cmp.Compare(a, b))

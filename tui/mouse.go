@@ -3,6 +3,7 @@ package tui
 import (
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -17,10 +18,10 @@ type clickMsg struct{ x, y int }
 func (a *app) toggleMouse() tea.Cmd {
 	a.mouse = !a.mouse
 	if a.mouse {
-		a.note = note{"mouse on: the wheel moves, a click selects; " + a.env.keys.first("mouse") + " gives it back to the terminal", words.Notice, a.env.now}
+		a.note = note{"mouse on: the wheel moves, a click selects; " + a.env.Keys.First("mouse") + " gives it back to the terminal", words.Notice, a.env.Now}
 		return tea.EnableMouseCellMotion
 	}
-	a.note = note{"mouse off: the terminal has it again", words.Notice, a.env.now}
+	a.note = note{"mouse off: the terminal has it again", words.Notice, a.env.Now}
 	return tea.DisableMouse
 }
 
@@ -32,7 +33,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	}
 	switch {
 	case msg.Button == tea.MouseButtonWheelUp, msg.Button == tea.MouseButtonWheelDown:
-		key, name := tea.KeyMsg{Type: tea.KeyDown}, action("down")
+		key, name := tea.KeyMsg{Type: tea.KeyDown}, page.Action("down")
 		text := a.point(msg.X, msg.Y) == overText
 		switch up := msg.Button == tea.MouseButtonWheelUp; {
 		case up && text:
@@ -119,11 +120,11 @@ func (v *liveView) at(y int) (pane, int) {
 		return paneAlloc, y
 	}
 	y -= p.allocHeight()
-	if p.rows > 0 && y < p.rows+tableFrame {
+	if p.rows > 0 && y < p.rows+page.TableFrame {
 		return paneQueues, y
 	}
 	if p.rows > 0 {
-		y -= p.rows + tableFrame
+		y -= p.rows + page.TableFrame
 	}
 	if p.feed > 0 {
 		return paneFeed, y
@@ -147,15 +148,15 @@ func (v *liveView) click(y int) {
 		if v.plan.allocHead {
 			head = 2
 		}
-		if clickRow(&v.members, y, head) {
+		if page.ClickRow(&v.members, y, head) {
 			v.focus = paneAlloc
 		}
 	case paneQueues:
-		if clickRow(&v.queues, y, 2) {
-			v.focus, v.chosen, v.moved = paneQueues, true, v.env.now
+		if page.ClickRow(&v.queues, y, 2) {
+			v.focus, v.chosen, v.moved = paneQueues, true, v.env.Now
 		}
 	case paneFeed:
-		if clickRow(&v.feed, y, 1) {
+		if page.ClickRow(&v.feed, y, 1) {
 			v.focus = paneFeed
 		}
 	}
@@ -181,7 +182,7 @@ func (s *stack) mouse(msg any, top, h int) {
 	case clickMsg:
 		if i, y := s.at(msg.y-top, h-top); y >= 0 {
 			s.focus = i
-			s.list[i].click(y, s.heights(h - top)[i])
+			s.list[i].Click(y, s.heights(h - top)[i])
 		}
 	case pointMsg:
 		if i, y := s.at(msg.y-top, h-top); y >= 0 {
@@ -197,8 +198,8 @@ func (v *tailView) click(x, y int) {
 		return
 	}
 	v.stand()
-	if clickRow(&v.list, y-1, 2) {
-		v.top, v.moved = 0, v.env.now
+	if page.ClickRow(&v.list, y-1, 2) {
+		v.top, v.moved = 0, v.env.Now
 	}
 }
 
@@ -213,9 +214,9 @@ func (v tailView) under(x, y int) under {
 }
 
 // under is the text below the list.
-func (v stackView) under(_, y int) under { return belowList(y, v.listHeight(), v.list.Len()) }
+func (v stackView) under(_, y int) under { return belowList(y, v.listHeight(), v.List.Len()) }
 
-func (v doctorView) under(_, y int) under { return belowList(y, v.listHeight(), v.list.Len()) }
+func (v doctorView) under(_, y int) under { return belowList(y, v.listHeight(), v.List.Len()) }
 
 func belowList(y, listHeight, rows int) under {
 	if y >= listHeight || rows == 0 {

@@ -55,12 +55,12 @@ func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
 	d = examining(t, 60, 16, fixtureReport(), nil).keys("m")
 	before := d.at("Evidence")
 	d.wheel(5, before+2)
-	if v := d.a.page().(doctorView); v.top != wheelRows || v.list.Cursor() != 0 {
-		t.Errorf("over the evidence: scrolled to %d at finding %d", v.top, v.list.Cursor())
+	if v := d.a.page().(doctorView); v.Top != wheelRows || v.List.Cursor() != 0 {
+		t.Errorf("over the evidence: scrolled to %d at finding %d", v.Top, v.List.Cursor())
 	}
 	d = driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("d", "m")
 	d.wheel(5, d.at("─ Configuration")+2)
-	if v := d.a.page().(groupView); v.panes.focus != groupConfig || v.panes.list[groupConfig].list.Cursor() != wheelRows || v.panes.list[groupMembers].list.Cursor() != 0 {
+	if v := d.a.page().(groupView); v.panes.focus != groupConfig || v.panes.list[groupConfig].List.Cursor() != wheelRows || v.panes.list[groupMembers].List.Cursor() != 0 {
 		t.Errorf("over a pane: the focus is on %d", v.panes.focus)
 	}
 }

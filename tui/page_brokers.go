@@ -10,36 +10,37 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
 // brokersView is all brokers of the cluster and its name servers.
 type brokersView struct {
-	env   *env
+	env   *page.Env
 	w, h  int
-	ask   question
+	ask   page.Question
 	panes stack
 	data  inspect.Brokers // safe to print
 }
 
-func newBrokersView(e *env) brokersView {
-	v := brokersView{env: e, ask: question{kind: askBrokers, what: "brokers", every: brokersEvery}}
-	v.panes = stack{env: e, list: []lister[string]{
-		{env: e, title: "Brokers", orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, rising: []string{"broker"}},
-		{env: e, title: "Name servers"},
+func newBrokersView(e *page.Env) brokersView {
+	v := brokersView{env: e, ask: page.Question{Kind: page.AskBrokers, What: "brokers", Every: page.BrokersEvery}}
+	v.panes = stack{env: e, list: []page.Lister[string]{
+		{Env: e, Title: "Brokers", Orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, Rising: []string{"broker"}},
+		{Env: e, Title: "Name servers"},
 	}}
-	v.panes.list[0].order("broker")
+	v.panes.list[0].Order("broker")
 	return v
 }
 
-func (v brokersView) filterText() string { return v.panes.filterText() }
+func (v brokersView) FilterText() string { return v.panes.filterText() }
 
-func (v brokersView) subject() string { return "" }
+func (v brokersView) Subject() string { return "" }
 
 var brokerColumns = []string{"in/s", "out/s", "disk", "rtt"}
 
-func (v brokersView) narrow(text string) (page, error) {
+func (v brokersView) Narrow(text string) (page.Page, error) {
 	err := v.panes.narrow(text, [][]string{brokerColumns, {"rtt"}}[v.panes.focus])
 	if err == nil {
 		v.arrange()
@@ -47,70 +48,70 @@ func (v brokersView) narrow(text string) (page, error) {
 	return v, err
 }
 
-func (v brokersView) status() pageStatus {
-	s := pageStatus{main: &v.ask, fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
+func (v brokersView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.ask, Fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s: %v", words.Failure.Sign(), brokerName(b), b.Address, b.Why))
+			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s: %v", words.Failure.Sign(), brokerName(b), b.Address, b.Why))
 			return s
 		}
 	}
 	for i := range v.data.Namesrv {
 		if n := &v.data.Namesrv[i]; !n.Reachable {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s name server %s: %v", words.Failure.Sign(), n.Address, n.Why))
+			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s name server %s: %v", words.Failure.Sign(), n.Address, n.Why))
 			return s
 		}
 	}
-	if len(v.data.Brokers) == 0 && !v.ask.at.IsZero() { // a dead broker is not known to name servers any more
-		s.health = draw.Styled(v.env.th.Warn, " "+words.Warning.Sign()+" the name servers know no broker")
+	if len(v.data.Brokers) == 0 && !v.ask.At.IsZero() { // a dead broker is not known to name servers any more
+		s.Health = draw.Styled(v.env.Theme.Warn, " "+words.Warning.Sign()+" the name servers know no broker")
 	}
 	for i := range v.data.Brokers {
-		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.health.Text == "" {
-			s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" %s %s: %s", words.Warning.Sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
+		if troubles := v.data.Brokers[i].Troubles(); len(troubles) > 0 && s.Health.Text == "" {
+			s.Health = draw.Styled(v.env.Theme.Warn, fmt.Sprintf(" %s %s: %s", words.Warning.Sign(), brokerName(&v.data.Brokers[i]), troubles[0].Text))
 		}
 	}
-	if part := partial(v.env.th, v.data.Problems); part.Text != "" {
-		s.health = part
+	if part := page.Partial(v.env.Theme, v.data.Problems); part.Text != "" {
+		s.Health = part
 	}
 	return s
 }
 
-func (v brokersView) update(msg any) (page, request) {
+func (v brokersView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.layout()
-	case dueMsg:
-		r := v.env.askDue(&v.ask)
+	case page.DueMsg:
+		r := v.env.AskDue(&v.ask)
 		return v, r
-	case hurryMsg:
-		v.ask.hurried = true
-		v.panes.list[0].resort()
-	case orderMsg:
-		if l := &v.panes.list[0]; !l.order(msg.column) {
-			return v, refuseRequest{"sort: columns are " + strings.Join(l.orders, ", ")}
+	case page.HurryMsg:
+		v.ask.Hurried = true
+		v.panes.list[0].Resort()
+	case page.OrderMsg:
+		if l := &v.panes.list[0]; !l.Order(msg.Column) {
+			return v, page.RefuseRequest{Text: "sort: columns are " + strings.Join(l.Orders, ", ")}
 		}
 		v.arrange()
-	case closedMsg:
-		v.ask.drop()
-	case answerMsg:
-		if v.ask.answer(msg, v.env.now) {
-			v.data = msg.safe.(inspect.Brokers)
+	case page.ClosedMsg:
+		v.ask.Drop()
+	case page.AnswerMsg:
+		if v.ask.Answer(msg, v.env.Now) {
+			v.data = msg.Safe.(inspect.Brokers)
 			v.arrange()
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg, pointMsg:
 		v.panes.mouse(msg, 0, v.h)
 	}
 	return v, nil
 }
 
-func (v brokersView) act(a action) (page, request) {
+func (v brokersView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "escape":
 		if !v.panes.escape() {
-			return v, backRequest{}
+			return v, page.BackRequest{}
 		}
 		v.arrange()
 		return v, nil
@@ -119,15 +120,15 @@ func (v brokersView) act(a action) (page, request) {
 	case "copy", "copy-json":
 		_, key, ok := v.panes.current()
 		if !ok {
-			return v, refuseRequest{"there is nothing under the cursor to copy"}
+			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
 		if a == "copy" {
-			return v, copyRequest{literal(key, key)}
+			return v, page.CopyRequest{Copied: page.Literal(key, key)}
 		}
 		if b := v.broker(key); b != nil && v.panes.focus == 0 {
-			return v, copyRequest{v.rowsOf(v.panes.list[0].targets()).copied(draw.SafeText(b.Broker))}
+			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.list[0].Targets()).Copied(draw.SafeText(b.Broker))}
 		}
-		return v, copyRequest{jsonText(key, v.namesrv(key))}
+		return v, page.CopyRequest{Copied: jsonText(key, v.namesrv(key))}
 	}
 	v.panes.act(a)
 	if a == "sort" || a == "sort-reverse" {
@@ -159,29 +160,29 @@ func (v *brokersView) arrange() {
 		keys[i] = v.data.Brokers[i].Address
 	}
 	l := &v.panes.list[0]
-	l.arrange(keys, func(k string) bool {
+	l.Arrange(keys, func(k string) bool {
 		b := v.broker(k)
-		return l.filter.matches(func() string {
+		return l.Filter.Matches(func() string {
 			return strings.Join([]string{b.Broker, b.Address, b.Dialled, b.Version, b.Role, b.Cluster}, "\n")
 		},
 			func(column string) (float64, bool) { return brokerValue(b, column) })
-	}, func(x, y string, o ordering) int {
+	}, func(x, y string, o page.Ordering) int {
 		a, b := v.broker(x), v.broker(y)
 		if o.Column == "broker" {
-			return directed(strings.Compare(brokerName(a), brokerName(b)), o)
+			return page.Directed(strings.Compare(brokerName(a), brokerName(b)), o)
 		}
 		m, known := brokerValue(a, o.Column)
 		n, also := brokerValue(b, o.Column)
-		return compareKnown(m, known, n, also, o)
+		return page.CompareKnown(m, known, n, also, o)
 	})
 	names := make([]string, len(v.data.Namesrv))
 	for i := range names {
 		names[i] = v.data.Namesrv[i].Address
 	}
 	servers := &v.panes.list[1]
-	servers.arrange(names, func(k string) bool {
+	servers.Arrange(names, func(k string) bool {
 		n := v.namesrv(k)
-		return servers.filter.matches(func() string { return n.Address + "\n" + n.Dialled + "\n" + strings.Join(n.Differs, "\n") },
+		return servers.Filter.Matches(func() string { return n.Address + "\n" + n.Dialled + "\n" + strings.Join(n.Differs, "\n") },
 			func(column string) (float64, bool) {
 				return float64(n.RTT.Milliseconds()), n.Reachable && column == "rtt"
 			})
@@ -243,7 +244,7 @@ func (v *brokersView) layout() {
 	}
 	address = min(address, 43) // two of IPv4
 	name = min(name, max(v.w/3, 18))
-	v.panes.list[0].columns = []table.Column{
+	v.panes.list[0].Columns = []table.Column{
 		colBroker:        {ID: "broker", Title: "broker", Width: name, Flex: 1, Max: 40, Fixed: true},
 		colBrokerRole:    {Title: "role", Width: 7, Gap: 2, Rank: 4},
 		colBrokerAddress: {Title: "address", Width: address, Rank: 7},
@@ -259,7 +260,7 @@ func (v *brokersView) layout() {
 		colBrokerUp:      {Title: "up", Width: 7, Right: true, Rank: 9},
 		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 11},
 	}
-	v.panes.list[1].columns = []table.Column{
+	v.panes.list[1].Columns = []table.Column{
 		{Title: "address", Width: address, Max: max(address, 40), Fixed: true, Flex: 1},
 		{Title: "state", Width: 10, Gap: 2, Flex: 2},
 		{Title: "rtt", Width: 6, Right: true, Rank: 2},
@@ -268,7 +269,7 @@ func (v *brokersView) layout() {
 }
 
 func (v *brokersView) brokerCells(k string, cells []table.Cell) {
-	b, th := v.broker(k), v.env.th
+	b, th := v.broker(k), v.env.Theme
 	text := func(i int, st draw.Style, format string, args ...any) {
 		cells[i] = table.Cell{Text: fmt.Sprintf(format, args...), Style: st}
 	}
@@ -325,7 +326,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 		text(colBrokerBehind, th.Text, "%s", inspect.Bytes(b.Behind.Value))
 	}
 	text(colBrokerWait, th.Text, "%s / %s", words.Span(b.PullWait), words.Span(b.SendWait))
-	text(colBrokerUp, th.Text, "%s", words.Since(b.Started, v.env.now))
+	text(colBrokerUp, th.Text, "%s", words.Since(b.Started, v.env.Now))
 	switch {
 	case !b.ClockKnown:
 		text(colBrokerClock, th.Dim, words.Unknown)
@@ -345,7 +346,7 @@ func apart(d time.Duration) string {
 }
 
 func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
-	n, th := v.namesrv(k), v.env.th
+	n, th := v.namesrv(k), v.env.Theme
 	cells[0] = table.Cell{Text: addressText(n.Address, n.Dialled), Style: th.Text}
 	if n.Reachable {
 		cells[1] = table.Cell{Text: "✓ answers", Style: th.Good}
@@ -362,21 +363,21 @@ func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 	}
 }
 
-func (v brokersView) view(w, h int) string {
+func (v brokersView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.panes.draw(c, h, func(i int) paneText {
 		l := &v.panes.list[i]
 		if i == 1 {
-			return paneText{details: l.details(""), cells: v.namesrvCells, notes: l.noMatch("name server")}
+			return paneText{details: l.Details(""), cells: v.namesrvCells, notes: l.NoMatch("name server")}
 		}
-		notes := v.ask.lines(v.env)
-		if lines := l.noMatch("broker"); lines != nil {
+		notes := v.ask.Lines(v.env)
+		if lines := l.NoMatch("broker"); lines != nil {
 			notes = lines
-		} else if v.ask.asked && notes == nil {
+		} else if v.ask.Asked && notes == nil {
 			notes = []string{"", "The name servers know no broker: none is running, or they are not this cluster's.", "  " +
-				v.env.keys.first("refresh") + " asks again"}
+				v.env.Keys.First("refresh") + " asks again"}
 		}
-		return paneText{details: l.details(v.ask.note(v.env)), cells: v.brokerCells, notes: notes}
+		return paneText{details: l.Details(v.ask.Note(v.env)), cells: v.brokerCells, notes: notes}
 	})
 	c.Blank(h)
 	return c.String()
@@ -391,7 +392,7 @@ func addressText(announced, dialled string) string {
 }
 
 // describe is everything about the row under the cursor.
-func (v *brokersView) describe() request {
+func (v *brokersView) describe() page.Request {
 	pane, key, ok := v.panes.current()
 	if !ok {
 		return nil
@@ -402,7 +403,7 @@ func (v *brokersView) describe() request {
 		for _, d := range n.Differs {
 			lines = append(lines, "announces otherwise than the first  "+d)
 		}
-		return textRequest{"Name server " + key, lines}
+		return page.TextRequest{Title: "Name server " + key, Lines: lines}
 	}
 	b := v.broker(key)
 	lines := []string{"broker     " + brokerName(b), "cluster    " + b.Cluster, "address    " + addressText(b.Address, b.Dialled), "version    " + b.Version, "role       " + b.Role,
@@ -411,7 +412,7 @@ func (v *brokersView) describe() request {
 	for _, name := range slices.Sorted(maps.Keys(b.Info)) {
 		lines = append(lines, draw.Pad(name, 34)+" "+b.Info[name])
 	}
-	return textRequest{"Broker " + brokerName(b), lines}
+	return page.TextRequest{Title: "Broker " + brokerName(b), Lines: lines}
 }
 
 // stateLines are what a broker that answers is measured by, and what is wrong with it.

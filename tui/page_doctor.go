@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -21,44 +22,44 @@ const doctorEvery = 10 * time.Second
 // doctorView lists what is wrong with a group: findings, the worst first, and the one
 // under the cursor with its evidence and what to do.
 type doctorView struct {
-	blankPage
-	split[string] // by code and summary
-	w, h          int
-	group         string // true name
-	report        inspect.Report
-	visit         question
+	page.BlankPage
+	page.Split[string] // by code and summary
+	w, h               int
+	group              string // true name
+	report             inspect.Report
+	visit              page.Question
 }
 
-func newDoctorView(e *env, group string) doctorView {
-	return doctorView{split: newSplit[string](e), group: group, visit: question{kind: askDoctor, names: []string{group}, what: "findings of " + draw.SafeText(group), every: doctorEvery}}
+func newDoctorView(e *page.Env, group string) doctorView {
+	return doctorView{Split: page.NewSplit[string](e), group: group, visit: page.Question{Kind: page.AskDoctor, Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}
 }
 
-func (v doctorView) subject() string { return draw.SafeText(v.group) }
+func (v doctorView) Subject() string { return draw.SafeText(v.group) }
 
-func (v doctorView) narrow(string) (page, error) { return v, nil }
+func (v doctorView) Narrow(string) (page.Page, error) { return v, nil }
 
 func findingKey(f *inspect.Finding) string { return f.Code + "\n" + f.Summary }
 
-func (v doctorView) update(msg any) (page, request) {
+func (v doctorView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
-		v.list.Resize(max(v.listHeight()-tableFrame, 0))
-	case dueMsg:
-		r := v.env.askDue(&v.visit)
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
+		v.List.Resize(max(v.listHeight()-page.TableFrame, 0))
+	case page.DueMsg:
+		r := v.Env.AskDue(&v.visit)
 		return v, r
-	case hurryMsg:
-		v.visit.hurried = true
-	case closedMsg:
-		v.visit.drop()
-	case answerMsg:
-		if v.visit.answer(msg, v.env.now) {
-			v.take(msg.safe.(inspect.Report))
+	case page.HurryMsg:
+		v.visit.Hurried = true
+	case page.ClosedMsg:
+		v.visit.Drop()
+	case page.AnswerMsg:
+		if v.visit.Answer(msg, v.Env.Now) {
+			v.take(msg.Safe.(inspect.Report))
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg:
-		v.click(msg.y)
+		v.Click(msg.y)
 	}
 	return v, nil
 }
@@ -71,35 +72,35 @@ func (v *doctorView) take(r inspect.Report) {
 		return slices.Index(rank, a.Severity) - slices.Index(rank, b.Severity)
 	})
 	v.report = r
-	v.renewed()
+	v.Renewed()
 	keys := make([]string, len(r.Findings))
 	for i := range r.Findings {
 		keys[i] = findingKey(&r.Findings[i])
 	}
-	v.list.SetKeys(keys)
-	v.list.Resize(max(v.listHeight()-tableFrame, 0))
+	v.List.SetKeys(keys)
+	v.List.Resize(max(v.listHeight()-page.TableFrame, 0))
 }
 
-func (v doctorView) act(a action) (page, request) {
+func (v doctorView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "escape":
-		return v, backRequest{}
+		return v, page.BackRequest{}
 	case "copy", "copy-json":
 		f := v.current()
 		if f == nil {
-			return v, refuseRequest{"there is no finding to copy"}
+			return v, page.RefuseRequest{Text: "there is no finding to copy"}
 		}
 		if a == "copy-json" {
-			return v, copyRequest{jsonText("the finding", f)}
+			return v, page.CopyRequest{Copied: jsonText("the finding", f)}
 		}
-		return v, copyRequest{literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
+		return v, page.CopyRequest{Copied: page.Literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
 	}
-	v.split.act(a, len(v.finding(v.w-3)), v.h-v.listHeight()-2)
+	v.Split.Act(a, len(v.finding(v.w-3)), v.h-v.listHeight()-2)
 	return v, nil
 }
 
 func (v *doctorView) current() *inspect.Finding {
-	if i := v.list.Cursor(); i < len(v.report.Findings) && v.list.Len() > 0 {
+	if i := v.List.Cursor(); i < len(v.report.Findings) && v.List.Len() > 0 {
 		return &v.report.Findings[i]
 	}
 	return nil
@@ -120,28 +121,28 @@ func (v *doctorView) counts() (bad, warn, info int) {
 	return bad, warn, info
 }
 
-func (v doctorView) status() pageStatus {
-	s := pageStatus{main: &v.visit}
+func (v doctorView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.visit}
 	bad, warn, info := v.counts()
-	th := v.env.th
+	th := v.Env.Theme
 	switch {
-	case !v.visit.asked:
+	case !v.visit.Asked:
 	case bad > 0:
-		s.health = draw.Styled(th.Bad, fmt.Sprintf(" %s %d critical, %s", words.Failure.Sign(), bad, words.Plural(warn, "warning")))
+		s.Health = draw.Styled(th.Bad, fmt.Sprintf(" %s %d critical, %s", words.Failure.Sign(), bad, words.Plural(warn, "warning")))
 	case warn > 0:
-		s.health = draw.Styled(th.Warn, fmt.Sprintf(" %s %s", words.Warning.Sign(), words.Plural(warn, "warning")))
+		s.Health = draw.Styled(th.Warn, fmt.Sprintf(" %s %s", words.Warning.Sign(), words.Plural(warn, "warning")))
 	case len(v.report.Unchecked) > 0:
-		s.health = draw.Styled(th.Warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", words.Plural(len(v.report.Unchecked), "rule")))
+		s.Health = draw.Styled(th.Warn, fmt.Sprintf(" ! nothing wrong was found, but %s could not be checked", words.Plural(len(v.report.Unchecked), "rule")))
 	}
-	s.fine = "nothing wrong was found"
+	s.Fine = "nothing wrong was found"
 	if info > 0 {
-		s.fine += fmt.Sprintf(", %d for information", info)
+		s.Fine += fmt.Sprintf(", %d for information", info)
 	}
 	return s
 }
 
 func (v *doctorView) listHeight() int {
-	return listHeight(len(v.report.Findings), v.h/2)
+	return page.ListHeight(len(v.report.Findings), v.h/2)
 }
 
 var findingColumns = []table.Column{
@@ -160,20 +161,20 @@ func severityOf(s inspect.Severity) words.Severity {
 	return words.Info
 }
 
-func (v doctorView) view(w, h int) string {
-	th, c := v.env.th, draw.NewCanvas(w, h)
+func (v doctorView) View(w, h int) string {
+	th, c := v.Env.Theme, draw.NewCanvas(w, h)
 	title := "Findings"
-	if n := v.list.Len(); n > 0 {
+	if n := v.List.Len(); n > 0 {
 		title = fmt.Sprintf("Findings  %d", n)
 	}
 	details := ""
 	if !v.report.At.IsZero() {
-		details = "examined " + v.env.clock(v.report.At, words.ClockSeconds)
+		details = "examined " + v.Env.Clock(v.report.At, words.ClockSeconds)
 	}
-	v.drawList(c, v.listHeight(), title, details, findingColumns, func(i int, cells []table.Cell) table.Look {
+	v.DrawList(c, v.listHeight(), title, details, findingColumns, func(i int, cells []table.Cell) table.Look {
 		f := &v.report.Findings[i]
 		sev := severityOf(f.Severity)
-		look := v.env.look(i == v.list.Cursor(), false, true)
+		look := v.Env.Look(i == v.List.Cursor(), false, true)
 		look.Mark, look.Gutter = sev.Sign(), severityStyle(th, sev)
 		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.Dim}
 		return look
@@ -184,10 +185,10 @@ func (v doctorView) view(w, h int) string {
 }
 
 func (v *doctorView) notes() []string {
-	if lines := v.visit.lines(v.env); len(lines) > 0 {
+	if lines := v.visit.Lines(v.Env); len(lines) > 0 {
 		return lines
 	}
-	if !v.visit.asked {
+	if !v.visit.Asked {
 		return nil
 	}
 	return []string{"", "nothing wrong was found"}
@@ -201,16 +202,16 @@ func (v *doctorView) drawFinding(c *draw.Canvas, h int) {
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
-	v.drawText(c, h, title, v.finding(c.W-3))
+	v.DrawText(c, h, title, v.finding(c.W-3))
 }
 
 // finding is the text below the list in lines of w cells.
 func (v *doctorView) finding(w int) []draw.Segment {
-	return v.text(w, func() []draw.Segment { return v.findingLines(v.current(), w) })
+	return v.Text(w, func() []draw.Segment { return v.findingLines(v.current(), w) })
 }
 
 func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
-	th := v.env.th
+	th := v.Env.Theme
 	var lines []draw.Segment
 	add := func(st draw.Style, lead, text string) {
 		for i, l := range draw.WrapText(text, max(w-table.Width(lead), 10)) {
@@ -240,28 +241,28 @@ func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
 	return lines
 }
 
-// export are the findings as rows.
-func (v doctorView) export() export {
-	x := export{name: "findings-" + v.group, columns: []string{"code", "severity", "summary", "evidence", "next"}}
+// Export are the findings as rows.
+func (v doctorView) Export() page.Export {
+	x := page.Export{Name: "findings-" + v.group, Columns: []string{"code", "severity", "summary", "evidence", "next"}}
 	for _, f := range v.report.Findings {
-		x.rows = append(x.rows, []any{f.Code, string(f.Severity), f.Summary, strings.Join(f.Evidence, "; "), f.Next})
+		x.Rows = append(x.Rows, []any{f.Code, string(f.Severity), f.Summary, strings.Join(f.Evidence, "; "), f.Next})
 	}
 	return x
 }
 
 // openDoctor shows what is wrong with a group.
 func (a *app) openDoctor(group string) tea.Cmd {
-	if a.env.o.Inspect == nil {
+	if a.env.Options.Inspect == nil {
 		return a.refuse("findings: there is no cluster to ask")
 	}
-	if v, ok := a.pages[viewDoctor].(doctorView); !ok || v.group != group {
-		if a.shown == viewDoctor {
+	if v, ok := a.pages[page.ViewDoctor].(doctorView); !ok || v.group != group {
+		if a.shown == page.ViewDoctor {
 			a.leavePage()
 		}
-		a.setPage(viewDoctor, newDoctorView(a.env, group))
+		a.setPage(page.ViewDoctor, newDoctorView(a.env, group))
 	}
 	a.group = group
-	return a.goTo(viewDoctor)
+	return a.goTo(page.ViewDoctor)
 }
 
 // showFindings examines the group that the operator means.
@@ -269,7 +270,7 @@ func (a *app) showFindings() tea.Cmd {
 	if g := a.groupHere(); g != "" {
 		return a.openDoctor(g)
 	}
-	return a.refuse("findings: which group? " + a.env.keys.first("groups") + " lists them, :findings GROUP names one")
+	return a.refuse("findings: which group? " + a.env.Keys.First("groups") + " lists them, :findings GROUP names one")
 }
 
 func (a *app) commandFindings(group string) tea.Cmd {

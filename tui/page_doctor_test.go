@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 func fixtureReport() inspect.Report {
@@ -107,8 +108,8 @@ func TestViewsAreSavedAsCSVAndJSON(t *testing.T) {
 }
 
 func TestCSVIsNoFormula(t *testing.T) {
-	x := export{columns: []string{"a", "b"}, rows: [][]any{{"=cmd|' /C calc'!A0", nil}, {"a,\"b\"\n", 3}}}
-	got, err := x.csvText()
+	x := page.Export{Columns: []string{"a", "b"}, Rows: [][]any{{"=cmd|' /C calc'!A0", nil}, {"a,\"b\"\n", 3}}}
+	got, err := x.CsvText()
 	if want := "a,b\n'=cmd|' /C calc'!A0,\n\"a,\"\"b\"\"\n\",3\n"; err != nil || string(got) != want {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
@@ -158,15 +159,15 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 func TestAClickedFindingIsReadFromItsBeginning(t *testing.T) {
 	d := examining(t, 60, 16, fixtureReport(), nil)
 	d.keys("m", "J", "J")
-	scrolled := d.a.page().(doctorView).top
+	scrolled := d.a.page().(doctorView).Top
 	for y, l := range d.lines() {
 		if strings.Contains(l, "3 members share") {
 			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		}
 	}
 	v := d.a.page().(doctorView)
-	if f := v.current(); scrolled != 2 || f.Code != "more_members_than_queues" || v.top != 0 {
-		t.Errorf("after two lines (%d) and a click %s is shown from line %d, want the second finding from its first", scrolled, f.Code, v.top)
+	if f := v.current(); scrolled != 2 || f.Code != "more_members_than_queues" || v.Top != 0 {
+		t.Errorf("after two lines (%d) and a click %s is shown from line %d, want the second finding from its first", scrolled, f.Code, v.Top)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // The rows of pages as they are sorted and filtered, by the fields that the commands
@@ -26,47 +27,47 @@ func exportReason(r inspect.Reason) any {
 	return r.String()
 }
 
-// export are the groups; details that were not read yet are null.
-func (v groupsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+// Export are the groups; details that were not read yet are null.
+func (v groupsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
 
-func (v groupsView) rowsOf(groups []string) export {
-	x := export{name: "groups", columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
-	v.exportRows(&x, groups, func(r *inspect.GroupRow) []any {
+func (v groupsView) rowsOf(groups []string) page.Export {
+	x := page.Export{Name: "groups", Columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
+	v.ExportRows(&x, groups, func(r *inspect.GroupRow) []any {
 		return []any{r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
 			r.ConsumeTPS, strings.Join(r.Topics, " ")}
 	})
 	return x
 }
 
-// export are the topics; details that were not read yet are null.
-func (v topicsView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+// Export are the topics; details that were not read yet are null.
+func (v topicsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
 
-func (v topicsView) rowsOf(topics []string) export {
-	x := export{name: "topics", columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
-	v.exportRows(&x, topics, func(r *inspect.TopicRow) []any {
+func (v topicsView) rowsOf(topics []string) page.Export {
+	x := page.Export{Name: "topics", Columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
+	v.ExportRows(&x, topics, func(r *inspect.TopicRow) []any {
 		return []any{r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
 	})
 	return x
 }
 
-// export are the queues, those of closed topics too: a topic's own row is their sum.
-func (v lagView) export() export { return v.rowsOf(v.rows.list.Keys()) }
+// Export are the queues, those of closed topics too: a topic's own row is their sum.
+func (v lagView) Export() page.Export { return v.rowsOf(v.rows.List.Keys()) }
 
 // rowsOf are the queues of rows; of a topic whose queues are rows themselves only the
 // topic's own row is asked for alone.
-func (v lagView) rowsOf(rows []lagKey) export {
-	x := export{name: "lag-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
+func (v lagView) rowsOf(rows []lagKey) page.Export {
+	x := page.Export{Name: "lag-" + v.name, Columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
 		"next_stored", "last_consumed", "client_id"}}
 	add := func(i int) {
 		q := &v.raw.Queues[i]
-		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Committed), exportNumber(q.Max), exportNumber(q.Lag), exportReason(q.Lag.Why),
+		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Committed), exportNumber(q.Max), exportNumber(q.Lag), exportReason(q.Lag.Why),
 			q.NextStored, q.LastConsumed, strings.Join(q.Owners, " ")})
 	}
 	for _, k := range rows {
 		switch t := v.topic(k.topic); {
 		case k.queue:
 			add(v.index[k])
-		case len(rows) == 1, !v.open[k.topic] && !v.rows.filter.active():
+		case len(rows) == 1, !v.open[k.topic] && !v.rows.Filter.Active():
 			for _, i := range t.queues {
 				add(i)
 			}
@@ -75,11 +76,11 @@ func (v lagView) rowsOf(rows []lagKey) export {
 	return x
 }
 
-// export are the brokers; of one that does not answer only its place is known.
-func (v brokersView) export() export { return v.rowsOf(v.panes.list[0].list.Keys()) }
+// Export are the brokers; of one that does not answer only its place is known.
+func (v brokersView) Export() page.Export { return v.rowsOf(v.panes.list[0].List.Keys()) }
 
-func (v brokersView) rowsOf(brokers []string) export {
-	x := export{name: "brokers", columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
+func (v brokersView) rowsOf(brokers []string) page.Export {
+	x := page.Export{Name: "brokers", Columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
 	for _, k := range brokers {
 		b := v.broker(k)
 		cells := []any{b.Cluster, b.Broker, b.ID, b.Address, b.Role, b.Version, b.Reachable, nil, nil, nil}
@@ -89,28 +90,28 @@ func (v brokersView) rowsOf(brokers []string) export {
 				cells[9] = b.Disk
 			}
 		}
-		x.rows = append(x.rows, cells)
+		x.Rows = append(x.Rows, cells)
 	}
 	return x
 }
 
-// export are the queues of the topic.
-func (v topicView) export() export { return v.rowsOf(v.panes.list[topicQueues].list.Keys()) }
+// Export are the queues of the topic.
+func (v topicView) Export() page.Export { return v.rowsOf(v.panes.list[topicQueues].List.Keys()) }
 
-func (v topicView) rowsOf(queues []string) export {
-	x := export{name: "topic-" + v.name, columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
+func (v topicView) rowsOf(queues []string) page.Export {
+	x := page.Export{Name: "topic-" + v.name, Columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
 	for _, k := range queues {
 		q := &v.raw.Queues[v.queues[k]]
-		x.rows = append(x.rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
+		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
 	}
 	return x
 }
 
-// export are the members of the group; what one that does not answer has is null.
-func (v groupView) export() export { return v.rowsOf(v.panes.list[groupMembers].list.Keys()) }
+// Export are the members of the group; what one that does not answer has is null.
+func (v groupView) Export() page.Export { return v.rowsOf(v.panes.list[groupMembers].List.Keys()) }
 
-func (v groupView) rowsOf(members []string) export {
-	x := export{name: "group-" + v.name, columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
+func (v groupView) rowsOf(members []string) page.Export {
+	x := page.Export{Name: "group-" + v.name, Columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
 	for _, k := range members {
 		m := &v.rawWho.Members[v.memberIndex(k)]
 		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
@@ -124,13 +125,13 @@ func (v groupView) rowsOf(members []string) export {
 			}
 			cells[4], cells[5] = len(m.Info.MQTable)+len(m.Info.MQPopTable), cached
 		}
-		x.rows = append(x.rows, cells)
+		x.Rows = append(x.Rows, cells)
 	}
 	return x
 }
 
 // copied is a row of a pane as JSON: a member, a subscription or a configured field.
-func (v groupView) copied(pane int, key string) copied {
+func (v groupView) copied(pane int, key string) page.Copied {
 	switch pane {
 	case groupSubscriptions:
 		m := &v.raw.Subscriptions
@@ -142,8 +143,8 @@ func (v groupView) copied(pane int, key string) copied {
 		for n, expression := range m.Rows[i].Cells {
 			by[m.Members[n]] = expression
 		}
-		return export{columns: []string{"topic", "type", "agree", "broker", "members"},
-			rows: [][]any{{key, m.Rows[i].Type, m.Rows[i].Same, m.Rows[i].Broker, by}}}.copied("the subscription")
+		return page.Export{Columns: []string{"topic", "type", "agree", "broker", "members"},
+			Rows: [][]any{{key, m.Rows[i].Type, m.Rows[i].Same, m.Rows[i].Broker, by}}}.Copied("the subscription")
 	case groupConfig:
 		by := map[string]string{}
 		for i := range v.raw.Configs {
@@ -151,7 +152,7 @@ func (v groupView) copied(pane int, key string) copied {
 				by[v.raw.Configs[i].Broker] = value
 			}
 		}
-		return export{columns: []string{"field", "differs", "brokers"}, rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.copied("the field")
+		return page.Export{Columns: []string{"field", "differs", "brokers"}, Rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.Copied("the field")
 	}
-	return v.rowsOf(v.panes.list[groupMembers].targets()).copied("the member")
+	return v.rowsOf(v.panes.list[groupMembers].Targets()).Copied("the member")
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 func TestPagesAreSaved(t *testing.T) {
@@ -80,16 +81,16 @@ func TestARowIsCopiedAsJSON(t *testing.T) {
 
 // What is copied of a member is its true id, however it is shown.
 func TestMembersAreCopiedByTheirTrueIDs(t *testing.T) {
-	v := newGroupView(&env{}, "g")
+	v := newGroupView(&page.Env{}, "g")
 	v.rawWho.Members = []inspect.Member{{ClientID: "c\x1b1"}}
 	v.who.Members = []inspect.Member{{ClientID: "c␛1"}}
 	v.arrange()
 	_, r := v.act("copy")
-	c, ok := r.(copyRequest)
+	c, ok := r.(page.CopyRequest)
 	if !ok {
 		t.Fatalf("request %#v, want a copy", r)
 	}
-	if text, err := c.text(); err != nil || text != "c\x1b1" {
+	if text, err := c.Text(); err != nil || text != "c\x1b1" {
 		t.Errorf("copied %q, %v; want the true id", text, err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -14,11 +15,11 @@ import (
 // groupView is one group: its members, who subscribes to what, and its configuration
 // by broker.
 type groupView struct {
-	env     *env
+	env     *page.Env
 	name    string // true name
 	w, h    int
-	detail  question
-	members question
+	detail  page.Question
+	members page.Question
 	panes   stack
 	raw     inspect.GroupDetail
 	data    inspect.GroupDetail // safe to print
@@ -34,21 +35,21 @@ const (
 	groupConfig
 )
 
-func newGroupView(e *env, group string) groupView {
+func newGroupView(e *page.Env, group string) groupView {
 	names := []string{group}
 	v := groupView{env: e, name: group,
-		detail:  question{kind: askGroup, names: names, what: "group " + draw.SafeText(group), every: detailsEvery},
-		members: question{kind: askMembers, names: names, what: "members of " + draw.SafeText(group), every: detailsEvery}}
-	v.panes = stack{env: e, list: []lister[string]{
-		{env: e, title: "Members"}, {env: e, title: "Subscriptions"}, {env: e, title: "Configuration"}}}
+		detail:  page.Question{Kind: page.AskGroup, Names: names, What: "group " + draw.SafeText(group), Every: page.DetailsEvery},
+		members: page.Question{Kind: page.AskMembers, Names: names, What: "members of " + draw.SafeText(group), Every: page.DetailsEvery}}
+	v.panes = stack{env: e, list: []page.Lister[string]{
+		{Env: e, Title: "Members"}, {Env: e, Title: "Subscriptions"}, {Env: e, Title: "Configuration"}}}
 	return v
 }
 
-func (v groupView) filterText() string { return v.panes.filterText() }
+func (v groupView) FilterText() string { return v.panes.filterText() }
 
-func (v groupView) subject() string { return "group " + draw.SafeText(v.name) }
+func (v groupView) Subject() string { return "group " + draw.SafeText(v.name) }
 
-func (v groupView) narrow(text string) (page, error) {
+func (v groupView) Narrow(text string) (page.Page, error) {
 	err := v.panes.narrow(text, nil)
 	if err == nil {
 		v.arrange()
@@ -56,13 +57,13 @@ func (v groupView) narrow(text string) (page, error) {
 	return v, err
 }
 
-func (v groupView) status() pageStatus {
-	s := pageStatus{main: &v.detail, fine: words.Plural(len(v.who.Members), "member")}
-	if s.health = v.wrong(); s.health.Text == "" {
-		s.health = partial(v.env.th, v.data.Row.Problems, v.who.Problems)
+func (v groupView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.detail, Fine: words.Plural(len(v.who.Members), "member")}
+	if s.Health = v.wrong(); s.Health.Text == "" {
+		s.Health = page.Partial(v.env.Theme, v.data.Row.Problems, v.who.Problems)
 	}
-	if v.members.tries > 0 {
-		s.health = draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+v.members.what+": "+v.members.err)
+	if v.members.Tries > 0 {
+		s.Health = draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+v.members.What+": "+v.members.Err)
 	}
 	return s
 }
@@ -86,55 +87,55 @@ func (v *groupView) wrong() draw.Segment {
 	default:
 		return draw.Segment{}
 	}
-	return draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+text)
+	return draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+text)
 }
 
-func (v groupView) update(msg any) (page, request) {
+func (v groupView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.layout()
-	case dueMsg:
-		r := v.env.askDue(&v.detail, &v.members)
+	case page.DueMsg:
+		r := v.env.AskDue(&v.detail, &v.members)
 		return v, r
-	case hurryMsg:
-		v.detail.hurried, v.members.hurried = true, true
-	case orderMsg:
-		return v, refuseRequest{"sort: these rows have one order"}
-	case closedMsg:
-		v.detail.drop()
-		v.members.drop()
-	case answerMsg:
+	case page.HurryMsg:
+		v.detail.Hurried, v.members.Hurried = true, true
+	case page.OrderMsg:
+		return v, page.RefuseRequest{Text: "sort: these rows have one order"}
+	case page.ClosedMsg:
+		v.detail.Drop()
+		v.members.Drop()
+	case page.AnswerMsg:
 		switch {
-		case v.detail.answer(msg, v.env.now):
-			v.raw, v.data = msg.raw.(inspect.GroupDetail), msg.safe.(inspect.GroupDetail)
+		case v.detail.Answer(msg, v.env.Now):
+			v.raw, v.data = msg.Raw.(inspect.GroupDetail), msg.Safe.(inspect.GroupDetail)
 			v.arrange()
-		case v.members.answer(msg, v.env.now):
-			v.rawWho, v.who = msg.raw.(inspect.Members), msg.safe.(inspect.Members)
+		case v.members.Answer(msg, v.env.Now):
+			v.rawWho, v.who = msg.Raw.(inspect.Members), msg.Safe.(inspect.Members)
 			v.arrange()
-		case v.detail.gone || v.members.gone:
-			if v.detail.gone {
+		case v.detail.Gone || v.members.Gone:
+			if v.detail.Gone {
 				v.raw, v.data = inspect.GroupDetail{}, inspect.GroupDetail{}
 			}
-			if v.members.gone {
+			if v.members.Gone {
 				v.rawWho, v.who = inspect.Members{}, inspect.Members{}
 			}
 			v.arrange()
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg, pointMsg:
 		v.panes.mouse(msg, len(v.headLines()), v.h)
 	}
 	return v, nil
 }
 
-func (v groupView) act(a action) (page, request) {
+func (v groupView) act(a page.Action) (page.Page, page.Request) {
 	pane, key, ok := v.panes.current()
 	switch a {
 	case "escape":
 		if !v.panes.escape() {
-			return v, backRequest{}
+			return v, page.BackRequest{}
 		}
 		v.arrange()
 		return v, nil
@@ -142,22 +143,22 @@ func (v groupView) act(a action) (page, request) {
 		return v, v.describe(pane, key, ok)
 	case "tail-here":
 		if pane == groupSubscriptions && ok {
-			return v, openTailRequest{TailRequest{Topic: key}}
+			return v, page.OpenTailRequest{TailRequest: page.TailRequest{Topic: key}}
 		}
-		return v, refuseRequest{"tail: there is a topic in the rows of Subscriptions; " + v.env.keys.first("next-pane") + " leads there"}
+		return v, page.RefuseRequest{Text: "tail: there is a topic in the rows of Subscriptions; " + v.env.Keys.First("next-pane") + " leads there"}
 	case "copy":
 		if !ok {
-			return v, refuseRequest{"there is nothing under the cursor to copy"}
+			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
 		if pane == groupMembers {
-			return v, copyRequest{literal(key, v.trueID(key))}
+			return v, page.CopyRequest{Copied: page.Literal(key, v.trueID(key))}
 		}
-		return v, copyRequest{literal(draw.SafeText(key), key)}
+		return v, page.CopyRequest{Copied: page.Literal(draw.SafeText(key), key)}
 	case "copy-json":
 		if !ok {
-			return v, refuseRequest{"there is nothing under the cursor to copy"}
+			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
-		return v, copyRequest{v.copied(pane, key)}
+		return v, page.CopyRequest{Copied: v.copied(pane, key)}
 	}
 	v.panes.act(a)
 	return v, nil
@@ -189,8 +190,8 @@ func (v *groupView) arrange() {
 	})
 	for i, keys := range [][]string{members, topics, names} {
 		l := &v.panes.list[i]
-		l.arrange(keys, func(k string) bool {
-			return l.filter.matches(func() string { return v.search(i, k) }, func(string) (float64, bool) { return 0, false })
+		l.Arrange(keys, func(k string) bool {
+			return l.Filter.Matches(func() string { return v.search(i, k) }, func(string) (float64, bool) { return 0, false })
 		}, nil)
 	}
 	v.layout()
@@ -222,7 +223,7 @@ func (v *groupView) layout() {
 		topic = max(topic, table.Width(v.data.Subscriptions.Rows[i].Topic))
 	}
 	id, topic = min(id, max(v.w/2, 20)), min(topic, max(v.w/3, 16))
-	v.panes.list[groupMembers].columns = []table.Column{
+	v.panes.list[groupMembers].Columns = []table.Column{
 		{Title: "member (client id)", Width: id, Flex: 1, Max: 60, Fixed: true},
 		{Title: "address", Width: 18, Flex: 1, Max: 24, Gap: 2, Rank: 2},
 		{Title: "client", Width: 12, Flex: 1, Max: 16, Rank: 1},
@@ -239,12 +240,12 @@ func (v *groupView) layout() {
 	for _, m := range v.data.Subscriptions.Members {
 		columns = append(columns, table.Column{Title: v.letterOf(m), Width: 8, Flex: 1, Max: 24, Rank: 7})
 	}
-	v.panes.list[groupSubscriptions].columns = columns
+	v.panes.list[groupSubscriptions].Columns = columns
 	columns = []table.Column{{Title: "field", Width: 24, Flex: 1, Max: 34, Fixed: true}, {Title: "differs", Width: 8}}
 	for i := range v.data.Configs {
 		columns = append(columns, table.Column{Title: v.data.Configs[i].Broker, Width: 14, Flex: 1, Max: 40, Rank: 3})
 	}
-	v.panes.list[groupConfig].columns = columns
+	v.panes.list[groupConfig].Columns = columns
 }
 
 // versionText is a client's version as people write it.
@@ -265,16 +266,16 @@ func orDash(s string) string {
 
 // headLines are what is said above the tables.
 func (v *groupView) headLines() [][]draw.Segment {
-	if !v.detail.asked {
+	if !v.detail.Asked {
 		return nil
 	}
-	th, r := v.env.th, &v.data.Row
+	th, r := v.env.Theme, &v.data.Row
 	state := groupState(r)
 	gap := "   "
 	if v.w < 100 {
 		gap = "  "
 	}
-	l := line(draw.Styled(draw.Style{}, " "), draw.Styled(groupStyle(th, state), state), draw.Styled(th.Dim, "  "), draw.Styled(th.Text, groupKind(r)),
+	l := page.Line(draw.Styled(draw.Style{}, " "), draw.Styled(groupStyle(th, state), state), draw.Styled(th.Dim, "  "), draw.Styled(th.Text, groupKind(r)),
 		draw.Styled(th.Dim, gap+"members "), draw.Styled(th.Bold, words.NumberText(r.Members)),
 		draw.Styled(th.Dim, gap+"lag "), draw.Styled(th.Bold, words.NumberText(r.Lag)), draw.Styled(th.Dim, gap+"retry "), draw.Styled(th.Text, words.NumberText(r.RetryLag)),
 		draw.Styled(th.Dim, gap+"dlq "), draw.Styled(th.Text, words.NumberText(r.DeadLetters)))
@@ -283,7 +284,7 @@ func (v *groupView) headLines() [][]draw.Segment {
 	}
 	lines := [][]draw.Segment{l}
 	for _, m := range r.Modes {
-		lines = append(lines, line(draw.Styled(th.Dim, " "+m.Broker+" was told: "+m.Topic+" by "), draw.Styled(th.Text, m.String()),
+		lines = append(lines, page.Line(draw.Styled(th.Dim, " "+m.Broker+" was told: "+m.Topic+" by "), draw.Styled(th.Text, m.String()),
 			draw.Styled(th.Dim, ", for members that let it allocate · it calls them "+r.Type.String())))
 	}
 	if r.Paused.Any() {
@@ -294,12 +295,12 @@ func (v *groupView) headLines() [][]draw.Segment {
 		for _, t := range slices.Sorted(maps.Keys(r.Paused.Topics)) {
 			text += " · must not read " + t + " from " + strings.Join(r.Paused.Topics[t], " ")
 		}
-		lines = append(lines, line(draw.Styled(th.Accent, text+"   "+v.env.keys.first("command")+"resume")))
+		lines = append(lines, page.Line(draw.Styled(th.Accent, text+"   "+v.env.Keys.First("command")+"resume")))
 	}
 	return lines
 }
 
-func (v groupView) view(w, h int) string {
+func (v groupView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
 		c.Puts(l...)
@@ -319,7 +320,7 @@ func (v groupView) view(w, h int) string {
 }
 
 // describe is everything about a row as text.
-func (v *groupView) describe(pane int, key string, ok bool) request {
+func (v *groupView) describe(pane int, key string, ok bool) page.Request {
 	switch {
 	case !ok:
 		return nil

@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -25,7 +26,7 @@ func (v *groupView) told() int {
 }
 
 func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
-	r, th := v.subscription(k), v.env.th
+	r, th := v.subscription(k), v.env.Theme
 	cells[0] = table.Cell{Text: r.Topic, Style: th.Text, Name: true}
 	cells[1] = table.Cell{Text: r.Type, Style: th.Dim}
 	switch told := v.told(); {
@@ -48,7 +49,7 @@ func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 }
 
 func (v *groupView) configCells(k string, cells []table.Cell) {
-	th := v.env.th
+	th := v.env.Theme
 	cells[0] = table.Cell{Text: k, Style: th.Text}
 	st := th.Text
 	if slices.Contains(v.data.Differences, k) {
@@ -68,7 +69,7 @@ func (v *groupView) configCells(k string, cells []table.Cell) {
 	}
 }
 
-func (v *groupView) describeSubscription(key string) request {
+func (v *groupView) describeSubscription(key string) page.Request {
 	r := v.subscription(key)
 	lines := []string{"topic         " + r.Topic, "type          " + r.Type, "broker holds  " + words.OrNone(r.Broker) + "  (what is filtered by)", ""}
 	for j, m := range v.data.Subscriptions.Members {
@@ -78,25 +79,25 @@ func (v *groupView) describeSubscription(key string) request {
 		}
 		lines = append(lines, v.letterOf(m)+" "+m, "    "+text)
 	}
-	return textRequest{"Subscription to " + r.Topic, lines}
+	return page.TextRequest{Title: "Subscription to " + r.Topic, Lines: lines}
 }
 
-func (v *groupView) describeField(key string) request {
+func (v *groupView) describeField(key string) page.Request {
 	var lines []string
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
 		lines = append(lines, draw.Pad(c.Broker, 20)+" "+words.OrNone(c.Fields[key])+words.Because(c.Why.String()))
 	}
-	return textRequest{"Configuration " + key, lines}
+	return page.TextRequest{Title: "Configuration " + key, Lines: lines}
 }
 
 func (v *groupView) subscriptionsPane() paneText {
-	notes := v.detail.lines(v.env)
-	if v.detail.asked && notes == nil {
+	notes := v.detail.Lines(v.env)
+	if v.detail.Asked && notes == nil {
 		notes = []string{"no member says what it subscribes to"}
 	}
-	details := v.panes.list[groupSubscriptions].details(v.detail.note(v.env))
-	if s := &v.data.Subscriptions; v.detail.asked && len(s.Rows) > 0 && details == "" {
+	details := v.panes.list[groupSubscriptions].Details(v.detail.Note(v.env))
+	if s := &v.data.Subscriptions; v.detail.Asked && len(s.Rows) > 0 && details == "" {
 		all, told := len(s.Members), v.told()
 		switch {
 		case !s.Agree:
@@ -112,7 +113,7 @@ func (v *groupView) subscriptionsPane() paneText {
 
 func (v *groupView) configPane() paneText {
 	var notes []string
-	if v.detail.asked {
+	if v.detail.Asked {
 		notes = []string{"no broker has a configuration of this group"}
 		for i := range v.data.Configs {
 			if c := &v.data.Configs[i]; len(c.Fields) == 0 {
@@ -120,7 +121,7 @@ func (v *groupView) configPane() paneText {
 			}
 		}
 	}
-	details := v.panes.list[groupConfig].details("")
+	details := v.panes.list[groupConfig].Details("")
 	if n := len(v.data.Differences); n > 0 && details == "" {
 		details = words.Failure.Sign() + " " + words.Plural(n, "field") + " differ between brokers"
 	}

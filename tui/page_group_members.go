@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -44,7 +45,7 @@ func (v *groupView) letterOf(id string) string {
 }
 
 func (v *groupView) memberCells(k string, cells []table.Cell) {
-	m, th := v.member(k), v.env.th
+	m, th := v.member(k), v.env.Theme
 	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.Text, Name: true}
 	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.Dim}
 	if len(m.Addresses) > 1 {
@@ -99,7 +100,7 @@ func heldLines(m *inspect.Member) []string {
 	return lines
 }
 
-func (v *groupView) describeMember(key string) request {
+func (v *groupView) describeMember(key string) page.Request {
 	m := v.member(key)
 	lines := []string{"member    " + v.letterOf(key) + " " + m.ClientID, "addresses " + strings.Join(m.Addresses, " "),
 		"client    " + strings.TrimSpace(m.Language+" "+versionText(m.Version)), "known to  " + strings.Join(m.Brokers, " ")}
@@ -108,7 +109,7 @@ func (v *groupView) describeMember(key string) request {
 	}
 	if m.Info == nil {
 		lines = append(lines, "", words.Warning.Sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
-		return textRequest{"Member " + key, append(lines, heldLines(m)...)}
+		return page.TextRequest{Title: "Member " + key, Lines: append(lines, heldLines(m)...)}
 	}
 	lines = append(lines, "", words.Plural(len(m.Info.MQTable), "queue")+":")
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQTable), byName) {
@@ -122,7 +123,7 @@ func (v *groupView) describeMember(key string) request {
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
 		q := m.Info.MQPopTable[mq]
 		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), words.Grouped(int64(q.WaitAckCount)),
-			words.Ago(millis(q.LastPopTimestamp), v.env.now)))
+			words.Ago(millis(q.LastPopTimestamp), v.env.Now)))
 	}
 	for _, a := range m.Assigned {
 		lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
@@ -134,20 +135,20 @@ func (v *groupView) describeMember(key string) request {
 	for _, name := range slices.Sorted(maps.Keys(m.Info.Properties)) {
 		lines = append(lines, "  "+draw.Pad(name, 34)+" "+m.Info.Properties[name])
 	}
-	return textRequest{"Member " + key, lines}
+	return page.TextRequest{Title: "Member " + key, Lines: lines}
 }
 
 func (v *groupView) membersPane() paneText {
-	notes := v.members.lines(v.env)
+	notes := v.members.Lines(v.env)
 	switch problems := v.who.Problems; {
-	case !v.members.asked || notes != nil:
+	case !v.members.Asked || notes != nil:
 	case len(problems) > 0:
 		notes = []string{"who is connected is not known:"}
 		for _, p := range problems {
 			notes = append(notes, "  "+words.Warning.Sign()+" "+p.String())
 		}
 	default:
-		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.keys.first("lag") + " shows the lag"}
+		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.Keys.First("lag") + " shows the lag"}
 	}
-	return paneText{v.panes.list[groupMembers].details(v.members.note(v.env)), v.memberCells, notes}
+	return paneText{v.panes.list[groupMembers].Details(v.members.Note(v.env)), v.memberCells, notes}
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -17,93 +18,93 @@ const sortByLag = 500
 
 // groupsView is the list of all groups.
 type groupsView struct {
-	catalog[inspect.GroupRow]
+	page.Catalog[inspect.GroupRow]
 	list inspect.GroupList // safe to print
 	// paused is what the list itself says, by true name.
 	paused map[string]inspect.Pause
 }
 
 var (
-	groupOrders  = []string{"lag", nameOrder, "state", "members", "retry", "dlq", "tps"}
+	groupOrders  = []string{"lag", page.NameOrder, "state", "members", "retry", "dlq", "tps"}
 	groupColumns = []string{"lag", "retry", "dlq", "members", "unknown", "tps"} // that a filter compares
 )
 
-func newGroupsView(e *env) groupsView {
-	v := groupsView{catalog: catalog[inspect.GroupRow]{env: e,
-		names:   question{kind: askGroups, what: "groups", every: namesEvery},
-		details: question{kind: askGroupRows, what: "details of groups", every: detailsEvery},
-		search:  groupSearch, value: groupValue, compare: groupCompare, trouble: groupTrouble}}
-	v.rows = lister[string]{env: e, title: "Groups", orders: groupOrders, rising: []string{nameOrder, "state"}, focused: true}
-	v.rows.order("lag")
+func newGroupsView(e *page.Env) groupsView {
+	v := groupsView{Catalog: page.Catalog[inspect.GroupRow]{Env: e,
+		Names:   page.Question{Kind: page.AskGroups, What: "groups", Every: page.NamesEvery},
+		Details: page.Question{Kind: page.AskGroupRows, What: "details of groups", Every: page.DetailsEvery},
+		Search:  groupSearch, Value: groupValue, Compare: groupCompare, Trouble: groupTrouble}}
+	v.Rows = page.Lister[string]{Env: e, Title: "Groups", Orders: groupOrders, Rising: []string{page.NameOrder, "state"}, Focused: true}
+	v.Rows.Order("lag")
 	return v
 }
 
-func (v groupsView) narrow(text string) (page, error) {
-	err := v.catalog.narrow(text, groupColumns)
+func (v groupsView) Narrow(text string) (page.Page, error) {
+	err := v.Catalog.Narrow(text, groupColumns)
 	return v, err
 }
 
-func (v groupsView) status() pageStatus {
-	return v.catalog.status("group", v.list.Problems)
+func (v groupsView) Status() page.PageStatus {
+	return v.Catalog.Status("group", v.list.Problems)
 }
 
-func (v groupsView) update(msg any) (page, request) {
+func (v groupsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
-		v.rows.columns = v.columns()
-		v.rows.list.Resize(v.h - tableFrame)
-	case answerMsg:
+	case page.SizeMsg:
+		v.W, v.H = msg.W, msg.H
+		v.Rows.Columns = v.columns()
+		v.Rows.List.Resize(v.H - page.TableFrame)
+	case page.AnswerMsg:
 		v.answer(msg)
 	case clickMsg:
-		v.rows.click(msg.y, v.h)
-	case actionMsg:
-		key, ok := v.rows.list.Current()
+		v.Rows.Click(msg.y, v.H)
+	case page.ActionMsg:
+		key, ok := v.Rows.List.Current()
 		switch {
-		case msg.action == "detail" && ok:
-			return v, watchRequest{key}
-		case msg.action == "describe" && ok:
-			return v, openRequest{place{view: viewGroup, group: key}}
-		case msg.action == "copy-json" && ok:
-			return v, copyRequest{v.rowsOf(v.rows.targets()).copied(draw.SafeText(key))}
-		case msg.action == "detail", msg.action == "describe":
+		case msg.Action == "detail" && ok:
+			return v, page.WatchRequest{Group: key}
+		case msg.Action == "describe" && ok:
+			return v, page.OpenRequest{Place: page.Place{View: page.ViewGroup, Group: key}}
+		case msg.Action == "copy-json" && ok:
+			return v, page.CopyRequest{Copied: v.rowsOf(v.Rows.Targets()).Copied(draw.SafeText(key))}
+		case msg.Action == "detail", msg.Action == "describe":
 			return v, nil
 		}
-		r := v.act(msg.action)
+		r := v.Act(msg.Action)
 		return v, r
 	default:
-		r, _ := v.ownUpdate(msg)
+		r, _ := v.OwnUpdate(msg)
 		return v, r
 	}
 	return v, nil
 }
 
-func (v *groupsView) answer(msg answerMsg) {
+func (v *groupsView) answer(msg page.AnswerMsg) {
 	switch {
-	case v.names.answer(msg, v.env.now):
-		v.takeNames(msg.raw.(inspect.GroupList), msg.safe.(inspect.GroupList))
-	case v.details.answer(msg, v.env.now):
-		v.takeRows(msg.names, msg.safe.([]inspect.GroupRow))
+	case v.Names.Answer(msg, v.Env.Now):
+		v.takeNames(msg.Raw.(inspect.GroupList), msg.Safe.(inspect.GroupList))
+	case v.Details.Answer(msg, v.Env.Now):
+		v.TakeRows(msg.Names, msg.Safe.([]inspect.GroupRow))
 	}
 }
 
 func (v *groupsView) takeNames(raw, safe inspect.GroupList) {
-	first := v.order == nil
+	first := v.Order == nil
 	v.list, v.paused = safe, make(map[string]inspect.Pause)
-	names := make([]catalogName, len(raw.Groups))
+	names := make([]page.CatalogName, len(raw.Groups))
 	for i := range raw.Groups {
 		g := &safe.Groups[i]
-		names[i] = catalogName{raw.Groups[i].Group, g.Group, g.System}
+		names[i] = page.CatalogName{Name: raw.Groups[i].Group, Safe: g.Group, System: g.System}
 		if g.Paused.Any() {
-			v.paused[names[i].name] = g.Paused
+			v.paused[names[i].Name] = g.Paused
 		}
 	}
-	v.take(names)
-	v.rows.columns = v.columns()
-	if first && len(names) > sortByLag && !v.rows.chosen {
-		v.rows.order(nameOrder)
+	v.Take(names)
+	v.Rows.Columns = v.columns()
+	if first && len(names) > sortByLag && !v.Rows.Chosen {
+		v.Rows.Order(page.NameOrder)
 	}
-	v.arrange()
+	v.Arrange()
 }
 
 // groupSearch is what a filter looks through.
@@ -164,7 +165,7 @@ const (
 
 func (v *groupsView) columns() []table.Column {
 	return []table.Column{
-		colGroup:        v.nameColumn("group"),
+		colGroup:        v.NameColumn("group"),
 		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 14, Gap: 2},
 		colGroupKind:    {ID: "kind", Title: "consumes", Width: 14, Rank: 4, Flex: 1, Max: 18},
 		colGroupMembers: {ID: "members", Title: "members", Width: 8, Right: true, Rank: 2},
@@ -219,9 +220,9 @@ func groupKind(r *inspect.GroupRow) string {
 const broadcasting = 2
 
 func (v *groupsView) cells(k string, cells []table.Cell) {
-	e, th := v.entries[k], v.env.th
-	cells[colGroup] = e.nameCell(th.Text)
-	if e.row == nil {
+	e, th := v.Entries[k], v.Env.Theme
+	cells[colGroup] = e.NameCell(th.Text)
+	if e.Row == nil {
 		state := "…"
 		if p, ok := v.paused[k]; ok {
 			state = pauseText(p)
@@ -232,14 +233,14 @@ func (v *groupsView) cells(k string, cells []table.Cell) {
 		}
 		return
 	}
-	r := e.row
+	r := e.Row
 	state := groupState(r)
 	cells[colGroupState] = table.Cell{Text: state, Style: groupStyle(th, state)}
 	cells[colGroupKind] = table.Cell{Text: groupKind(r), Style: th.Dim}
-	cells[colGroupMembers] = v.env.numberCell(r.Members, false)
-	cells[colGroupLag] = v.env.numberCell(r.Lag, false)
-	cells[colGroupRetry] = v.env.numberCell(r.RetryLag, true)
-	cells[colGroupDLQ] = v.env.numberCell(r.DeadLetters, true)
+	cells[colGroupMembers] = v.Env.NumberCell(r.Members, false)
+	cells[colGroupLag] = v.Env.NumberCell(r.Lag, false)
+	cells[colGroupRetry] = v.Env.NumberCell(r.RetryLag, true)
+	cells[colGroupDLQ] = v.Env.NumberCell(r.DeadLetters, true)
 	cells[colGroupTPS] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	if ratesKnown(r) {
 		cells[colGroupTPS] = table.Cell{Text: words.Short(r.ConsumeTPS), Style: th.Text}
@@ -265,25 +266,25 @@ func groupStyle(th *draw.Theme, state string) draw.Style {
 	return th.Warn
 }
 
-func (v groupsView) view(w, h int) string {
+func (v groupsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
-	v.rows.draw(c, h, v.rows.details(v.progress()), v.cells, v.notes())
+	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())
 	c.Blank(h)
 	return c.String()
 }
 
 // notes say why there is no row.
 func (v *groupsView) notes() []string {
-	if !v.names.asked {
-		return v.names.lines(v.env)
+	if !v.Names.Asked {
+		return v.Names.Lines(v.Env)
 	}
-	if lines := v.rows.noMatch("group"); lines != nil {
+	if lines := v.Rows.NoMatch("group"); lines != nil {
 		return lines
 	}
 	lines := []string{"", "No consumer group is known to the brokers of this cluster.",
 		"A group appears when its first member connects:  eyeq consume -g GROUP -t TOPIC"}
-	if n := v.hiding(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself hidden · %s shows them", words.Plural(n, "group"), v.env.keys.first("show-system")))
+	if n := v.Hiding(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself hidden · %s shows them", words.Plural(n, "group"), v.Env.Keys.First("show-system")))
 	}
 	for _, p := range v.list.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -144,7 +145,7 @@ func TestABadFilterKeepsTheLastGoodOne(t *testing.T) {
 // groupUnderCursor is the true name of the group under the cursor of Groups.
 func (d *driver) groupUnderCursor() string {
 	v := d.a.page().(groupsView)
-	return v.current()
+	return v.Current()
 }
 
 // Groups of one system begin alike: at 80 columns they are told apart by their ends.
@@ -177,9 +178,9 @@ func TestHiddenNamesTakeNoRoom(t *testing.T) {
 
 // A paused group is called so once.
 func TestTheLagPageSaysPausedOnce(t *testing.T) {
-	v := lagView{name: "order-settle", ask: question{asked: true}, data: inspect.GroupLag{State: inspect.StatePaused,
+	v := lagView{name: "order-settle", ask: page.Question{Asked: true}, data: inspect.GroupLag{State: inspect.StatePaused,
 		Members: inspect.Exact(1), Pause: inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}}}
-	if got, want := v.subject(), "group order-settle  PAUSED  (1 member)"; got != want {
+	if got, want := v.Subject(), "group order-settle  PAUSED  (1 member)"; got != want {
 		t.Errorf("subject = %q, want %q", got, want)
 	}
 }
@@ -276,8 +277,8 @@ func TestRowsOffTheScreenAreReadInTurn(t *testing.T) {
 		d.later(time.Second)
 	}
 	const visible = 18
-	if n, limit := total(), (60/5+1)*(rowsAtOnce+visible); most > rowsAtOnce || n > limit {
-		t.Errorf("%d rows were asked for in a minute, %d at once; want at most %d, and %d", n, most, limit, rowsAtOnce)
+	if n, limit := total(), (60/5+1)*(page.RowsAtOnce+visible); most > page.RowsAtOnce || n > limit {
+		t.Errorf("%d rows were asked for in a minute, %d at once; want at most %d, and %d", n, most, limit, page.RowsAtOnce)
 	}
 	if len(asked) != 400 {
 		t.Errorf("%d of 400 rows were asked for within a minute", len(asked))
@@ -288,10 +289,10 @@ func TestRowsOffTheScreenAreReadInTurn(t *testing.T) {
 func TestListsSayHowOldTheirRowsAre(t *testing.T) {
 	f := lagging(numbered(60))
 	d := driveCluster(t, 120, 24, defaultOptions(), f).see("✓ 60 groups · read ").miss("old")
-	read := d.a.env.now
+	read := d.a.env.Now
 	rows := f.groupRows
 	f.groupRows = func(groups []string) []inspect.GroupRow { // what is off the screen is not answered any more
-		if len(groups) == rowsAtOnce || !slices.Contains(groups, "g059") {
+		if len(groups) == page.RowsAtOnce || !slices.Contains(groups, "g059") {
 			return nil
 		}
 		return rows(groups)
@@ -299,7 +300,7 @@ func TestListsSayHowOldTheirRowsAre(t *testing.T) {
 	for range 20 {
 		d.later(time.Second)
 	}
-	d.see("✓ 60 groups · oldest row read " + d.a.env.clock(read, words.ClockSeconds)).see("rows up to 20s old")
+	d.see("✓ 60 groups · oldest row read " + d.a.env.Clock(read, words.ClockSeconds)).see("rows up to 20s old")
 	for range 50 {
 		d.later(time.Second)
 	}

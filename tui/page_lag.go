@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -34,11 +35,11 @@ type lagTopic struct {
 
 // lagView is how far a group is behind: a tree of topics and queues.
 type lagView struct {
-	env    *env
+	env    *page.Env
 	name   string // true name of the group
 	w, h   int
-	ask    question
-	rows   lister[lagKey]
+	ask    page.Question
+	rows   page.Lister[lagKey]
 	raw    inspect.GroupLag
 	data   inspect.GroupLag // safe to print; what is shown
 	topics []lagTopic
@@ -58,18 +59,18 @@ var (
 	lagColumns = []string{"lag", "late", "committed", "min", "max"} // that a filter compares
 )
 
-func newLagView(e *env, group string) lagView {
-	v := lagView{env: e, name: group, ask: question{kind: askLag, names: []string{group}, what: "lag of " + draw.SafeText(group), every: lagEvery}, open: map[string]bool{}}
-	v.rows = lister[lagKey]{env: e, title: "Lag  " + draw.SafeText(group), orders: lagOrders, rising: []string{"queue"}, focused: true}
-	v.rows.order("lag")
+func newLagView(e *page.Env, group string) lagView {
+	v := lagView{env: e, name: group, ask: page.Question{Kind: page.AskLag, Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}, open: map[string]bool{}}
+	v.rows = page.Lister[lagKey]{Env: e, Title: "Lag  " + draw.SafeText(group), Orders: lagOrders, Rising: []string{"queue"}, Focused: true}
+	v.rows.Order("lag")
 	return v
 }
 
-func (v lagView) filterText() string { return v.rows.filter.text }
+func (v lagView) FilterText() string { return v.rows.Filter.Text }
 
-func (v lagView) subject() string {
+func (v lagView) Subject() string {
 	text := "group " + draw.SafeText(v.name)
-	if !v.ask.asked {
+	if !v.ask.Asked {
 		return text
 	}
 	if p := pauseText(v.data.Pause); p != "" {
@@ -89,31 +90,31 @@ func membersCount(n inspect.Number) string {
 	return words.NumberText(n) + " members"
 }
 
-func (v lagView) narrow(text string) (page, error) {
-	err := v.rows.narrow(text, lagColumns)
+func (v lagView) Narrow(text string) (page.Page, error) {
+	err := v.rows.Narrow(text, lagColumns)
 	if err == nil {
 		v.arrange()
 	}
 	return v, err
 }
 
-func (v lagView) status() pageStatus {
-	s := pageStatus{main: &v.ask, frozen: v.frozen, hidden: v.hidden}
+func (v lagView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.ask, Frozen: v.frozen, Hidden: v.hidden}
 	known := len(v.data.Queues) - v.data.UnknownQueues
-	s.fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.data.Queues), "queue"))
-	s.health = partial(v.env.th, v.data.Problems)
+	s.Fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.data.Queues), "queue"))
+	s.Health = page.Partial(v.env.Theme, v.data.Problems)
 	if text := v.wrong(); text != "" {
-		if s.health.Text != "" {
-			text += " · " + strings.TrimPrefix(s.health.Text, " ! ")
+		if s.Health.Text != "" {
+			text += " · " + strings.TrimPrefix(s.Health.Text, " ! ")
 		}
-		s.health = draw.Styled(v.env.th.Bad, " "+words.Failure.Sign()+" "+text)
+		s.Health = draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+text)
 	}
 	switch {
-	case s.health.Text != "":
+	case s.Health.Text != "":
 	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
-		s.fine = "broadcasting: the members keep the offsets"
+		s.Fine = "broadcasting: the members keep the offsets"
 	case v.data.UnknownQueues > 0:
-		s.health = draw.Styled(v.env.th.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
+		s.Health = draw.Styled(v.env.Theme.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
 	}
 	return s
 }
@@ -144,45 +145,45 @@ func (v *lagView) wrong() string {
 	return ""
 }
 
-func (v lagView) update(msg any) (page, request) {
+func (v lagView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.layout()
-	case dueMsg:
-		r := v.env.askDue(&v.ask)
+	case page.DueMsg:
+		r := v.env.AskDue(&v.ask)
 		return v, r
-	case hurryMsg:
-		v.ask.hurried = true
-		v.rows.resort()
-	case orderMsg:
-		if !v.rows.order(msg.column) {
-			return v, refuseRequest{"sort: columns are " + strings.Join(lagOrders, ", ")}
+	case page.HurryMsg:
+		v.ask.Hurried = true
+		v.rows.Resort()
+	case page.OrderMsg:
+		if !v.rows.Order(msg.Column) {
+			return v, page.RefuseRequest{Text: "sort: columns are " + strings.Join(lagOrders, ", ")}
 		}
 		v.arrange()
-	case closedMsg:
-		v.ask.drop()
-	case answerMsg:
-		if v.ask.answer(msg, v.env.now) {
-			v.take(lagAnswer{msg.raw.(inspect.GroupLag), msg.safe.(inspect.GroupLag)})
-		} else if v.ask.gone {
+	case page.ClosedMsg:
+		v.ask.Drop()
+	case page.AnswerMsg:
+		if v.ask.Answer(msg, v.env.Now) {
+			v.take(lagAnswer{msg.Raw.(inspect.GroupLag), msg.Safe.(inspect.GroupLag)})
+		} else if v.ask.Gone {
 			v.hist, v.frozen, v.newest = lagHistory{}, time.Time{}, nil
 			v.raw, v.data = inspect.GroupLag{}, inspect.GroupLag{}
 			v.gather()
 			v.arrange()
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg:
 		above := len(v.figuresIn(v.h))
-		v.rows.click(msg.y-above, v.h-above)
+		v.rows.Click(msg.y-above, v.h-above)
 	}
 	return v, nil
 }
 
 // take takes an answer; a frozen screen keeps it for later and counts what changed.
 func (v *lagView) take(x lagAnswer) {
-	v.hist.add(v.env.now, &x.raw)
+	v.hist.add(v.env.Now, &x.raw)
 	if !v.frozen.IsZero() {
 		v.newest, v.hidden = &x, 0
 		before := map[engine.MessageQueue]*inspect.QueueLag{}
@@ -204,7 +205,7 @@ func (v *lagView) take(x lagAnswer) {
 
 func (v *lagView) freeze() {
 	if v.frozen.IsZero() {
-		v.frozen = v.env.now
+		v.frozen = v.env.Now
 		return
 	}
 	v.frozen, v.hidden = time.Time{}, 0
@@ -216,16 +217,16 @@ func (v *lagView) freeze() {
 	}
 }
 
-func (v lagView) act(a action) (page, request) {
-	key, ok := v.rows.list.Current()
+func (v lagView) act(a page.Action) (page.Page, page.Request) {
+	key, ok := v.rows.List.Current()
 	switch a {
 	case "escape":
-		arrange, taken := v.rows.escape()
+		arrange, taken := v.rows.Escape()
 		if arrange {
 			v.arrange()
 		}
 		if !taken {
-			return v, backRequest{}
+			return v, page.BackRequest{}
 		}
 		return v, nil
 	case "freeze":
@@ -242,70 +243,70 @@ func (v lagView) act(a action) (page, request) {
 		}
 		return v, nil
 	case "describe":
-		return v, openRequest{place{view: viewGroup, group: v.name}}
+		return v, page.OpenRequest{Place: page.Place{View: page.ViewGroup, Group: v.name}}
 	case "tail-here":
 		if !ok {
 			return v, nil
 		}
-		r := TailRequest{Topic: key.topic}
+		r := page.TailRequest{Topic: key.topic}
 		if key.queue {
 			r.Queues = []engine.MessageQueue{key.mq}
 			if q := v.queue(key); q.Committed.Known {
-				r.From = TailPosition{ByOffset: true, Offset: q.Committed.Value}
+				r.From = page.TailPosition{ByOffset: true, Offset: q.Committed.Value}
 			}
 		}
-		return v, openTailRequest{r}
+		return v, page.OpenTailRequest{TailRequest: r}
 	case "reset":
 		return v, v.reset()
 	case "copy", "copy-json":
 		return v, v.copy(a == "copy-json")
 	}
-	if arrange, _ := v.rows.act(a); arrange {
+	if arrange, _ := v.rows.Act(a); arrange {
 		v.arrange()
 	}
 	return v, nil
 }
 
 // reset is about the marked queues, else the topic under the cursor or the queue's.
-func (v *lagView) reset() request {
-	if !v.ask.asked {
-		return refuseRequest{"reset: the lag has not been read yet"}
+func (v *lagView) reset() page.Request {
+	if !v.ask.Asked {
+		return page.RefuseRequest{Text: "reset: the lag has not been read yet"}
 	}
-	key, ok := v.rows.list.Current()
+	key, ok := v.rows.List.Current()
 	if !ok {
-		return refuseRequest{"reset: there is no queue of this group"}
+		return page.RefuseRequest{Text: "reset: there is no queue of this group"}
 	}
-	r := resetAnyRequest{group: v.name}
+	r := page.ResetAnyRequest{Group: v.name}
 	if perSecond, ok := v.hist.consumed(); ok {
-		r.rate = perSecond
+		r.Rate = perSecond
 	}
-	for _, k := range v.rows.list.Marked() {
+	for _, k := range v.rows.List.Marked() {
 		if k.queue {
-			r.queues = append(r.queues, k.mq)
+			r.Queues = append(r.Queues, k.mq)
 		}
 	}
-	if len(r.queues) == 0 && key.queue {
-		r.queues = []engine.MessageQueue{key.mq}
+	if len(r.Queues) == 0 && key.queue {
+		r.Queues = []engine.MessageQueue{key.mq}
 	}
 	if t := v.topic(key.topic); t != nil && t.dead {
-		return refuseRequest{"reset: dead letters are not consumed by the group; eyeq message resend sends them back"}
+		return page.RefuseRequest{Text: "reset: dead letters are not consumed by the group; eyeq message resend sends them back"}
 	}
-	r.topic = key.topic
+	r.Topic = key.topic
 	return r
 }
 
-func (v *lagView) copy(asJSON bool) request {
-	key, ok := v.rows.list.Current()
+func (v *lagView) copy(asJSON bool) page.Request {
+	key, ok := v.rows.List.Current()
 	if !ok {
-		return refuseRequest{"there is nothing under the cursor to copy"}
+		return page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 	}
 	if asJSON {
-		return copyRequest{v.rowsOf(v.rows.targets()).copied(map[bool]string{true: "the queue", false: "the topic"}[key.queue])}
+		return page.CopyRequest{Copied: v.rowsOf(v.rows.Targets()).Copied(map[bool]string{true: "the queue", false: "the topic"}[key.queue])}
 	}
 	if key.queue {
-		return copyRequest{literal("the queue", key.mq.String())}
+		return page.CopyRequest{Copied: page.Literal("the queue", key.mq.String())}
 	}
-	return copyRequest{literal("the topic", key.topic)}
+	return page.CopyRequest{Copied: page.Literal("the topic", key.topic)}
 }
 
 // queue is the row of a queue.
@@ -319,8 +320,8 @@ func (v *lagView) topic(name string) *lagTopic {
 }
 
 // describe is everything about a queue as text.
-func (v *lagView) describe(k lagKey) request {
-	q, now := v.queue(k), v.env.now
+func (v *lagView) describe(k lagKey) page.Request {
+	q, now := v.queue(k), v.env.Now
 	of := func(n inspect.Number) string {
 		if n.Why.Kind != inspect.ReasonNone {
 			return words.NumberText(n) + "   " + n.Why.String()
@@ -331,7 +332,7 @@ func (v *lagView) describe(k lagKey) request {
 		if t.IsZero() {
 			return words.Unknown
 		}
-		return t.In(v.env.o.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, now)
+		return t.In(v.env.Options.Location).Format("2006-01-02 15:04:05.000 -07:00") + "   " + words.Ago(t, now)
 	}
 	next := when(q.NextStored)
 	if q.NextStored.IsZero() {
@@ -351,9 +352,9 @@ func (v *lagView) describe(k lagKey) request {
 		lines = append(lines, words.Failure.Sign()+" expired    "+words.Grouped(q.Expired)+" messages were deleted before they were consumed")
 	}
 	if !q.ExpiresAt.IsZero() {
-		lines = append(lines, "expires      the next message about "+q.ExpiresAt.In(v.env.o.Location).Format("2006-01-02 15:04 -07:00")+", in "+words.Age(q.ExpiresAt.Sub(now)))
+		lines = append(lines, "expires      the next message about "+q.ExpiresAt.In(v.env.Options.Location).Format("2006-01-02 15:04 -07:00")+", in "+words.Age(q.ExpiresAt.Sub(now)))
 	}
-	return textRequest{"Queue " + q.Short(), append(lines, "client       "+v.clientText(q), "owners       "+orDash(ownersText(q)))}
+	return page.TextRequest{Title: "Queue " + q.Short(), Lines: append(lines, "client       "+v.clientText(q), "owners       "+orDash(ownersText(q)))}
 }
 
 // The columns.
@@ -378,7 +379,7 @@ func (v *lagView) shareCells() int {
 }
 
 func (v *lagView) layout() {
-	v.rows.list.Resize(v.h - len(v.figuresIn(v.h)) - tableFrame) // keys go by pages of it
+	v.rows.List.Resize(v.h - len(v.figuresIn(v.h)) - page.TableFrame) // keys go by pages of it
 	name, offsets := 22, len("committed")
 	for i := range v.topics {
 		name = max(name, table.Width(v.topics[i].safe)+8)
@@ -391,7 +392,7 @@ func (v *lagView) layout() {
 	offsets = min(offsets, 20)
 	widest := name
 	name = min(name, max(v.w/5, 20))
-	v.rows.columns = []table.Column{
+	v.rows.Columns = []table.Column{
 		colLagName:      {ID: "queue", Title: "topic / queue", Width: name, Flex: 3, Max: max(widest, name), Fixed: true},
 		colLagMin:       {ID: "min", Title: "min", Width: offsets, Right: true, Rank: 8},
 		colLagCommitted: {ID: "committed", Title: "committed", Width: offsets, Right: true, Rank: 5},
@@ -403,6 +404,6 @@ func (v *lagView) layout() {
 		colLagClient:    {ID: "client", Title: "client", Width: 10, Flex: 4, Rank: 3},
 	}
 	if v.w < 70 {
-		v.rows.columns[colLagClient].Width = 8
+		v.rows.Columns[colLagClient].Width = 8
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -101,7 +102,7 @@ func (h *lagHistory) trend(cells int) []float64 {
 
 // outlook says where the lag goes and when it is gone.
 func (v *lagView) outlook(long bool) (string, draw.Style) {
-	th, lag := v.env.th, v.data.Lag
+	th, lag := v.env.Theme, v.data.Lag
 	in, ok := v.hist.produced()
 	out, also := v.hist.consumed()
 	switch {
@@ -135,17 +136,17 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 
 // figureLines are the lines above the tree: one or two.
 func (v *lagView) figureLines() [][]draw.Segment {
-	th, d := v.env.th, &v.data
+	th, d := v.env.Theme, &v.data
 	wide := v.w >= 100
-	first := line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, words.NumberText(d.Lag)), draw.Styled(draw.Style{}, " "))
+	first := page.Line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, words.NumberText(d.Lag)), draw.Styled(draw.Style{}, " "))
 	cells := 16
 	if !wide {
 		cells = 8
 	}
 	if v.data.Model == broadcasting {
-		return [][]draw.Segment{line(draw.Styled(th.Warn, " lag "+words.Unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
+		return [][]draw.Segment{page.Line(draw.Styled(th.Warn, " lag "+words.Unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
-	first = append(first, draw.Styled(th.Spark, v.env.g.Trend(v.hist.trend(v.env.g.TrendCells(cells, keepMarks)), false)))
+	first = append(first, draw.Styled(th.Spark, v.env.Glyphs.Trend(v.hist.trend(v.env.Glyphs.TrendCells(cells, keepMarks)), false)))
 	if text, st := v.outlook(wide); text != "" {
 		first = append(first, draw.Styled(draw.Style{}, "  "), draw.Styled(st, text))
 	}
@@ -156,7 +157,7 @@ func (v *lagView) figureLines() [][]draw.Segment {
 	}
 	out, outOK := v.hist.consumed()
 	in, inOK := v.hist.produced()
-	second := line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, words.Rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, words.Rate(in, inOK)),
+	second := page.Line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, words.Rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, words.Rate(in, inOK)),
 		draw.Styled(th.Dim, " · oldest waits "), draw.Styled(th.Text, v.oldestText()))
 	if p := pauseText(d.Pause); p != "" {
 		second = append(second, draw.Styled(th.Accent, " · "+p))
@@ -185,7 +186,7 @@ func (v *lagView) figureLines() [][]draw.Segment {
 		if n := len(texts) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more)", n)
 		}
-		lines = append(lines, line(draw.Styled(th.Bad, " "+words.Warning.Sign()+" "+texts[0]+more)))
+		lines = append(lines, page.Line(draw.Styled(th.Bad, " "+words.Warning.Sign()+" "+texts[0]+more)))
 	}
 	return lines
 }
@@ -216,7 +217,7 @@ func (v *lagView) oldestText() string {
 
 // figuresIn are the lines above the table, of which a low screen has one.
 func (v *lagView) figuresIn(h int) [][]draw.Segment {
-	if !v.ask.asked {
+	if !v.ask.Asked {
 		return nil
 	}
 	lines := v.figureLines()
@@ -226,23 +227,23 @@ func (v *lagView) figuresIn(h int) [][]draw.Segment {
 	return lines
 }
 
-func (v lagView) view(w, h int) string {
+func (v lagView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.figuresIn(h) {
 		c.Puts(l...)
 		c.End()
 	}
-	v.rows.draw(c, h-c.Lines, v.rows.details(v.legend()), v.cells, v.notes())
+	v.rows.Draw(c, h-c.Lines, v.rows.Details(v.legend()), v.cells, v.notes())
 	c.Blank(h)
 	return c.String()
 }
 
 func (v *lagView) legend() string {
 	var parts []string
-	if note := v.ask.note(v.env); note != "" {
+	if note := v.ask.Note(v.env); note != "" {
 		parts = append(parts, note)
 	}
-	if !v.ask.asked {
+	if !v.ask.Asked {
 		return strings.Join(parts, "")
 	}
 	known := 0
@@ -266,14 +267,14 @@ func (v *lagView) legend() string {
 
 // notes say why there is no row.
 func (v *lagView) notes() []string {
-	if !v.ask.asked {
-		return v.ask.lines(v.env)
+	if !v.ask.Asked {
+		return v.ask.Lines(v.env)
 	}
-	if lines := v.rows.noMatch("queue"); lines != nil {
+	if lines := v.rows.NoMatch("queue"); lines != nil {
 		return lines
 	}
 	lines := []string{"", "No offset of this group is known to the brokers, and no member says what it reads.",
-		"Either the group has never consumed, or it is new:  " + v.env.keys.first("describe") + " shows what is known of it"}
+		"Either the group has never consumed, or it is new:  " + v.env.Keys.First("describe") + " shows what is known of it"}
 	for _, p := range v.data.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}

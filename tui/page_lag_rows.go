@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -25,7 +26,7 @@ func (v *lagView) gather() {
 			topics[raw.Topic] = t
 			order = append(order, raw.Topic)
 		}
-		t.add(i, q, v.env.now)
+		t.add(i, q, v.env.Now)
 	}
 	for i, name := range v.raw.UnknownTopics {
 		if topics[name] == nil {
@@ -102,15 +103,15 @@ func (v *lagView) arrange() {
 		topics[i] = lagKey{topic: v.topics[i].name}
 	}
 	before := make(map[string][]lagKey) // "" the topics, else the queues of one
-	for _, k := range v.rows.list.Keys() {
+	for _, k := range v.rows.List.Keys() {
 		if k.queue {
 			before[k.topic] = append(before[k.topic], k)
 		} else {
 			before[""] = append(before[""], k)
 		}
 	}
-	exactly := v.rows.begin(v.rows.list.Order, v.env.now)
-	topics = inOrder(&v.rows.steadyOrder, exactly, topics, before[""], func(a, b lagKey, o ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
+	exactly := v.rows.Begin(v.rows.List.Order, v.env.Now)
+	topics = page.InOrder(&v.rows.SteadyOrder, exactly, topics, before[""], func(a, b lagKey, o page.Ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
 	var keys []lagKey
 	hidden, total := 0, 0
 	for _, k := range topics {
@@ -119,7 +120,7 @@ func (v *lagView) arrange() {
 		for i, q := range t.queues {
 			queues[i] = lagKey{t.name, v.raw.Queues[q].MessageQueue, true}
 		}
-		queues = inOrder(&v.rows.steadyOrder, exactly, queues, before[t.name], func(a, b lagKey, o ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
+		queues = page.InOrder(&v.rows.SteadyOrder, exactly, queues, before[t.name], func(a, b lagKey, o page.Ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
 		rows := make([]lagKey, 0, len(queues))
 		for _, q := range queues {
 			if total++; v.passes(v.queue(q)) {
@@ -128,7 +129,7 @@ func (v *lagView) arrange() {
 				hidden++
 			}
 		}
-		if v.rows.filter.active() {
+		if v.rows.Filter.Active() {
 			if len(rows) == 0 && (len(queues) > 0 || !v.passesTopic(t)) {
 				continue
 			}
@@ -137,18 +138,18 @@ func (v *lagView) arrange() {
 		}
 		keys = append(append(keys, lagKey{topic: t.name}), rows...)
 	}
-	v.rows.list.SetKeys(keys)
-	v.rows.hidden, v.rows.total = hidden, total
-	if !v.rows.chosen {
-		v.rows.list.MoveTo(0)
+	v.rows.List.SetKeys(keys)
+	v.rows.Hidden, v.rows.Total = hidden, total
+	if !v.rows.Chosen {
+		v.rows.List.MoveTo(0)
 		if i := slices.IndexFunc(keys, func(k lagKey) bool { return k.queue }); i == 1 {
-			v.rows.list.MoveTo(1) // the queue that is furthest behind
+			v.rows.List.MoveTo(1) // the queue that is furthest behind
 		}
 	}
 }
 
 func (v *lagView) passes(q *inspect.QueueLag) bool {
-	return v.rows.filter.matches(
+	return v.rows.Filter.Matches(
 		func() string {
 			return strings.Join(append([]string{q.Topic, q.Short(), v.clientText(q)}, q.Owners...), "\n")
 		},
@@ -156,7 +157,7 @@ func (v *lagView) passes(q *inspect.QueueLag) bool {
 }
 
 func (v *lagView) passesTopic(t *lagTopic) bool {
-	return v.rows.filter.matches(func() string { return t.safe }, func(column string) (float64, bool) { return float64(t.lag.Value), t.lag.Known && column == "lag" })
+	return v.rows.Filter.Matches(func() string { return t.safe }, func(column string) (float64, bool) { return float64(t.lag.Value), t.lag.Known && column == "lag" })
 }
 
 // value is what a queue is sorted and filtered by.
@@ -165,9 +166,9 @@ func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
 	case "lag":
 		return float64(q.Lag.Value), q.Lag.Known
 	case "late":
-		return v.env.now.Sub(q.NextStored).Seconds(), !q.NextStored.IsZero()
+		return v.env.Now.Sub(q.NextStored).Seconds(), !q.NextStored.IsZero()
 	case "consumed":
-		return v.env.now.Sub(q.LastConsumed).Seconds(), !q.LastConsumed.IsZero()
+		return v.env.Now.Sub(q.LastConsumed).Seconds(), !q.LastConsumed.IsZero()
 	case "committed":
 		return float64(q.Committed.Value), q.Committed.Known
 	case "min":
@@ -180,19 +181,19 @@ func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
 
 // compareQueues orders queues of a topic. The worst lag is one that nobody can tell:
 // sorted by lag, unknown stands first.
-func (v *lagView) compareQueues(a, b *inspect.QueueLag, o ordering) int {
+func (v *lagView) compareQueues(a, b *inspect.QueueLag, o page.Ordering) int {
 	if o.Column == "queue" {
-		return directed(cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)), o)
+		return page.Directed(cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)), o)
 	}
 	x, known := v.value(a, o.Column)
 	y, also := v.value(b, o.Column)
 	if o.Column == "lag" && known != also {
 		return map[bool]int{true: 1, false: -1}[known]
 	}
-	return compareKnown(x, known, y, also, o)
+	return page.CompareKnown(x, known, y, also, o)
 }
 
-func (v *lagView) compareTopics(a, b *lagTopic, o ordering) int {
+func (v *lagView) compareTopics(a, b *lagTopic, o page.Ordering) int {
 	last := func(t *lagTopic) int {
 		switch {
 		case t.dead:
@@ -208,15 +209,15 @@ func (v *lagView) compareTopics(a, b *lagTopic, o ordering) int {
 	n := 0
 	switch o.Column {
 	case "queue":
-		return directed(cmp.Compare(a.safe, b.safe), o)
+		return page.Directed(cmp.Compare(a.safe, b.safe), o)
 	case "late":
-		n = compareKnown(a.late.Seconds(), a.lateKnown, b.late.Seconds(), b.lateKnown, o)
+		n = page.CompareKnown(a.late.Seconds(), a.lateKnown, b.late.Seconds(), b.lateKnown, o)
 	case "consumed":
-		n = compareKnown(-float64(a.consumed.Unix()), !a.consumed.IsZero(), -float64(b.consumed.Unix()), !b.consumed.IsZero(), o)
+		n = page.CompareKnown(-float64(a.consumed.Unix()), !a.consumed.IsZero(), -float64(b.consumed.Unix()), !b.consumed.IsZero(), o)
 	default:
-		n = compareKnown(float64(a.lag.Value), a.lag.Known, float64(b.lag.Value), b.lag.Known, o)
+		n = page.CompareKnown(float64(a.lag.Value), a.lag.Known, float64(b.lag.Value), b.lag.Known, o)
 	}
-	if o.loose || o.bare {
+	if o.Loose || o.Bare {
 		return n
 	}
 	return cmp.Or(n, cmp.Compare(a.safe, b.safe))
@@ -240,9 +241,9 @@ func (v *lagView) cells(k lagKey, cells []table.Cell) {
 }
 
 func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
-	th, e := v.env.th, v.env
+	th, e := v.env.Theme, v.env
 	sign := "▹ "
-	if v.open[t.name] && len(t.queues) > 0 || v.rows.filter.active() {
+	if v.open[t.name] && len(t.queues) > 0 || v.rows.Filter.Active() {
 		sign = "▾ "
 	}
 	name := sign + t.safe
@@ -250,7 +251,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 		name += fmt.Sprintf("  (%d)", len(t.queues))
 	}
 	cells[colLagName] = table.Cell{Text: name, Style: th.Bold, Name: true}
-	cells[colLagLag] = e.numberCell(t.lag, t.retry || t.dead)
+	cells[colLagLag] = e.NumberCell(t.lag, t.retry || t.dead)
 	if t.lag.Known && !t.dead {
 		cells[colLagShare] = table.Cell{Text: v.share(t.lag), Style: th.Bar}
 	}
@@ -261,7 +262,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
 	if !t.consumed.IsZero() {
-		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.now), Style: th.Text}
+		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.Now), Style: th.Text}
 	}
 	client := table.Cell{Text: t.clients, Style: th.Dim}
 	if t.why != "" {
@@ -275,29 +276,29 @@ func (v *lagView) share(n inspect.Number) string {
 	if !n.Known || n.Value <= 0 || whole <= 0 {
 		return ""
 	}
-	return strings.TrimRight(v.env.g.Meter(v.shareCells(), float64(n.Value)/whole), v.env.g.Void)
+	return strings.TrimRight(v.env.Glyphs.Meter(v.shareCells(), float64(n.Value)/whole), v.env.Glyphs.Void)
 }
 
 func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
-	th, e := v.env.th, v.env
+	th, e := v.env.Theme, v.env
 	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.Text, Name: true}
-	cells[colLagMin] = e.numberCell(q.Min, false)
-	cells[colLagCommitted] = e.numberCell(q.Committed, false)
-	cells[colLagMax] = e.numberCell(q.Max, false)
-	cells[colLagLag] = e.numberCell(q.Lag, false)
+	cells[colLagMin] = e.NumberCell(q.Min, false)
+	cells[colLagCommitted] = e.NumberCell(q.Committed, false)
+	cells[colLagMax] = e.NumberCell(q.Max, false)
+	cells[colLagLag] = e.NumberCell(q.Lag, false)
 	if q.Lag.Known && q.Lag.Value < 0 {
 		cells[colLagLag] = table.Cell{Text: words.Signed(q.Lag.Value), Style: th.Warn}
 	}
 	cells[colLagShare] = table.Cell{Text: v.share(q.Lag), Style: th.Bar}
 	switch {
 	case !q.NextStored.IsZero():
-		cells[colLagLate] = table.Cell{Text: words.Age(e.now.Sub(q.NextStored)), Style: th.Text}
+		cells[colLagLate] = table.Cell{Text: words.Age(e.Now.Sub(q.NextStored)), Style: th.Text}
 	case q.Lag.Known && q.Lag.Value <= 0:
 		cells[colLagLate] = table.Cell{Text: words.None, Style: th.Dim}
 	default:
 		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
-	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.now), Style: th.Text}
+	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.Now), Style: th.Text}
 	client := v.clientText(q)
 	st := th.Dim
 	if len(q.Owners) > 1 && !q.Pop || client == unowned {

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -14,7 +15,7 @@ import (
 // what they have not pulled stays.
 func TestLagPageOfAPausedGroup(t *testing.T) {
 	for paused, want := range map[bool]string{false: " falling, empty in 1m40s", true: " falling: members finish what they have cached"} {
-		v := newLagView(&env{th: draw.NewTheme(nil, "")}, "g")
+		v := newLagView(&page.Env{Theme: draw.NewTheme(nil, "")}, "g")
 		v.data = inspect.GroupLag{Lag: inspect.Exact(1000)}
 		if paused {
 			v.data.Pause = inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}
@@ -61,13 +62,13 @@ func TestLagMovesByPages(t *testing.T) {
 	}
 	f.lag = func(string) (inspect.GroupLag, error) { return l, nil }
 	d := driveCluster(t, 80, 24, defaultOptions(), f).keys("2", "g")
-	cursor := func() int { v := d.a.page().(lagView); return v.rows.list.Cursor() }
+	cursor := func() int { v := d.a.page().(lagView); return v.rows.List.Cursor() }
 	d.keys("j", "j")
 	if line := d.at("▸"); line != d.at("─ Lag")+4 {
 		t.Errorf("two rows down the cursor is on line %d:\n%s", line, d.frame())
 	}
 	d.keys("g", "ctrl+f")
-	if page := d.a.bodyHeight() - 2 - tableFrame; cursor() != page {
+	if page := d.a.bodyHeight() - 2 - page.TableFrame; cursor() != page {
 		t.Errorf("a page is %d rows, want %d", cursor(), page)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -50,34 +51,34 @@ func placeText(frame string) string {
 	return name + "(" + place
 }
 
-func (v stackView) status() pageStatus {
-	s := pageStatus{main: &v.taken}
-	if !v.taken.asked {
+func (v stackView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.taken}
+	if !v.taken.Asked {
 		return s
 	}
-	th := v.env.th
-	if v.taken.tries == 0 {
-		s.state = []draw.Segment{draw.Styled(th.Dim, "taken "+words.Ago(v.taken.at, v.env.now)+"  "), draw.Styled(th.Key, v.env.keys.first("refresh")), draw.Styled(th.Dim, " again ")}
-		if v.taken.asking {
-			s.state = []draw.Segment{draw.Styled(th.Dim, "reading … ")}
+	th := v.Env.Theme
+	if v.taken.Tries == 0 {
+		s.State = []draw.Segment{draw.Styled(th.Dim, "taken "+words.Ago(v.taken.At, v.Env.Now)+"  "), draw.Styled(th.Key, v.Env.Keys.First("refresh")), draw.Styled(th.Dim, " again ")}
+		if v.taken.Asking {
+			s.State = []draw.Segment{draw.Styled(th.Dim, "reading … ")}
 		}
 	}
 	if why := v.data.Why; why.Kind != inspect.ReasonNone {
-		s.health = draw.Styled(th.Warn, " "+words.Warning.Sign()+" no stack: "+why.String())
+		s.Health = draw.Styled(th.Warn, " "+words.Warning.Sign()+" no stack: "+why.String())
 		return s
 	}
 	threads, listening := v.data.Count()
-	if s.fine = "the client's own words"; threads > 0 {
-		s.fine = fmt.Sprintf("%s, %d in the listener", words.Plural(threads, "thread"), listening)
+	if s.Fine = "the client's own words"; threads > 0 {
+		s.Fine = fmt.Sprintf("%s, %d in the listener", words.Plural(threads, "thread"), listening)
 	}
 	if v.w < 100 { // nothing above says how old it is
-		s.fine += " · taken " + words.Ago(v.taken.at, v.env.now) + ", " + v.env.keys.first("refresh") + " again"
+		s.Fine += " · taken " + words.Ago(v.taken.At, v.Env.Now) + ", " + v.Env.Keys.First("refresh") + " again"
 	}
 	return s
 }
 
 func (v *stackView) listHeight() int {
-	return listHeight(len(v.data.Groups), v.h*2/5) // the stack is longer
+	return page.ListHeight(len(v.data.Groups), v.h*2/5) // the stack is longer
 }
 
 var stackColumns = []table.Column{
@@ -88,15 +89,15 @@ var stackColumns = []table.Column{
 	{ID: "name", Title: "names", Width: 16, Flex: 3, Max: 60, Rank: 2, From: 100},
 }
 
-func (v stackView) view(w, h int) string {
-	th, c := v.env.th, draw.NewCanvas(w, h)
-	first, end := v.list.Window()
+func (v stackView) View(w, h int) string {
+	th, c := v.Env.Theme, draw.NewCanvas(w, h)
+	first, end := v.List.Window()
 	title := "Threads of " + draw.SafeText(v.client)
 	details := strings.TrimSpace(strings.ToLower(v.data.Language) + " " + versionText(v.data.Version))
-	if n := v.list.Len(); n > v.listHeight()-tableFrame {
+	if n := v.List.Len(); n > v.listHeight()-page.TableFrame {
 		details = strings.TrimSpace(fmt.Sprintf("%d-%d of %d · %s", first+1, end, n, details))
 	}
-	v.drawList(c, v.listHeight(), title, details, stackColumns, func(i int, cells []table.Cell) table.Look {
+	v.DrawList(c, v.listHeight(), title, details, stackColumns, func(i int, cells []table.Cell) table.Look {
 		r := &v.data.Groups[i]
 		st := th.Text
 		switch r.Role {
@@ -109,7 +110,7 @@ func (v stackView) view(w, h int) string {
 			cells[n] = table.Cell{Text: text, Style: st}
 		}
 		cells[4] = table.Cell{Text: r.Label(), Style: th.Dim}
-		return v.env.look(i == v.list.Cursor(), false, true)
+		return v.Env.Look(i == v.List.Cursor(), false, true)
 	}, v.notes())
 	v.drawStack(c, h)
 	c.Blank(h)
@@ -117,11 +118,11 @@ func (v stackView) view(w, h int) string {
 }
 
 func (v *stackView) notes() []string {
-	if lines := v.taken.lines(v.env); len(lines) > 0 {
+	if lines := v.taken.Lines(v.Env); len(lines) > 0 {
 		return lines
 	}
 	switch {
-	case !v.taken.asked:
+	case !v.taken.Asked:
 		return nil
 	case v.data.Why.Kind != inspect.ReasonNone:
 		lines := []string{""}
@@ -132,7 +133,7 @@ func (v *stackView) notes() []string {
 
 // below is the lower box: what the row's threads do and their names, or a text without
 // threads, in lines that fit.
-func (v *stackView) below() []draw.Segment { return v.text(v.w, v.layBelow) }
+func (v *stackView) below() []draw.Segment { return v.Text(v.w, v.layBelow) }
 
 func (v *stackView) layBelow() []draw.Segment {
 	lines := v.lines
@@ -144,9 +145,9 @@ func (v *stackView) layBelow() []draw.Segment {
 	}
 	var shown []draw.Segment
 	for _, line := range lines {
-		st, lead := v.env.th.Text, " "
+		st, lead := v.Env.Theme.Text, " "
 		if strings.HasPrefix(line, ownFrame) {
-			st = v.env.th.Accent
+			st = v.Env.Theme.Accent
 		}
 		room := v.w - 3
 		if table.Width(line) > room {
@@ -179,5 +180,5 @@ func (v *stackView) drawStack(c *draw.Canvas, h int) {
 	if r := v.current(); r != nil {
 		title = fmt.Sprintf("Stack of %s", words.Plural(r.Count, "thread")) + "  " + r.State
 	}
-	v.drawText(c, h, title, v.below())
+	v.DrawText(c, h, title, v.below())
 }

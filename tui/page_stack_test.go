@@ -12,6 +12,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // fixtureStackText is what a Java member sends: the name before each line.
@@ -50,7 +51,7 @@ func fixtureStack(client string) inspect.Stack {
 }
 
 // stacking watches the group of the fixture on a cluster whose members tell stack.
-func stacking(t testing.TB, w, h int, o Options, stack func(client string) (inspect.Stack, error)) (*driver, *fakeCluster) {
+func stacking(t testing.TB, w, h int, o page.Options, stack func(client string) (inspect.Stack, error)) (*driver, *fakeCluster) {
 	t.Helper()
 	f := fullCluster()
 	f.live = func(string) (inspect.Live, error) { return fixtureLive(0), nil }
@@ -87,9 +88,9 @@ func TestGoldenStack(t *testing.T) {
 		},
 		"stack-loading": func(w, h int) *driver {
 			d, _ := stacking(t, w, h, defaultOptions(), tells)
-			d.a.setPage(viewStack, newStackView(d.a.env, "order-settle", memberA)) // asked, and no answer yet
-			d.a.pages[viewStack], _ = d.a.pages[viewStack].update(dueMsg{})
-			d.run(d.a.goTo(viewStack))
+			d.a.setPage(page.ViewStack, newStackView(d.a.env, "order-settle", memberA)) // asked, and no answer yet
+			d.a.pages[page.ViewStack], _ = d.a.pages[page.ViewStack].Update(page.DueMsg{})
+			d.run(d.a.goTo(page.ViewStack))
 			d.now = d.now.Add(2100 * time.Millisecond)
 			d.send(tea.WindowSizeMsg{Width: w, Height: h})
 			return d

@@ -11,16 +11,17 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
 // topicView is one topic: its queues, the groups that read it, its route.
 type topicView struct {
-	env       *env
+	env       *page.Env
 	name      string // true name
 	w, h      int
-	ask       question
+	ask       page.Question
 	panes     stack
 	raw, data inspect.TopicDetail // as it came, and safe to print
 	queues    map[string]int      // by key
@@ -44,18 +45,18 @@ const (
 	topicRoute
 )
 
-func newTopicView(e *env, topic string) topicView {
-	v := topicView{env: e, name: topic, ask: question{kind: askTopic, names: []string{topic}, what: "topic " + draw.SafeText(topic), every: topicEvery}}
-	v.panes = stack{env: e, list: []lister[string]{
-		{env: e, title: "Queues"}, {env: e, title: "Groups that read it"}, {env: e, title: "Route"}}}
+func newTopicView(e *page.Env, topic string) topicView {
+	v := topicView{env: e, name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
+	v.panes = stack{env: e, list: []page.Lister[string]{
+		{Env: e, Title: "Queues"}, {Env: e, Title: "Groups that read it"}, {Env: e, Title: "Route"}}}
 	return v
 }
 
-func (v topicView) filterText() string { return v.panes.filterText() }
+func (v topicView) FilterText() string { return v.panes.filterText() }
 
-func (v topicView) subject() string { return "topic " + draw.SafeText(v.name) }
+func (v topicView) Subject() string { return "topic " + draw.SafeText(v.name) }
 
-func (v topicView) narrow(text string) (page, error) {
+func (v topicView) Narrow(text string) (page.Page, error) {
 	err := v.panes.narrow(text, nil)
 	if err == nil {
 		v.arrange()
@@ -63,42 +64,42 @@ func (v topicView) narrow(text string) (page, error) {
 	return v, err
 }
 
-func (v topicView) status() pageStatus {
-	s := pageStatus{main: &v.ask, fine: words.Plural(len(v.data.Queues), "queue"), health: partial(v.env.th, v.data.Row.Problems)}
+func (v topicView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.ask, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
-			s.health = draw.Styled(v.env.th.Bad, fmt.Sprintf(" %s %s %s", words.Failure.Sign(), q.Short(), q.Closed))
+			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s", words.Failure.Sign(), q.Short(), q.Closed))
 			break
 		}
 	}
 	return s
 }
 
-func (v topicView) update(msg any) (page, request) {
+func (v topicView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.layout()
-	case dueMsg:
-		r := v.env.askDue(&v.ask)
+	case page.DueMsg:
+		r := v.env.AskDue(&v.ask)
 		return v, r
-	case hurryMsg:
-		v.ask.hurried = true
-	case orderMsg:
-		return v, refuseRequest{"sort: these rows have one order"}
-	case closedMsg:
-		v.ask.drop()
-	case answerMsg:
-		if v.ask.answer(msg, v.env.now) {
-			v.raw, v.data = msg.raw.(inspect.TopicDetail), msg.safe.(inspect.TopicDetail)
+	case page.HurryMsg:
+		v.ask.Hurried = true
+	case page.OrderMsg:
+		return v, page.RefuseRequest{Text: "sort: these rows have one order"}
+	case page.ClosedMsg:
+		v.ask.Drop()
+	case page.AnswerMsg:
+		if v.ask.Answer(msg, v.env.Now) {
+			v.raw, v.data = msg.Raw.(inspect.TopicDetail), msg.Safe.(inspect.TopicDetail)
 			v.measure()
 			v.arrange()
-		} else if v.ask.gone {
+		} else if v.ask.Gone {
 			v.raw, v.data, v.before = inspect.TopicDetail{}, inspect.TopicDetail{}, topicMark{}
 			v.arrange()
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg, pointMsg:
 		v.panes.mouse(msg, len(v.headLines()), v.h)
 	}
@@ -107,7 +108,7 @@ func (v topicView) update(msg any) (page, request) {
 
 // measure derives the rate at which messages come from two answers.
 func (v *topicView) measure() {
-	now := topicMark{at: v.env.now, all: len(v.raw.Queues) > 0}
+	now := topicMark{at: v.env.Now, all: len(v.raw.Queues) > 0}
 	for i := range v.raw.Queues {
 		now.given += v.raw.Queues[i].Max.Value
 		now.all = now.all && v.raw.Queues[i].Max.Known
@@ -119,39 +120,39 @@ func (v *topicView) measure() {
 	v.before = now
 }
 
-func (v topicView) act(a action) (page, request) {
+func (v topicView) act(a page.Action) (page.Page, page.Request) {
 	pane, key, ok := v.panes.current()
 	switch a {
 	case "escape":
 		if !v.panes.escape() {
-			return v, backRequest{}
+			return v, page.BackRequest{}
 		}
 		v.arrange()
 		return v, nil
 	case "tail-here":
-		r := TailRequest{Topic: v.name}
+		r := page.TailRequest{Topic: v.name}
 		if pane == topicQueues && ok {
 			r.Queues = []engine.MessageQueue{v.raw.Queues[v.queues[key]].MessageQueue}
 		}
-		return v, openTailRequest{r}
+		return v, page.OpenTailRequest{TailRequest: r}
 	case "detail", "describe":
 		if pane == topicGroups && ok {
 			if a == "describe" {
-				return v, openRequest{place{view: viewGroup, group: key}}
+				return v, page.OpenRequest{Place: page.Place{View: page.ViewGroup, Group: key}}
 			}
-			return v, watchRequest{key}
+			return v, page.WatchRequest{Group: key}
 		}
 		return v, v.describe()
 	case "copy":
 		if !ok {
-			return v, refuseRequest{"there is nothing under the cursor to copy"}
+			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
-		return v, copyRequest{literal(draw.SafeText(key), key)}
+		return v, page.CopyRequest{Copied: page.Literal(draw.SafeText(key), key)}
 	case "copy-json":
 		if pane == topicQueues && ok {
-			return v, copyRequest{v.rowsOf(v.panes.list[topicQueues].targets()).copied("the queue")}
+			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.list[topicQueues].Targets()).Copied("the queue")}
 		}
-		return v, copyRequest{v.export().copied("topic " + draw.SafeText(v.name))}
+		return v, page.CopyRequest{Copied: v.Export().Copied("topic " + draw.SafeText(v.name))}
 	}
 	v.panes.act(a)
 	return v, nil
@@ -164,20 +165,20 @@ func (v *topicView) arrange() {
 		keys[i] = v.raw.Queues[i].Short()
 		v.queues[keys[i]] = i
 	}
-	contains := func(l *lister[string]) func(k string) bool {
+	contains := func(l *page.Lister[string]) func(k string) bool {
 		return func(k string) bool {
-			return l.filter.matches(func() string { return draw.SafeText(k) }, func(string) (float64, bool) { return 0, false })
+			return l.Filter.Matches(func() string { return draw.SafeText(k) }, func(string) (float64, bool) { return 0, false })
 		}
 	}
 	q, g, r := &v.panes.list[topicQueues], &v.panes.list[topicGroups], &v.panes.list[topicRoute]
-	q.arrange(keys, contains(q), nil)
+	q.Arrange(keys, contains(q), nil)
 	v.groups = v.raw.Groups
-	g.arrange(v.groups, contains(g), nil)
+	g.Arrange(v.groups, contains(g), nil)
 	routes := make([]string, len(v.data.Route))
 	for i := range routes {
 		routes[i] = v.raw.Route[i].Broker
 	}
-	r.arrange(routes, contains(r), nil)
+	r.Arrange(routes, contains(r), nil)
 	v.layout()
 }
 
@@ -190,7 +191,7 @@ func (v *topicView) layout() {
 		broker = max(broker, table.Width(v.data.Route[i].Broker))
 	}
 	name, broker = min(name, max(v.w/3, 16)), min(broker, max(v.w/3, 16))
-	v.panes.list[topicQueues].columns = []table.Column{
+	v.panes.list[topicQueues].Columns = []table.Column{
 		{Title: "queue", Width: name, Flex: 1, Max: 44, Fixed: true},
 		{Title: "min", Width: 13, Right: true, Rank: 2},
 		{Title: "max", Width: 13, Right: true},
@@ -200,10 +201,10 @@ func (v *topicView) layout() {
 		{Title: "perm", Width: 5, Gap: 2, Rank: 4},
 	}
 	if slices.ContainsFunc(v.data.Queues, func(q inspect.TopicQueue) bool { return q.Closed != "" }) {
-		v.panes.list[topicQueues].columns[6] = table.Column{Title: "perm", Width: 14, Flex: 2, Gap: 2} // it says why, too
+		v.panes.list[topicQueues].Columns[6] = table.Column{Title: "perm", Width: 14, Flex: 2, Gap: 2} // it says why, too
 	}
-	v.panes.list[topicGroups].columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
-	v.panes.list[topicRoute].columns = []table.Column{
+	v.panes.list[topicGroups].Columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
+	v.panes.list[topicRoute].Columns = []table.Column{
 		{Title: "broker", Width: broker, Flex: 1, Max: 44, Fixed: true},
 		{Title: "read", Width: 5, Right: true},
 		{Title: "write", Width: 5, Right: true},
@@ -213,17 +214,17 @@ func (v *topicView) layout() {
 }
 
 func (v *topicView) queueCells(k string, cells []table.Cell) {
-	q, th := &v.data.Queues[v.queues[k]], v.env.th
+	q, th := &v.data.Queues[v.queues[k]], v.env.Theme
 	cells[0] = table.Cell{Text: q.Short(), Style: th.Text, Name: true}
-	cells[1] = v.env.numberCell(q.Min, false)
-	cells[2] = v.env.numberCell(q.Max, false)
+	cells[1] = v.env.NumberCell(q.Min, false)
+	cells[2] = v.env.NumberCell(q.Max, false)
 	stored := inspect.Unknown(q.Max.Why)
 	if q.Min.Known && q.Max.Known {
 		stored = inspect.Exact(q.Max.Value - q.Min.Value)
 	}
-	cells[3] = v.env.numberCell(stored, false)
-	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.now), Style: th.Dim}
-	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.now), Style: th.Text}
+	cells[3] = v.env.NumberCell(stored, false)
+	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.Now), Style: th.Dim}
+	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.Now), Style: th.Text}
 	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.Dim}
 	if q.Closed != "" {
 		cells[6] = table.Cell{Text: words.Warning.Sign() + " " + q.Closed, Style: th.Bad}
@@ -231,8 +232,8 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 }
 
 func (v *topicView) groupCells(k string, cells []table.Cell) {
-	cells[0] = table.Cell{Text: draw.SafeText(k), Style: v.env.th.Text, Name: true}
-	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.th.Accent}
+	cells[0] = table.Cell{Text: draw.SafeText(k), Style: v.env.Theme.Text, Name: true}
+	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.Theme.Accent}
 }
 
 // pausedText says how far a group is kept from the topic; "" when nothing keeps it.
@@ -249,7 +250,7 @@ func (v *topicView) pausedText(group string) string {
 
 func (v *topicView) routeCells(k string, cells []table.Cell) {
 	i := slices.IndexFunc(v.raw.Route, func(r inspect.TopicRouteRow) bool { return r.Broker == k })
-	r, th := &v.data.Route[i], v.env.th
+	r, th := &v.data.Route[i], v.env.Theme
 	var addrs []string
 	for _, id := range slices.Sorted(maps.Keys(r.Addrs)) {
 		addrs = append(addrs, strconv.FormatInt(id, 10)+"="+r.Addrs[id])
@@ -263,8 +264,8 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 
 // headLines are what is said above the tables.
 func (v *topicView) headLines() [][]draw.Segment {
-	th := v.env.th
-	if !v.ask.asked {
+	th := v.env.Theme
+	if !v.ask.Asked {
 		return nil
 	}
 	r := &v.data.Row
@@ -272,8 +273,8 @@ func (v *topicView) headLines() [][]draw.Segment {
 	if v.rated {
 		incoming = words.Rate(v.rate, true)
 	}
-	l := line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
-		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, sinceText(r.LastStored, v.env.now)),
+	l := page.Line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
+		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, sinceText(r.LastStored, v.env.Now)),
 		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, orUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
 		l = append(l, draw.Styled(th.Dim, "   "+draw.SafeText(whose)))
@@ -288,7 +289,7 @@ func (v *topicView) headLines() [][]draw.Segment {
 	return [][]draw.Segment{l}
 }
 
-func (v topicView) view(w, h int) string {
+func (v topicView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
 		c.Puts(l...)
@@ -296,45 +297,45 @@ func (v topicView) view(w, h int) string {
 	}
 	v.panes.draw(c, h-c.Lines, func(i int) paneText {
 		l := &v.panes.list[i]
-		notes := v.ask.lines(v.env)
+		notes := v.ask.Lines(v.env)
 		note := ""
 		if i == topicQueues {
-			note = v.ask.note(v.env)
-		} else if v.ask.tries > 0 {
+			note = v.ask.Note(v.env)
+		} else if v.ask.Tries > 0 {
 			notes = nil
 		}
 		switch i {
 		case topicGroups:
-			if v.ask.asked && len(v.groups) == 0 {
+			if v.ask.Asked && len(v.groups) == 0 {
 				notes = []string{"no group reads it, as far as the brokers know" + words.Because(v.data.GroupsWhy.String())}
 			}
 			if v.data.GroupsWhy.Kind != inspect.ReasonNone && note == "" {
 				note = words.Warning.Sign() + " partial: " + v.data.GroupsWhy.String()
 			}
-			return paneText{l.details(note), v.groupCells, notes}
+			return paneText{l.Details(note), v.groupCells, notes}
 		case topicRoute:
-			if v.ask.asked && len(v.data.Route) == 0 {
+			if v.ask.Asked && len(v.data.Route) == 0 {
 				notes = []string{"no name server has a route of it"}
 			}
-			return paneText{l.details(note), v.routeCells, notes}
+			return paneText{l.Details(note), v.routeCells, notes}
 		}
-		if v.ask.asked && notes == nil {
+		if v.ask.Asked && notes == nil {
 			notes = []string{"no queue can be read"}
 		}
-		return paneText{l.details(note), v.queueCells, notes}
+		return paneText{l.Details(note), v.queueCells, notes}
 	})
 	c.Blank(h)
 	return c.String()
 }
 
 // describe is everything about the topic as text.
-func (v *topicView) describe() request {
-	if !v.ask.asked {
+func (v *topicView) describe() page.Request {
+	if !v.ask.Asked {
 		return nil
 	}
 	r := &v.data.Row
 	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
-		"last     " + sinceText(r.LastStored, v.env.now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
+		"last     " + sinceText(r.LastStored, v.env.Now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
 	if whose := r.Whose(); whose != "" {
 		lines = append(lines, "is       "+draw.SafeText(whose))
 	}
@@ -353,5 +354,5 @@ func (v *topicView) describe() request {
 	for _, p := range r.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
-	return textRequest{"Topic " + draw.SafeText(v.name), lines}
+	return page.TextRequest{Title: "Topic " + draw.SafeText(v.name), Lines: lines}
 }

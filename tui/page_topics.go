@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -14,86 +15,86 @@ import (
 // topicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
 // are hidden until asked for.
 type topicsView struct {
-	catalog[inspect.TopicRow]
+	page.Catalog[inspect.TopicRow]
 	list inspect.TopicList // safe to print
 }
 
 var (
-	topicOrders  = []string{nameOrder, "stored", "queues", "last", "type"}
+	topicOrders  = []string{page.NameOrder, "stored", "queues", "last", "type"}
 	topicColumns = []string{"stored", "queues"} // that a filter compares
 )
 
-func newTopicsView(e *env) topicsView {
-	v := topicsView{catalog: catalog[inspect.TopicRow]{env: e,
-		names:   question{kind: askTopics, what: "topics", every: namesEvery},
-		details: question{kind: askTopicRows, what: "details of topics", every: detailsEvery},
-		search:  topicSearch, value: topicValue, compare: topicCompare, trouble: topicTrouble}}
-	v.rows = lister[string]{env: e, title: "Topics", orders: topicOrders, rising: []string{nameOrder, "type"}, focused: true}
-	v.rows.order(nameOrder)
+func newTopicsView(e *page.Env) topicsView {
+	v := topicsView{Catalog: page.Catalog[inspect.TopicRow]{Env: e,
+		Names:   page.Question{Kind: page.AskTopics, What: "topics", Every: page.NamesEvery},
+		Details: page.Question{Kind: page.AskTopicRows, What: "details of topics", Every: page.DetailsEvery},
+		Search:  topicSearch, Value: topicValue, Compare: topicCompare, Trouble: topicTrouble}}
+	v.Rows = page.Lister[string]{Env: e, Title: "Topics", Orders: topicOrders, Rising: []string{page.NameOrder, "type"}, Focused: true}
+	v.Rows.Order(page.NameOrder)
 	return v
 }
 
-func (v topicsView) narrow(text string) (page, error) {
-	err := v.catalog.narrow(text, topicColumns)
+func (v topicsView) Narrow(text string) (page.Page, error) {
+	err := v.Catalog.Narrow(text, topicColumns)
 	return v, err
 }
 
-func (v topicsView) status() pageStatus {
-	return v.catalog.status("topic", v.list.Problems)
+func (v topicsView) Status() page.PageStatus {
+	return v.Catalog.Status("topic", v.list.Problems)
 }
 
-func (v topicsView) update(msg any) (page, request) {
+func (v topicsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
-		v.rows.columns = v.columns()
-		v.rows.list.Resize(v.h - tableFrame)
-	case answerMsg:
+	case page.SizeMsg:
+		v.W, v.H = msg.W, msg.H
+		v.Rows.Columns = v.columns()
+		v.Rows.List.Resize(v.H - page.TableFrame)
+	case page.AnswerMsg:
 		v.answer(msg)
 	case clickMsg:
-		v.rows.click(msg.y, v.h)
-	case actionMsg:
-		key, ok := v.rows.list.Current()
-		switch msg.action {
+		v.Rows.Click(msg.y, v.H)
+	case page.ActionMsg:
+		key, ok := v.Rows.List.Current()
+		switch msg.Action {
 		case "detail", "describe":
 			if ok {
-				return v, openRequest{place{view: viewTopic, topic: key}}
+				return v, page.OpenRequest{Place: page.Place{View: page.ViewTopic, Topic: key}}
 			}
 			return v, nil
 		case "tail-here":
 			if ok {
-				return v, openTailRequest{TailRequest{Topic: key}}
+				return v, page.OpenTailRequest{TailRequest: page.TailRequest{Topic: key}}
 			}
 			return v, nil
 		case "copy-json":
 			if ok {
-				return v, copyRequest{v.rowsOf(v.rows.targets()).copied(draw.SafeText(key))}
+				return v, page.CopyRequest{Copied: v.rowsOf(v.Rows.Targets()).Copied(draw.SafeText(key))}
 			}
 		}
-		r := v.act(msg.action)
+		r := v.Act(msg.Action)
 		return v, r
 	default:
-		r, _ := v.ownUpdate(msg)
+		r, _ := v.OwnUpdate(msg)
 		return v, r
 	}
 	return v, nil
 }
 
-func (v *topicsView) answer(msg answerMsg) {
+func (v *topicsView) answer(msg page.AnswerMsg) {
 	switch {
-	case v.names.answer(msg, v.env.now):
-		raw := msg.raw.(inspect.TopicList)
-		v.list = msg.safe.(inspect.TopicList)
-		names := make([]catalogName, len(raw.Topics))
+	case v.Names.Answer(msg, v.Env.Now):
+		raw := msg.Raw.(inspect.TopicList)
+		v.list = msg.Safe.(inspect.TopicList)
+		names := make([]page.CatalogName, len(raw.Topics))
 		for i := range raw.Topics {
 			t := &v.list.Topics[i]
-			names[i] = catalogName{raw.Topics[i].Topic, t.Topic, t.System || t.Retry || t.Dead}
+			names[i] = page.CatalogName{Name: raw.Topics[i].Topic, Safe: t.Topic, System: t.System || t.Retry || t.Dead}
 		}
-		v.take(names)
-		v.rows.columns = v.columns()
-		v.arrange()
-	case v.details.answer(msg, v.env.now):
-		v.takeRows(msg.names, msg.safe.([]inspect.TopicRow))
+		v.Take(names)
+		v.Rows.Columns = v.columns()
+		v.Arrange()
+	case v.Details.Answer(msg, v.Env.Now):
+		v.TakeRows(msg.Names, msg.Safe.([]inspect.TopicRow))
 	}
 }
 
@@ -137,7 +138,7 @@ const (
 
 func (v *topicsView) columns() []table.Column {
 	return []table.Column{
-		colTopicName:    v.nameColumn("topic"),
+		colTopicName:    v.NameColumn("topic"),
 		colTopicType:    {ID: "type", Title: "type", Width: 8, Flex: 1, Max: 12, Gap: 2, Rank: 2},
 		colTopicQueues:  {ID: "queues", Title: "queues", Width: 7, Right: true, Rank: 1},
 		colTopicStored:  {ID: "stored", Title: "stored", Width: 13, Right: true},
@@ -148,22 +149,22 @@ func (v *topicsView) columns() []table.Column {
 }
 
 func (v *topicsView) cells(k string, cells []table.Cell) {
-	e, th := v.entries[k], v.env.th
-	cells[colTopicName] = e.nameCell(th.Text)
-	if e.row == nil {
+	e, th := v.Entries[k], v.Env.Theme
+	cells[colTopicName] = e.NameCell(th.Text)
+	if e.Row == nil {
 		for i := colTopicType; i <= colTopicBrokers; i++ {
 			cells[i] = table.Cell{Text: "…", Style: th.Dim}
 		}
 		return
 	}
-	r := e.row
+	r := e.Row
 	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.Dim}
 	cells[colTopicQueues] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	if r.Perm != "" { // there is a route
 		cells[colTopicQueues] = table.Cell{Text: words.Grouped(int64(r.Queues)), Style: th.Text}
 	}
-	cells[colTopicStored] = v.env.numberCell(r.Stored, false)
-	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.env.now), Style: th.Text}
+	cells[colTopicStored] = v.Env.NumberCell(r.Stored, false)
+	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.Env.Now), Style: th.Text}
 	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.Text}
 	brokers := strings.Join(r.Brokers, " ")
 	if len(r.Problems) > 0 {
@@ -172,23 +173,23 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.Dim}
 }
 
-func (v topicsView) view(w, h int) string {
+func (v topicsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
-	v.rows.draw(c, h, v.rows.details(v.progress()), v.cells, v.notes())
+	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())
 	c.Blank(h)
 	return c.String()
 }
 
 func (v *topicsView) notes() []string {
-	if !v.names.asked {
-		return v.names.lines(v.env)
+	if !v.Names.Asked {
+		return v.Names.Lines(v.Env)
 	}
-	if lines := v.rows.noMatch("topic"); lines != nil {
+	if lines := v.Rows.NoMatch("topic"); lines != nil {
 		return lines
 	}
 	lines := []string{"", "This cluster has no topics yet.", "One is made by its first message, or by:  eyeq topic create TOPIC"}
-	if n := v.hiding(); n > 0 {
-		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself, retry topics and dead letters hidden · %s shows them", words.Plural(n, "topic"), v.env.keys.first("show-system")))
+	if n := v.Hiding(); n > 0 {
+		lines = append(lines, fmt.Sprintf("%s of RocketMQ itself, retry topics and dead letters hidden · %s shows them", words.Plural(n, "topic"), v.Env.Keys.First("show-system")))
 	}
 	for _, p := range v.list.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())

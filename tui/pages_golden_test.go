@@ -11,6 +11,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // TestGoldenPages holds each page in each state at five sizes: one file a state.
@@ -21,8 +22,8 @@ func TestGoldenPages(t *testing.T) {
 		"groups": full,
 		"groups-loading": func(t *testing.T, w, h int) *driver {
 			d := full(t, w, h)
-			d.a.setPage(viewGroups, newGroupsView(d.a.env)) // asked, and no answer yet
-			d.a.pages[viewGroups], _ = d.a.page().update(dueMsg{})
+			d.a.setPage(page.ViewGroups, newGroupsView(d.a.env)) // asked, and no answer yet
+			d.a.pages[page.ViewGroups], _ = d.a.page().Update(page.DueMsg{})
 			d.now = d.now.Add(2100 * time.Millisecond)
 			d.send(tea.WindowSizeMsg{Width: w, Height: h})
 			return d

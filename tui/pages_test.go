@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -41,7 +42,7 @@ func TestEnginesHaveThePagesToo(t *testing.T) {
 		t.Error("q left from a page below the live view")
 	}
 	without := drive(t, 120, 36, defaultOptions(), nil).keys("4", "5", "6", "2").see("[1 Live]").miss("4 Groups")
-	if without.a.shown != viewLive {
+	if without.a.shown != page.ViewLive {
 		t.Error("a key of the cluster did something without one")
 	}
 }
@@ -50,26 +51,26 @@ func TestOneQuestionOfAKindAtATime(t *testing.T) {
 	f := fullCluster()
 	d := driveCluster(t, 120, 36, defaultOptions(), f).keys("2")
 	v := d.a.page().(lagView)
-	if v.ask.asking || !v.ask.asked {
+	if v.ask.Asking || !v.ask.Asked {
 		t.Fatalf("the first answer is there: %+v", v.ask)
 	}
-	d.a.env.now = d.now.Add(3 * time.Second)
-	p, r := d.a.page().update(dueMsg{})
-	if _, ok := r.(asksRequest); !ok {
+	d.a.env.Now = d.now.Add(3 * time.Second)
+	p, r := d.a.page().Update(page.DueMsg{})
+	if _, ok := r.(page.AsksRequest); !ok {
 		t.Fatal("nothing is due after 3s")
 	}
-	if _, again := p.update(dueMsg{}); again != nil {
+	if _, again := p.Update(page.DueMsg{}); again != nil {
 		t.Error("a second question while one is on its way")
 	}
 	late := p.(lagView)
-	stop := late.ask.stop
-	p, _ = p.update(closedMsg{})
+	stop := late.ask.Stop
+	p, _ = p.Update(page.ClosedMsg{})
 	select {
 	case <-stop:
 	default:
 		t.Error("leaving the page does not give its question up")
 	}
-	p, _ = p.update(answerMsg{kind: askLag, ticket: late.ask.ticket, raw: inspect.GroupLag{}, safe: inspect.GroupLag{}})
+	p, _ = p.Update(page.AnswerMsg{Kind: page.AskLag, Ticket: late.ask.Ticket, Raw: inspect.GroupLag{}, Safe: inspect.GroupLag{}})
 	if got := p.(lagView); len(got.data.Queues) == 0 {
 		t.Error("an answer that was given up was taken")
 	}
@@ -182,7 +183,7 @@ func TestReadOnlyChangesNothingAndSaysWhy(t *testing.T) {
 func TestTheCommandBarKnowsNames(t *testing.T) {
 	o := defaultOptions()
 	o.Clusters = []string{"dev", "prod-sh"}
-	o.Switch = func(context.Context, string) (Options, error) { return Options{}, nil }
+	o.Switch = func(context.Context, string) (page.Options, error) { return page.Options{}, nil }
 	f := fullCluster()
 	d := driveCluster(t, 120, 36, o, f)
 	tests := []struct{ line, see string }{
@@ -199,12 +200,12 @@ func TestTheCommandBarKnowsNames(t *testing.T) {
 func TestTailRequestsAreRead(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster())
 	got, err := d.a.parseTail(strings.Fields("orders @-15m q=broker-a/3 q=broker-b:0"))
-	want := TailRequest{Topic: "orders", From: TailPosition{Time: fixtureNow.Add(-15 * time.Minute)}}
+	want := page.TailRequest{Topic: "orders", From: page.TailPosition{Time: fixtureNow.Add(-15 * time.Minute)}}
 	want.Queues = append(want.Queues, mq("orders", "broker-a", 3), mq("orders", "broker-b", 0))
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	for text, want := range map[string]TailPosition{"earliest": {Earliest: true}, "latest": {}, "offset:1,200": {ByOffset: true, Offset: 1200}} {
+	for text, want := range map[string]page.TailPosition{"earliest": {Earliest: true}, "latest": {}, "offset:1,200": {ByOffset: true, Offset: 1200}} {
 		if got, err := parsePosition(d.a.env, text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
@@ -223,7 +224,7 @@ func TestALongPasteIsOneEdit(t *testing.T) {
 	if d.quit || len(d.a.dialogs) != 1 {
 		t.Error("a pasted line did something")
 	}
-	if n := len(d.a.filterText()); n > fieldLimit {
+	if n := len(d.a.filterText()); n > page.FieldLimit {
 		t.Errorf("the filter took %d characters", n)
 	}
 	d.see("No group matches")
@@ -299,15 +300,15 @@ func TestAFilterIsOfThePaneWithTheFocus(t *testing.T) {
 // Rows whose details are not read yet stand behind the others, whatever they are
 // sorted by: the order must not depend on which two are compared first.
 func TestUnreadRowsAreLast(t *testing.T) {
-	v := newGroupsView(&env{})
-	entry := func(name string, row *inspect.GroupRow) *catalogEntry[inspect.GroupRow] {
-		return &catalogEntry[inspect.GroupRow]{catalogName: catalogName{name: name, safe: name}, lower: name, row: row}
+	v := newGroupsView(&page.Env{})
+	entry := func(name string, row *inspect.GroupRow) *page.CatalogEntry[inspect.GroupRow] {
+		return &page.CatalogEntry[inspect.GroupRow]{CatalogName: page.CatalogName{Name: name, Safe: name}, Lower: name, Row: row}
 	}
 	read, unread := entry("z", &inspect.GroupRow{State: "online"}), entry("a", nil)
 	for _, column := range groupOrders {
 		for _, falling := range []bool{false, true} {
-			o := ordering{Order: table.Order{Column: column, Descending: falling}}
-			if n := v.compareRows(read, unread, o); column != nameOrder && (n >= 0 || v.compareRows(unread, read, o) <= 0) {
+			o := page.Ordering{Order: table.Order{Column: column, Descending: falling}}
+			if n := v.CompareRows(read, unread, o); column != page.NameOrder && (n >= 0 || v.CompareRows(unread, read, o) <= 0) {
 				t.Errorf("%+v puts a row that is not read first", o)
 			}
 		}
@@ -328,7 +329,7 @@ func TestADialogOfManyLinesSaysWhereItIs(t *testing.T) {
 	for i := range 50 {
 		lines = append(lines, fmt.Sprintf("line %d", i+1))
 	}
-	d.a.push(textDialog{env: d.a.env, title: "T", lines: lines})
+	d.a.push(page.TextDialog{Env: d.a.env, Title: "T", Lines: lines})
 	d.send(tea.WindowSizeMsg{Width: 80, Height: 24})
 	d.see("1-19 of 50").keys("pgdown").see("11-29 of 50").see("line 11 ").keys("G").see("32-50 of 50").see("line 32 ").keys("k").see("31-49 of 50").keys("G", "j").see("32-50 of 50").keys("g").see("1-19 of 50").keys("pgup").see("line 1 ")
 }
@@ -363,9 +364,9 @@ func TestTheLastPageIsFull(t *testing.T) {
 		d.keys("J")
 	}
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
-	v := d.a.pages[viewDoctor].(doctorView)
-	v.top = 1 << 20
-	if lines := strings.Split(v.view(200, 50), "\n"); strings.Trim(lines[len(lines)-2], "│ ") == "" {
+	v := d.a.pages[page.ViewDoctor].(doctorView)
+	v.Top = 1 << 20
+	if lines := strings.Split(v.View(200, 50), "\n"); strings.Trim(lines[len(lines)-2], "│ ") == "" {
 		t.Errorf("scrolled beyond its end the text has blank lines:\n%s", strings.Join(lines, "\n"))
 	}
 }
@@ -403,7 +404,7 @@ func TestDialogsHaveTheirWholeTitle(t *testing.T) {
 			o.Cluster = cluster
 			e := driveCluster(t, 80, 24, o, fullCluster()).a.env
 			d, _ := newPauseGroupDialog(e, name, false)
-			view := d.view(80, 20)
+			view := d.View(80, 20)
 			read := strings.Join(strings.FieldsFunc(view, func(r rune) bool { return strings.ContainsRune("┏┓┃━ \n", r) }), "")
 			if want := "PAUSETHEGROUP" + name + "—nothingwrittenyet"; !strings.Contains(read, want) {
 				t.Errorf("no %q on %s in\n%s", want, cluster, view)

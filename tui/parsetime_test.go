@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/page"
 	"strings"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestParseTime(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := ParseTime(tt.text, now, shanghai)
+			got, err := page.ParseTime(tt.text, now, shanghai)
 			text := got.UTC().Format(time.RFC3339Nano)
 			if err != nil {
 				text = ""
@@ -73,7 +74,7 @@ func TestParseTimeWhereClocksAreChanged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := ParseTime(tt.text, now, loc)
+		got, err := page.ParseTime(tt.text, now, loc)
 		switch {
 		case tt.why == "" && (err != nil || got.UTC().Format(time.RFC3339) != tt.want):
 			t.Errorf("%s in %s: %v, %v; want %s", tt.text, tt.zone, got, err, tt.want)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
@@ -175,8 +176,8 @@ func TestRandomTextStandsInEveryTerminal(t *testing.T) {
 			c.Put(draw.Style{}, part)
 			c.End()
 		}
-		f := newField(text())
-		c.Put(draw.Style{}, f.text(&draw.Glyphs{Input: "▏"}, w, true))
+		f := page.NewField(text())
+		c.Put(draw.Style{}, f.Text(&draw.Glyphs{Input: "▏"}, w, true))
 		c.End()
 		frame := pinned(c.String(), w)
 		for row := range strings.SplitSeq(frame, "\n") {

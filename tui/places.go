@@ -1,24 +1,25 @@
 package tui
 
 import (
+	"eyeq/tui/page"
 	tea "github.com/charmbracelet/bubbletea"
 )
 
 // places are the views in the order in which they were shown; at is the present one.
 // A new one takes the place of those that lie ahead.
 type places struct {
-	list []place
+	list []page.Place
 	at   int
 }
 
 const keepPlaces = 50
 
-func (p *places) visit(x place) {
+func (p *places) visit(x page.Place) {
 	if len(p.list) > 0 && p.list[p.at] == x {
 		return
 	}
 	if len(p.list) > 0 {
-		p.list = append([]place{}, p.list[:p.at+1]...)
+		p.list = append([]page.Place{}, p.list[:p.at+1]...)
 	}
 	p.list = append(p.list, x)
 	p.list = p.list[max(0, len(p.list)-keepPlaces):]
@@ -26,30 +27,30 @@ func (p *places) visit(x place) {
 }
 
 // step goes back or forward; ok is false at the end.
-func (p *places) step(by int) (x place, ok bool) {
+func (p *places) step(by int) (x page.Place, ok bool) {
 	if i := p.at + by; i >= 0 && i < len(p.list) {
 		p.at = i
 		return p.list[i], true
 	}
-	return place{}, false
+	return page.Place{}, false
 }
 
 // visited notes the present view.
 func (a *app) visited() {
-	x := place{view: a.shown, source: a.cur}
-	if a.shown == viewQueue {
-		x.mq = a.queue.mq
+	x := page.Place{View: a.shown, Source: a.cur}
+	if a.shown == page.ViewQueue {
+		x.Mq = a.queue.mq
 	}
 	if w := a.watchedNow(); w != nil {
-		x.group = w.group()
+		x.Group = w.group()
 	}
 	switch a.shown {
-	case viewGroup, viewLag, viewWatch, viewDoctor:
-		x.group = a.group
-	case viewStack:
-		x.group, x.client = a.group, a.client
-	case viewTopic, viewTail:
-		x.topic = a.topic
+	case page.ViewGroup, page.ViewLag, page.ViewWatch, page.ViewDoctor:
+		x.Group = a.group
+	case page.ViewStack:
+		x.Group, x.Client = a.group, a.client
+	case page.ViewTopic, page.ViewTail:
+		x.Topic = a.topic
 	}
 	a.places.visit(x)
 }
@@ -60,15 +61,15 @@ func (a *app) travel(by int) tea.Cmd {
 	if !ok {
 		return a.refuse(map[bool]string{true: "this is the last view", false: "this is the first view"}[by > 0])
 	}
-	if x.group != "" && (x.view == viewQueue || x.view == viewEvents) {
-		if i := a.watchedIndex(x.group); i < 0 || i != x.source { // its place was taken
-			return a.openWatch(x.group)
+	if x.Group != "" && (x.View == page.ViewQueue || x.View == page.ViewEvents) {
+		if i := a.watchedIndex(x.Group); i < 0 || i != x.Source { // its place was taken
+			return a.openWatch(x.Group)
 		}
 	}
-	a.cur = x.source
+	a.cur = x.Source
 	a.show(a.cur)
-	if x.view == viewQueue {
-		return a.openQueue(x.mq)
+	if x.View == page.ViewQueue {
+		return a.openQueue(x.Mq)
 	}
 	return a.open(x)
 }

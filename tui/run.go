@@ -14,6 +14,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // fps bounds how often the terminal is written to. A key is seen within 1/30 s.
@@ -26,11 +27,11 @@ const fps = 30
 // error from Options.Left, ErrLeaveTimeout, or the cause of ctx when that is more
 // than its cancellation. A fault in the options (keys that clash, nothing to show) is
 // returned before anything is drawn.
-func Run(ctx context.Context, o Options) error {
+func Run(ctx context.Context, o page.Options) error {
 	if len(o.Engines) == 0 && o.Inspect == nil {
 		return errors.New("the screen needs an engine, or a cluster to ask")
 	}
-	o = o.withDefaults()
+	o = o.WithDefaults()
 	if o.Input == nil {
 		o.Input = os.Stdin
 	}
@@ -44,7 +45,7 @@ func Run(ctx context.Context, o Options) error {
 	// Commands outlive ctx, so that an orderly leave is still shown after a signal.
 	life, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	a := newApp(o, e, newCommands(life))
+	a := newApp(o, e, page.NewCommands(life))
 	a.ctxDone, a.cause = ctx.Done(), func() error { return context.Cause(ctx) }
 	for i, n := range o.Engines {
 		if sub := n.Engine.Subscribe(eventRing); sub != nil {
@@ -84,13 +85,13 @@ func newRenderer(out io.Writer, noColor bool) *lipgloss.Renderer {
 }
 
 // newEnv makes what views share; the options have their defaults.
-func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
-	keys, err := newKeymap(o.Keys, o.ASCII)
+func newEnv(o page.Options, r *lipgloss.Renderer) (*page.Env, error) {
+	keys, err := page.NewKeymap(o.Keys, o.ASCII)
 	if err != nil {
 		return nil, err
 	}
-	e := &env{o: o, renderer: r, th: draw.NewTheme(r, o.Color), g: draw.NewGlyphs(o.ASCII), keys: keys, now: o.Now(), savedTo: map[string]string{}}
-	e.began = e.now
+	e := &page.Env{Options: o, Renderer: r, Theme: draw.NewTheme(r, o.Color), Glyphs: draw.NewGlyphs(o.ASCII), Keys: keys, Now: o.Now(), SavedTo: map[string]string{}}
+	e.Began = e.Now
 	return e, nil
 }
 
@@ -98,7 +99,7 @@ func newEnv(o Options, r *lipgloss.Renderer) (*env, error) {
 // terminal: plain text of exactly h lines of at most w cells. Rates and trends come
 // from the differences of the snapshots; one alone has none. Without Options.Now the
 // picture is of the last snapshot's time. Engines of the options are not called.
-func Render(snapshots []*engine.Snapshot, events []engine.Event, o Options, w, h int) string {
+func Render(snapshots []*engine.Snapshot, events []engine.Event, o page.Options, w, h int) string {
 	if o.Now == nil && len(snapshots) > 0 {
 		at := snapshots[len(snapshots)-1].At
 		o.Now = func() time.Time { return at }
@@ -108,13 +109,13 @@ func Render(snapshots []*engine.Snapshot, events []engine.Event, o Options, w, h
 	if len(o.Engines) > 0 {
 		name = o.Engines[0].Name
 	}
-	o.Engines = []NamedEngine{{Name: name}}
-	o = o.withDefaults()
+	o.Engines = []page.NamedEngine{{Name: name}}
+	o = o.WithDefaults()
 	e, err := newEnv(o, newRenderer(io.Discard, true))
 	if err != nil {
 		return err.Error() // not reached: the default keys do not clash
 	}
-	a := newApp(o, e, commands{})
+	a := newApp(o, e, page.Commands{})
 	a.w, a.h = w, h
 	a.resize()
 	for _, s := range snapshots {

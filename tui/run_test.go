@@ -17,6 +17,7 @@ import (
 	"github.com/creack/pty"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 // patience bounds waits for what takes a moment on a quiet machine: it ends a test that
@@ -39,7 +40,7 @@ type session struct {
 	w, h    int
 }
 
-func startSession(t *testing.T, ctx context.Context, o Options, w, h int) *session {
+func startSession(t *testing.T, ctx context.Context, o page.Options, w, h int) *session {
 	t.Helper()
 	ptmx, tty, err := pty.Open()
 	if err != nil {
@@ -188,9 +189,9 @@ func fixedEngine(s *engine.Snapshot) *fakeEngine {
 	return e
 }
 
-func sessionOptions(e Engine) Options {
+func sessionOptions(e page.Engine) page.Options {
 	o := defaultOptions()
-	o.Engines = []NamedEngine{{Engine: e}}
+	o.Engines = []page.NamedEngine{{Engine: e}}
 	return o
 }
 
@@ -320,7 +321,7 @@ func TestAPanicRestoresTheTerminal(t *testing.T) {
 }
 
 func TestRunRefusesBadOptions(t *testing.T) {
-	if err := Run(t.Context(), Options{}); err == nil {
+	if err := Run(t.Context(), page.Options{}); err == nil {
 		t.Error("no engine is no error")
 	}
 	o := sessionOptions(&fakeEngine{})

@@ -5,20 +5,21 @@ import (
 	"slices"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
 // stack is tables one below the other, of which one takes the keys. On a screen that
 // is too low for all, that one is shown alone.
 type stack struct {
-	env    *env
-	list   []lister[string]
+	env    *page.Env
+	list   []page.Lister[string]
 	focus  int
 	zoomed bool
 }
 
 // act applies a key, if it means anything to them.
-func (s *stack) act(a action) {
+func (s *stack) act(a page.Action) {
 	step := 0
 	switch a {
 	case "next-pane":
@@ -28,29 +29,29 @@ func (s *stack) act(a action) {
 	case "zoom":
 		s.zoomed = !s.zoomed
 	default:
-		s.list[s.focus].act(a)
+		s.list[s.focus].Act(a)
 	}
 	s.focus = (s.focus + step) % len(s.list)
 }
 
 // current is the row that keys are about.
 func (s *stack) current() (pane int, key string, ok bool) {
-	key, ok = s.list[s.focus].list.Current()
+	key, ok = s.list[s.focus].List.Current()
 	return s.focus, key, ok
 }
 
 // filterText is the filter of the pane with the focus.
-func (s stack) filterText() string { return s.list[s.focus].filter.text }
+func (s stack) filterText() string { return s.list[s.focus].Filter.Text }
 
 // narrow gives that pane a filter; an older stack of the same panes keeps its own.
 func (s *stack) narrow(text string, columns []string) error {
 	s.list = slices.Clone(s.list)
-	return s.list[s.focus].narrow(text, columns)
+	return s.list[s.focus].Narrow(text, columns)
 }
 
 // escape takes back one step; false when there is none.
 func (s *stack) escape() bool {
-	if _, taken := s.list[s.focus].escape(); taken {
+	if _, taken := s.list[s.focus].Escape(); taken {
 		return true
 	}
 	if s.zoomed {
@@ -60,7 +61,7 @@ func (s *stack) escape() bool {
 	return false
 }
 
-const leastPane = tableFrame + 1
+const leastPane = page.TableFrame + 1
 
 // alone reports whether only the pane with the focus has room.
 func (s *stack) alone(h int) bool { return s.zoomed || len(s.list)*leastPane > h }
@@ -81,7 +82,7 @@ func (s *stack) heights(h int) []int {
 	for left > 0 {
 		given := false
 		for i := range heights {
-			if left > 0 && heights[i] < tableFrame+max(s.list[i].list.Len(), 3) {
+			if left > 0 && heights[i] < page.TableFrame+max(s.list[i].List.Len(), 3) {
 				heights[i]++
 				left--
 				given = true
@@ -108,22 +109,22 @@ func (s *stack) draw(c *draw.Canvas, h int, of func(i int) paneText) {
 	if s.alone(h) {
 		c.Put(draw.Style{}, " ")
 		for i := range s.list {
-			text := fmt.Sprintf("%s %d", s.list[i].title, s.list[i].list.Len())
+			text := fmt.Sprintf("%s %d", s.list[i].Title, s.list[i].List.Len())
 			if i == s.focus {
-				c.Put(s.env.th.Title, "["+text+"] ")
+				c.Put(s.env.Theme.Title, "["+text+"] ")
 			} else {
-				c.Put(s.env.th.Text, " "+text+"  ")
+				c.Put(s.env.Theme.Text, " "+text+"  ")
 			}
 		}
-		c.Put(s.env.th.Dim, " "+s.env.keys.first("next-pane")+" next")
+		c.Put(s.env.Theme.Dim, " "+s.env.Keys.First("next-pane")+" next")
 		c.End()
 	}
 	for i := range s.list {
 		l := &s.list[i]
-		l.beside = !s.alone(h)
-		if l.focused = i == s.focus; heights[i] > 0 {
+		l.Beside = !s.alone(h)
+		if l.Focused = i == s.focus; heights[i] > 0 {
 			pane := of(i)
-			l.draw(c, heights[i], pane.details, pane.cells, pane.notes)
+			l.Draw(c, heights[i], pane.details, pane.cells, pane.notes)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // drawStatus is the last line: how the engine is, the last note, the mode.
 func (a *app) drawStatus(c *draw.Canvas, word string) {
-	th := a.env.th
+	th := a.env.Theme
 	if a.leave.on || a.leave.after {
 		word = "LEAVING"
 	}
@@ -22,11 +22,11 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 	case a.leave.on || a.leave.after:
 		left = append(left, draw.Styled(th.Warn, " "+a.leavingText()))
 	case a.page() != nil:
-		left = append(left, a.pageHealth(a.page().status()))
+		left = append(left, a.pageHealth(a.page().Status()))
 	case a.frozen():
 		f := a.source().frozen
-		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.clock(f.now, words.ClockSeconds), words.Age(a.env.now.Sub(f.now)),
-			words.Plural(a.source().hidden(), "change"), a.env.keys.first("freeze"))))
+		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.Clock(f.now, words.ClockSeconds), words.Age(a.env.Now.Sub(f.now)),
+			words.Plural(a.source().hidden(), "change"), a.env.Keys.First("freeze"))))
 	default:
 		left = append(left, a.health())
 	}
@@ -35,7 +35,7 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 	// What was said on another view stands beside what the shown one says of itself, not
 	// in its place; a failure is to be read wherever the operator goes.
 	elsewhere := a.note.at.Before(a.turned) && a.note.sev != words.Failure && draw.WidthOf(left)+3+table.Width(note.Text) > room
-	if a.note.text != "" && a.env.now.Sub(a.note.at) < noteFor && !elsewhere {
+	if a.note.text != "" && a.env.Now.Sub(a.note.at) < noteFor && !elsewhere {
 		if draw.WidthOf(left)+3+table.Width(note.Text) > room { // the answer to a key is what matters
 			switch {
 			case !strings.HasPrefix(left[0].Text, " ✓"):
@@ -100,14 +100,14 @@ func (a *app) leavingText() string {
 	case a.leave.after:
 		return "leaving: " + a.writing + " is still being written · ctrl-c again leaves at once"
 	case a.source().log.leaving != "":
-		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, words.Age(a.env.now.Sub(a.leave.began)))
+		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, words.Age(a.env.Now.Sub(a.leave.began)))
 	}
-	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", words.Age(a.env.now.Sub(a.leave.began)))
+	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", words.Age(a.env.Now.Sub(a.leave.began)))
 }
 
 // health is the worst thing that is wrong, or that nothing is.
 func (a *app) health() draw.Segment {
-	th, s := a.env.th, a.source().scene
+	th, s := a.env.Theme, a.source().scene
 	switch {
 	case a.watchedNow() != nil:
 		return a.watchHealth()
@@ -115,7 +115,7 @@ func (a *app) health() draw.Segment {
 		return draw.Segment{}
 	case a.ended:
 		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" the consumer has ended")
-	case s == nil && a.env.young():
+	case s == nil && a.env.Young():
 		return draw.Segment{}
 	case s == nil:
 		return draw.Styled(th.Warn, " ! waiting for the engine's first figures")
@@ -139,10 +139,10 @@ func (a *app) health() draw.Segment {
 			if b.Gone && !strings.Contains(b.Error, "names it any more") {
 				gone = ", in no route any more"
 			}
-			return draw.Styled(th.Bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", words.Failure.Sign(), b.Name, b.Address, words.Cause(b.Error), words.Since(b.ErrorSince, a.env.now), trying, gone))
+			return draw.Styled(th.Bad, fmt.Sprintf(" %s %s %s: %s, since %s%s%s", words.Failure.Sign(), b.Name, b.Address, words.Cause(b.Error), words.Since(b.ErrorSince, a.env.Now), trying, gone))
 		}
 		if b.LastHeartbeat.IsZero() {
-			if waits := a.env.now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
+			if waits := a.env.Now.Sub(b.Waiting); !b.Waiting.IsZero() && waits > slowBeat {
 				slow = draw.Styled(th.Warn, fmt.Sprintf(" ! %s %s has not answered the first heartbeat for %s", b.Name, b.Address, words.Age(waits)))
 			}
 			continue
@@ -163,23 +163,23 @@ func (a *app) health() draw.Segment {
 		}
 	}
 	if s.PersistError != "" {
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", words.Failure.Sign(), words.Since(s.PersistErrorSince, a.env.now), s.PersistError))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", words.Failure.Sign(), words.Since(s.PersistErrorSince, a.env.Now), s.PersistError))
 	}
 	if text := s.redRows(); text != "" {
 		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
-			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.now)))
+			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.Now)))
 		}
 	}
 	if s.Pause != nil {
-		return draw.Styled(th.Accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, words.Quoted(s.Pause.Reason), resumeText(s.Pause, a.env.now)))
+		return draw.Styled(th.Accent, fmt.Sprintf(" PAUSED by %s%s, %s", s.Pause.By, words.Quoted(s.Pause.Reason), resumeText(s.Pause, a.env.Now)))
 	}
 	if a.w < 100 {
-		return draw.Styled(th.Good, fmt.Sprintf(" ✓ ok · hb %s", words.Since(beat, a.env.now)))
+		return draw.Styled(th.Good, fmt.Sprintf(" ✓ ok · hb %s", words.Since(beat, a.env.Now)))
 	}
-	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", words.Plural(len(s.Brokers), "broker"), words.Ago(beat, a.env.now)))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", words.Plural(len(s.Brokers), "broker"), words.Ago(beat, a.env.Now)))
 }
 
 // redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
@@ -220,17 +220,17 @@ const newsFor = 30 * time.Second
 
 // latest is what the engine says happened last; else how fresh the allocation is.
 func (a *app) latest() draw.Segment {
-	th, s := a.env.th, a.source().scene
+	th, s := a.env.Theme, a.source().scene
 	if s == nil || a.watchedNow() != nil {
 		return draw.Segment{}
 	}
-	failed := s.LastError != "" && a.env.now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)
-	acted := s.LastOperator != "" && a.env.now.Sub(s.LastOperatorAt) < newsFor
+	failed := s.LastError != "" && a.env.Now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)
+	acted := s.LastOperator != "" && a.env.Now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", words.Failure.Sign(), words.Since(s.LastErrorAt, a.env.now), unrepeated(s.LastError)))
+		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", words.Failure.Sign(), words.Since(s.LastErrorAt, a.env.Now), unrepeated(s.LastError)))
 	case acted:
-		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", words.Since(s.LastOperatorAt, a.env.now), s.LastOperator))
+		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", words.Since(s.LastOperatorAt, a.env.Now), s.LastOperator))
 	case a.w < 100:
 		return draw.Segment{}
 	}
@@ -248,9 +248,9 @@ func (a *app) membersText() string {
 	case s.told != nil && s.told.wrongs():
 		return "" // the left end says it
 	case s.told != nil:
-		return fmt.Sprintf(" · %s agree on allocation, told %s", words.Plural(len(t.Members), "member"), words.Ago(s.told.at, a.env.now))
+		return fmt.Sprintf(" · %s agree on allocation, told %s", words.Plural(len(t.Members), "member"), words.Ago(s.told.at, a.env.Now))
 	case s.toldWhy != "":
 		return " · what other members hold is computed: " + s.toldWhy
 	}
-	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.now), orUnknown(t.MembersFrom))
+	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.Now), orUnknown(t.MembersFrom))
 }

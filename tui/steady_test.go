@@ -11,13 +11,14 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/page"
 )
 
 // byLag sorts names by their lag, the largest first, and keeps them steady.
 func byLag(before []string, lag map[string]float64) []string {
 	now := slices.Sorted(maps.Keys(lag))
 	slices.SortStableFunc(now, func(a, b string) int { return cmp.Compare(lag[b], lag[a]) })
-	return steadily(before, now, func(a, b string) bool { return lag[a] > lag[b] && !near("lag", lag[a], lag[b]) })
+	return page.Steadily(before, now, func(a, b string) bool { return lag[a] > lag[b] && !page.Near("lag", lag[a], lag[b]) })
 }
 
 func TestRowsKeepTheirPlacesWhileTheyAreNearlyRight(t *testing.T) {
@@ -71,7 +72,7 @@ func TestSteadyRowsAreNeverClearlyWrong(t *testing.T) {
 		}
 		for i, a := range rows {
 			for _, b := range rows[i+1:] {
-				if lag[b] > lag[a] && !near("lag", lag[a], lag[b]) {
+				if lag[b] > lag[a] && !page.Near("lag", lag[a], lag[b]) {
 					t.Fatalf("%s (%v) stands below %s (%v)", b, lag[b], a, lag[a])
 				}
 			}
@@ -97,7 +98,7 @@ func TestGroupsDoNotDance(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), f)
 	first := func() string {
 		v := d.a.page().(groupsView)
-		return v.rows.list.Key(0)
+		return v.Rows.List.Key(0)
 	}
 	values["billing"] = 945
 	if d.later(6 * time.Second).see("945"); first() != "audit" {
@@ -138,7 +139,7 @@ func TestQueuesThatCaughtUpStandByTheirNumbers(t *testing.T) {
 func TestASortedListIsSortedWhenItSaysSo(t *testing.T) {
 	values := map[string]int64{"audit": 33, "billing": 30}
 	d := driveCluster(t, 120, 36, defaultOptions(), lagging(values)).see("sort lag↓ ").miss("nearly")
-	first := func() string { v := d.a.page().(groupsView); return v.rows.list.Key(0) }
+	first := func() string { v := d.a.page().(groupsView); return v.Rows.List.Key(0) }
 	if first() != "audit" {
 		t.Fatalf("%s stands first", first())
 	}
@@ -174,7 +175,7 @@ func TestQueuesOfTheLagPageAreSortedWhenTheySaySo(t *testing.T) {
 	d.later(6 * time.Second).see("sort lag↓ ").miss("nearly")
 	v := d.a.page().(lagView)
 	var got []int64
-	for _, k := range v.rows.list.Keys() {
+	for _, k := range v.rows.List.Keys() {
 		if k.queue {
 			got = append(got, v.queue(k).Lag.Value)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -119,7 +120,7 @@ func endsOne(e engine.Event) bool {
 // source is one engine and what the screen has gathered of it.
 type source struct {
 	name   string // given, or the group's
-	engine Engine
+	engine page.Engine
 	scene  *scene // nil before the first snapshot
 	hist   *history
 	log    eventLog

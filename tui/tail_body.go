@@ -6,7 +6,7 @@ import (
 
 // bodyKey is how the body of a row is to be read now.
 func (v *tailView) bodyKey(r *tailRow) bodyKey {
-	k := bodyKey{seq: r.seq, decoder: v.decoder, charset: v.env.charset, width: v.bodyWidth(), wrap: v.wrap}
+	k := bodyKey{seq: r.seq, decoder: v.decoder, charset: v.env.Charset, width: v.bodyWidth(), wrap: v.wrap}
 	if r.seq == v.moreOf {
 		k.more = v.more
 	}

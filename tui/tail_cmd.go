@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -33,14 +34,14 @@ type (
 	// tailOpenedMsg answers the opening of a tail.
 	tailOpenedMsg struct {
 		ticket int
-		tail   Tail
+		tail   page.Tail
 		err    string
 	}
 	// tailMsg is a batch.
 	tailMsg struct {
 		ticket      int
 		rows        []*tailRow
-		counts      TailBatch // without its messages
+		counts      page.TailBatch // without its messages
 		notice, err string
 	}
 	// tailBodyMsg is a body made readable.
@@ -81,15 +82,15 @@ func (m tailSievedMsg) tailTicket() int { return m.ticket }
 func (m tailQueuesMsg) tailTicket() int { return m.ticket }
 
 // openTail begins a tail; it lives as long as the screen or until it is closed.
-func openTail(c commands, open OpenTail, r TailRequest, ticket int) tea.Cmd {
-	return c.within(0, func(ctx context.Context) tea.Msg {
+func openTail(c page.Commands, open page.OpenTail, r page.TailRequest, ticket int) tea.Cmd {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		t, err := open(ctx, r)
-		return tailOpenedMsg{ticket, t, errorText(err)}
+		return tailOpenedMsg{ticket, t, page.ErrorText(err)}
 	})
 }
 
 // closeTail ends a tail and waits for it.
-func closeTail(c commands, t Tail) tea.Cmd {
+func closeTail(c page.Commands, t page.Tail) tea.Cmd {
 	if t == nil {
 		return nil
 	}
@@ -100,13 +101,13 @@ func closeTail(c commands, t Tail) tea.Cmd {
 }
 
 // nextOfTail waits for the next batch.
-func nextOfTail(c commands, t Tail, ticket int) tea.Cmd {
-	return c.within(0, func(ctx context.Context) tea.Msg {
+func nextOfTail(c page.Commands, t page.Tail, ticket int) tea.Cmd {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		b, err := t.Next(ctx)
 		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: draw.SafeText(b.Notice)}
 		m.counts.Messages, m.counts.Unread = nil, nil
 		if err != nil && !errors.Is(err, context.Canceled) {
-			m.err = errorText(err)
+			m.err = page.ErrorText(err)
 		}
 		return m
 	})
@@ -132,8 +133,8 @@ type tailBody struct {
 }
 
 // decode makes a body readable, off the screen's loop: it may be megabytes.
-func decodeBody(c commands, r *tailRow, k bodyKey, ticket int) tea.Cmd {
-	return c.within(bodyLimit, func(context.Context) tea.Msg { return tailBodyMsg{ticket, k, readBody(r, k)} })
+func decodeBody(c page.Commands, r *tailRow, k bodyKey, ticket int) tea.Cmd {
+	return c.Within(bodyLimit, func(context.Context) tea.Msg { return tailBodyMsg{ticket, k, readBody(r, k)} })
 }
 
 func readBody(r *tailRow, k bodyKey) tailBody {
@@ -193,24 +194,24 @@ func appendWrapped(lines []string, text string, w int) []string {
 }
 
 // tracks asks who has read a message.
-func readTracks(c commands, cl Cluster, r *tailRow, ticket int) tea.Cmd {
-	return c.within(tracksLimit, func(ctx context.Context) tea.Msg {
+func readTracks(c page.Commands, cl page.Cluster, r *tailRow, ticket int) tea.Cmd {
+	return c.Within(tracksLimit, func(ctx context.Context) tea.Msg {
 		list, err := cl.Tracks(ctx, r.message)
-		return tailTracksMsg{ticket, r.seq, cleanCopy(list), errorText(err)}
+		return tailTracksMsg{ticket, r.seq, page.CleanCopy(list), page.ErrorText(err)}
 	})
 }
 
 // sieve looks which rows pass a filter, and puts it in force before where t is not nil.
 // What there is no time for is left without a verdict, to be asked about again.
-func sieveTail(c commands, t Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
-	return c.within(sieveLimit, func(ctx context.Context) tea.Msg {
+func sieveTail(c page.Commands, t page.Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
+	return c.Within(sieveLimit, func(ctx context.Context) tea.Msg {
 		m := tailSievedMsg{ticket: ticket, sieve: s, rows: rows, verdicts: make(map[uint64]bool)}
 		matcher, err := s.filter.Compile()
 		if err == nil && t != nil {
 			err = t.SetFilter(s.number, s.filter)
 		}
 		if err != nil {
-			m.err = errorText(err)
+			m.err = page.ErrorText(err)
 			return m
 		}
 		for _, r := range rows {
@@ -228,10 +229,10 @@ func sieveTail(c commands, t Tail, s tailSieve, rows []*tailRow, ticket int) tea
 }
 
 // tailQueues asks which queues there are.
-func tailQueues(c commands, cl Cluster, topic string, ticket int) tea.Cmd {
-	return c.within(queuesLimit, func(ctx context.Context) tea.Msg {
+func tailQueues(c page.Commands, cl page.Cluster, topic string, ticket int) tea.Cmd {
+	return c.Within(queuesLimit, func(ctx context.Context) tea.Msg {
 		d, err := cl.Topic(ctx, topic)
-		m := tailQueuesMsg{ticket: ticket, err: errorText(err)}
+		m := tailQueuesMsg{ticket: ticket, err: page.ErrorText(err)}
 		for i := range d.Queues {
 			m.queues = append(m.queues, d.Queues[i].MessageQueue)
 		}

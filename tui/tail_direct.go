@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -38,16 +39,16 @@ type (
 
 func (m directPlanMsg) tailTicket() int { return m.ticket }
 
-func planDirect(c commands, cl Cluster, r inspect.DirectRequest, ticket int) tea.Cmd {
-	return c.within(directLimit, func(ctx context.Context) tea.Msg {
+func planDirect(c page.Commands, cl page.Cluster, r inspect.DirectRequest, ticket int) tea.Cmd {
+	return c.Within(directLimit, func(ctx context.Context) tea.Msg {
 		plan, err := cl.PlanDirect(ctx, r)
-		return directPlanMsg{ticket, plan, errorText(err)}
+		return directPlanMsg{ticket, plan, page.ErrorText(err)}
 	})
 }
 
 // applyDirect has the message consumed between its two lines in the audit file.
-func applyDirect(c commands, cl Cluster, begin audit.Begin, p inspect.DirectPlan, reason string) tea.Cmd {
-	return c.within(directLimit, func(ctx context.Context) tea.Msg {
+func applyDirect(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.DirectPlan, reason string) tea.Cmd {
+	return c.Within(directLimit, func(ctx context.Context) tea.Msg {
 		var res inspect.DirectResult
 		err := audit.Note(begin, audit.Direct(&p, reason), func() (after any, failed, err error) {
 			if res, err = cl.ApplyDirect(ctx, p); err != nil {
@@ -55,7 +56,7 @@ func applyDirect(c commands, cl Cluster, begin audit.Begin, p inspect.DirectPlan
 			}
 			return audit.DirectDone(&res), res.Failed(), nil
 		})
-		m := directDoneMsg{err: errorText(err)}
+		m := directDoneMsg{err: page.ErrorText(err)}
 		switch {
 		case res.Sent:
 			m.consumed, m.words = res.Consumed(), draw.SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
@@ -67,40 +68,40 @@ func applyDirect(c commands, cl Cluster, begin audit.Begin, p inspect.DirectPlan
 }
 
 // askDirect asks what having a member consume the message under the cursor would do.
-func (v tailView) askDirect(m consumeHereMsg) (page, request) {
+func (v tailView) askDirect(m consumeHereMsg) (page.Page, page.Request) {
 	group := m.group
 	if group == "" {
 		group = v.group
 	}
 	row := v.current()
 	switch {
-	case v.env.readOnly():
-		return v, refuseRequest{v.env.readOnlyText("consume")}
-	case v.env.o.Inspect == nil:
-		return v, refuseRequest{"there is no cluster to ask"}
+	case v.env.ReadOnly():
+		return v, page.RefuseRequest{Text: v.env.ReadOnlyText("consume")}
+	case v.env.Options.Inspect == nil:
+		return v, page.RefuseRequest{Text: "there is no cluster to ask"}
 	case row == nil || row.message == nil:
-		return v, refuseRequest{"there is no message under the cursor"}
+		return v, page.RefuseRequest{Text: "there is no message under the cursor"}
 	case group == "":
-		return v, refuseRequest{"consume: by which group? :consume GROUP [CLIENT-ID]"}
+		return v, page.RefuseRequest{Text: "consume: by which group? :consume GROUP [CLIENT-ID]"}
 	}
 	v.stand()
-	return v, runRequest{cmd: planDirect(v.cmds, v.env.o.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
+	return v, page.RunRequest{Cmd: planDirect(v.cmds, v.env.Options.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
 }
 
 // directDialog shows who would get a message, asks for the group's name, and then what
 // the listener made of it.
 type directDialog struct {
-	env    *env
+	env    *page.Env
 	lines  []string
 	apply  func(reason string) tea.Cmd
-	form   changeForm
+	form   page.ChangeForm
 	result directDoneMsg
 }
 
-func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
+func newDirectDialog(e *page.Env, cmds page.Commands, p inspect.DirectPlan) directDialog {
 	m := engine.Message(p.Request.Message)
-	d := directDialog{env: e, form: newChangeForm(e, p.Request.Group, p.Why, "the member has it"),
-		apply: func(reason string) tea.Cmd { return applyDirect(cmds, e.o.Inspect, e.o.Audit, p, reason) }}
+	d := directDialog{env: e, form: page.NewChangeForm(e, p.Request.Group, p.Why, "the member has it"),
+		apply: func(reason string) tea.Cmd { return applyDirect(cmds, e.Options.Inspect, e.Options.Audit, p, reason) }}
 	d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("message %s of %s, %s/%d offset %d", m.MessageID(), m.OriginalTopic(), m.BrokerName(), m.QueueID(), m.QueueOffset())))
 	if who := &p.Member; who.ClientID != "" {
 		d.lines = append(d.lines, draw.SafeText(fmt.Sprintf("to the listener of %s (%s %s) of %s", who.ClientID, who.Language, who.Version, p.Request.Group)))
@@ -111,39 +112,39 @@ func newDirectDialog(e *env, cmds commands, p inspect.DirectPlan) directDialog {
 	return d
 }
 
-func (d directDialog) update(msg tea.Msg) (dialog, request) {
+func (d directDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case directDoneMsg:
-		if d.form.finish() {
+		if d.form.Finish() {
 			d.result = msg
 		}
 	case tea.KeyMsg:
-		switch leave, apply := d.form.key(msg); {
+		switch leave, apply := d.form.Key(msg); {
 		case leave:
-			return d, closeRequest{}
+			return d, page.CloseRequest{}
 		case apply:
-			return d, runRequest{d.apply(d.form.reasonText()), "a message that a member is to consume"}
+			return d, page.RunRequest{Cmd: d.apply(d.form.ReasonText()), Writing: "a message that a member is to consume"}
 		}
 	}
 	return d, nil
 }
 
-func (d directDialog) view(w, h int) string {
+func (d directDialog) View(w, h int) string {
 	e := d.env
 	var lines [][]draw.Segment
 	put := func(text string) {
 		for _, part := range draw.WrapText(text, max(w-4, 10)) {
-			lines = append(lines, line(e.plain(" "+part)))
+			lines = append(lines, page.Line(e.Plain(" "+part)))
 		}
 	}
 	for _, text := range d.lines {
 		put(text)
 	}
-	if d.form.why != "" {
-		put(words.Failure.Sign() + " " + d.form.why)
+	if d.form.Why != "" {
+		put(words.Failure.Sign() + " " + d.form.Why)
 	}
-	lines = append(lines, line())
-	if d.form.done {
+	lines = append(lines, page.Line())
+	if d.form.Done {
 		switch {
 		case d.result.words != "" && !d.result.consumed:
 			put(words.Failure.Sign() + " " + d.result.words)
@@ -153,15 +154,15 @@ func (d directDialog) view(w, h int) string {
 		if d.result.err != "" && d.result.words == "" {
 			put(words.Failure.Sign() + " " + d.result.err)
 		}
-		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
-		return drawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
+		lines = append(lines, page.Line(e.Plain("  "), e.Button("Close", true, true)))
+		return page.DrawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)
 	}
-	lines = append(lines, d.form.lines(w, "Consume")...)
-	return drawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
+	lines = append(lines, d.form.Lines(w, "Consume")...)
+	return page.DrawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
 }
 
-func (d directDialog) hint(c *draw.Canvas) string {
-	return d.form.hint(c, "the member's listener has the message")
+func (d directDialog) Hint(c *draw.Canvas) string {
+	return d.form.Hint(c, "the member's listener has the message")
 }
 
 // onDirect tells what a member made of a message.

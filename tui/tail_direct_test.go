@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -42,7 +43,7 @@ func TestAMessageIsConsumedByAMember(t *testing.T) {
 				entries = append(entries, e)
 				return audit.Record{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 			}
-			d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+			d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 			d.keys(":").typing("consume").keys("enter").see("HAVE a member CONSUME a message").see("10.0.0.7@1 (JAVA V5_3_3) of order-settle").see("no offset moves")
 			if asked.Group != "order-settle" || asked.ClientID != "" {
 				t.Errorf("asked for %q, %q", asked.Group, asked.ClientID)
@@ -67,7 +68,7 @@ func TestReadOnlyHasNothingConsumed(t *testing.T) {
 	o := defaultOptions()
 	o.Mode, o.ModeWhy = "read-only", "flag --read-only"
 	f := fixtureCluster()
-	d, _ := tailing(t, 120, 36, o, "orders", f, &TailBatch{Messages: []engine.Message{tailRecord(t, nil)}})
+	d, _ := tailing(t, 120, 36, o, "orders", f, &page.TailBatch{Messages: []engine.Message{tailRecord(t, nil)}})
 	d.keys(":").typing("consume audit").keys("enter").see("read-only (flag --read-only), nothing sent")
 	if asked := strings.Join(f.asked, "\n"); strings.Contains(asked, "direct") {
 		t.Errorf("asked %q", asked)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -43,9 +44,9 @@ func (v *tailView) plan() tailPlan {
 	case v.w < oneUnder:
 		p.listW, p.listH = v.w, h
 	default:
-		p.listW, p.listH = v.w, min(max(stackRows+tableFrame, h/3), h)
+		p.listW, p.listH = v.w, min(max(stackRows+page.TableFrame, h/3), h)
 		if v.h < 16 {
-			p.listH = min(4+tableFrame, h)
+			p.listH = min(4+page.TableFrame, h)
 		}
 		p.bodyW, p.bodyH = v.w, h-p.listH
 	}
@@ -53,10 +54,10 @@ func (v *tailView) plan() tailPlan {
 }
 
 func (v *tailView) resize() {
-	v.list.Resize(max(v.plan().listH-tableFrame, 0))
+	v.list.Resize(max(v.plan().listH-page.TableFrame, 0))
 }
 
-func (v tailView) view(w, h int) string {
+func (v tailView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.drawCounts(c)
 	p := v.plan()
@@ -89,7 +90,7 @@ func (v tailView) view(w, h int) string {
 
 // drawCounts is the line above: what is read and what comes of it.
 func (v *tailView) drawCounts(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	looked, matched, missed := v.sifted()
 	unseen := ""
 	switch {
@@ -126,7 +127,7 @@ func (v *tailView) fromText() string {
 	case f.ByOffset:
 		return "from offset " + words.Grouped(f.Offset)
 	case !f.Time.IsZero():
-		return "from " + v.env.clock(f.Time, words.ClockSeconds)
+		return "from " + v.env.Clock(f.Time, words.ClockSeconds)
 	}
 	return "from the end"
 }
@@ -162,7 +163,7 @@ func (v *tailView) columns() []table.Column {
 
 // drawList draws the messages, the newest at the bottom.
 func (v *tailView) drawList(c *draw.Canvas, h int) {
-	th := v.env.th
+	th := v.env.Theme
 	first, end := v.list.Window()
 	title := "Messages"
 	if n := v.list.Len(); n > 0 {
@@ -171,11 +172,11 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 	details := "follow"
 	switch n := v.waiting(); {
 	case v.err != "":
-		details = "stopped, " + v.env.keys.first("refresh") + " again"
+		details = "stopped, " + v.env.Keys.First("refresh") + " again"
 	case !v.frozen.IsZero() && n > 0:
-		details = fmt.Sprintf("%s new, %s follow", words.Grouped(n), v.env.keys.first("follow"))
+		details = fmt.Sprintf("%s new, %s follow", words.Grouped(n), v.env.Keys.First("follow"))
 	case !v.frozen.IsZero():
-		details = "stands, " + v.env.keys.first("follow") + " follow"
+		details = "stands, " + v.env.Keys.First("follow") + " follow"
 	}
 	if n := v.list.MarkCount(); n > 0 {
 		details = fmt.Sprintf("%d marked · ", n) + details
@@ -191,7 +192,7 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 			continue
 		}
 		v.listCells(cells[:], r)
-		c.TableRow(th, &layout, columns, cells[:], v.env.look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
+		c.TableRow(th, &layout, columns, cells[:], v.env.Look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
 	}
 	var notes []string
 	if v.list.Len() == 0 {
@@ -199,12 +200,12 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 			notes = append(notes, draw.WrapText(l, max(c.W-6, 10))...)
 		}
 	}
-	c.TableRest(th, h-tableFrame-(end-first), notes)
+	c.TableRest(th, h-page.TableFrame-(end-first), notes)
 	c.Bottom(draw.ThinBox, th.Frame)
 }
 
 func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
-	th := v.env.th
+	th := v.env.Theme
 	if r.message == nil {
 		cells[0], cells[1], cells[2], cells[3] = table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}
 		cells[4] = table.Cell{Text: words.Warning.Sign() + " " + table.Tail(r.line, v.list.Left), Style: th.Bad}
@@ -214,11 +215,11 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	if r.bad != "" {
 		st = th.Warn
 	}
-	line := r.lineIn(v.env.charset)
+	line := r.lineIn(v.env.Charset)
 	if d, ok := v.delay(r); ok {
 		at := words.Unknown
 		if !d.Due.IsZero() {
-			at = v.env.clock(d.Due, words.ClockSeconds)
+			at = v.env.Clock(d.Due, words.ClockSeconds)
 		}
 		line = "due " + at + " · " + line
 	}
@@ -229,7 +230,7 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	if key == "" {
 		key = words.None
 	}
-	cells[0] = table.Cell{Text: v.env.clock(r.born, words.ClockMillis), Style: th.Dim}
+	cells[0] = table.Cell{Text: v.env.Clock(r.born, words.ClockMillis), Style: th.Dim}
 	cells[1] = table.Cell{Text: fmt.Sprintf("%s/%d", v.brief.Name(r.broker), r.mq.QueueID)}
 	cells[2] = table.Cell{Text: words.Grouped(r.offset)}
 	cells[3] = table.Cell{Text: key}
@@ -240,8 +241,8 @@ func (v *tailView) emptyReason() []string {
 	e := v.env
 	switch {
 	case v.err != "":
-		return []string{"", words.Failure.Sign() + " " + v.err, "  " + e.keys.first("refresh") + " again   " + e.keys.first("command") + "tail TOPIC   esc back"}
-	case v.opening, v.tail == nil && e.o.OpenTail != nil:
+		return []string{"", words.Failure.Sign() + " " + v.err, "  " + e.Keys.First("refresh") + " again   " + e.Keys.First("command") + "tail TOPIC   esc back"}
+	case v.opening, v.tail == nil && e.Options.OpenTail != nil:
 		return []string{"", "opening " + draw.SafeText(v.request.Topic) + " …"}
 	case len(v.total.Mute) > 0 && v.total.Seen == 0:
 		return []string{"", words.Failure.Sign() + " no message was read: " + v.muteText()}
@@ -254,7 +255,7 @@ func (v *tailView) emptyReason() []string {
 	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):
 		return []string{"", "there is no message from there to the end; what comes is shown"}
 	}
-	return []string{"", "no message yet: " + v.fromText() + " on", e.keys.first("seek-time") + " from a time   " + e.keys.first("seek-offset") + " from an offset   " + e.keys.first("queues") + " queues"}
+	return []string{"", "no message yet: " + v.fromText() + " on", e.Keys.First("seek-time") + " from a time   " + e.Keys.First("seek-offset") + " from an offset   " + e.Keys.First("queues") + " queues"}
 }
 
 // noMatch says what the filter has looked at, what it has not, and why.
@@ -270,13 +271,13 @@ func (v *tailView) noMatch() []string {
 	}
 	if len(parts) > 0 {
 		lines = append(lines, "", words.Plural(missed+v.sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
-			v.env.keys.first("seek-time")+" from a time   "+v.env.keys.first("seek-offset")+" from an offset   reads them with this filter")
+			v.env.Keys.First("seek-time")+" from a time   "+v.env.Keys.First("seek-offset")+" from an offset   reads them with this filter")
 	}
 	return append(lines, "esc clear filter")
 }
 
 func (v *tailView) drawHistogram(c *draw.Canvas) {
-	th := v.env.th
+	th := v.env.Theme
 	right := fmt.Sprintf(" unreadable %d ", v.errors)
 	switch {
 	case len(v.total.Mute) > 0:
@@ -285,7 +286,7 @@ func (v *tailView) drawHistogram(c *draw.Canvas) {
 		right = fmt.Sprintf(" %s behind the end ·", words.Short(float64(v.total.Behind))) + right
 	}
 	cells := max(min(c.W-len(right)-20, histogram), 10)
-	left := []draw.Segment{draw.Styled(th.Dim, " last "+fmt.Sprintf("%ds ", cells)), draw.Styled(th.Spark, v.env.g.Trend(v.trend(cells), true))}
+	left := []draw.Segment{draw.Styled(th.Dim, " last "+fmt.Sprintf("%ds ", cells)), draw.Styled(th.Spark, v.env.Glyphs.Trend(v.trend(cells), true))}
 	st := th.Dim
 	if v.errors > 0 {
 		st = th.Warn

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -30,8 +31,8 @@ type tailLevelsMsg struct {
 func (m tailLevelsMsg) tailTicket() int { return m.ticket }
 
 // levels asks a broker for its delay levels.
-func readLevels(c commands, cl Cluster, broker string, ticket int) tea.Cmd {
-	return c.within(levelsLimit, func(ctx context.Context) tea.Msg {
+func readLevels(c page.Commands, cl page.Cluster, broker string, ticket int) tea.Cmd {
+	return c.Within(levelsLimit, func(ctx context.Context) tea.Msg {
 		levels, err := cl.Levels(ctx, broker)
 		return tailLevelsMsg{ticket, broker, delayLevels{levels, inspect.ReasonOf(err)}}
 	})
@@ -39,12 +40,12 @@ func readLevels(c commands, cl Cluster, broker string, ticket int) tea.Cmd {
 
 // askLevels asks the next broker of which they are needed; nil: none is.
 func (v *tailView) askLevels() tea.Cmd {
-	if len(v.levelless) == 0 || v.env.o.Inspect == nil {
+	if len(v.levelless) == 0 || v.env.Options.Inspect == nil {
 		return nil
 	}
 	broker := v.levelless[0]
 	v.levelless = v.levelless[1:]
-	return readLevels(v.cmds, v.env.o.Inspect, broker, v.ticket)
+	return readLevels(v.cmds, v.env.Options.Inspect, broker, v.ticket)
 }
 
 // needsLevels notes the broker of a message that waits there by a delay level.
@@ -93,8 +94,8 @@ func (v *tailView) dueText(d inspect.Delay) string {
 		return words.Unknown + " " + draw.SafeText(d.Why.String())
 	}
 	in := "over"
-	if left := d.Due.Sub(v.env.now); left > 0 {
+	if left := d.Due.Sub(v.env.Now); left > 0 {
 		in = "in " + words.Age(left)
 	}
-	return v.env.clock(d.Due, words.ClockSeconds) + " (" + in + ")"
+	return v.env.Clock(d.Due, words.ClockSeconds) + " (" + in + ")"
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 )
 
 // tailFilterHelp is what the filter bar of a tail takes.
@@ -66,7 +67,7 @@ func bodyFilter(f message.Filter, rest string) (message.Filter, error) {
 func checked(f message.Filter) (message.Filter, error) {
 	_, err := f.Compile()
 	if _, pattern := errors.AsType[*syntax.Error](err); pattern {
-		return f, errors.New(patternFault(err))
+		return f, errors.New(page.PatternFault(err))
 	}
 	if err != nil {
 		return f, errors.New(draw.SafeText(err.Error()))

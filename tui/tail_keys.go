@@ -10,11 +10,12 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
 // act applies a key.
-func (v tailView) act(a action) (page, request) {
+func (v tailView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "follow":
 		v.follow()
@@ -46,9 +47,9 @@ func (v tailView) act(a action) (page, request) {
 	case "previous-error":
 		v.jumpError(-1)
 	case "seek-time":
-		return v, pushRequest{v.askTime()}
+		return v, page.PushRequest{Dialog: v.askTime()}
 	case "seek-offset":
-		return v, pushRequest{v.askOffset()}
+		return v, page.PushRequest{Dialog: v.askOffset()}
 	case "queues":
 		return v.askQueues()
 	case "copy", "copy-json":
@@ -87,7 +88,7 @@ func (v *tailView) choose(decoder string) {
 }
 
 // move moves the cursor. Scrolling up makes the list stand; its last row follows again.
-func (v *tailView) move(a action) {
+func (v *tailView) move(a page.Action) {
 	if v.zoomed && a != "down" && a != "up" { // there is no list to page in
 		v.scroll(a)
 		return
@@ -98,11 +99,11 @@ func (v *tailView) move(a action) {
 		return
 	}
 	v.stand()
-	if !moveBy(&v.list, a) {
+	if !page.MoveBy(&v.list, a) {
 		return
 	}
 	if now, _ := v.list.Current(); now != before {
-		v.top, v.hunt, v.moved = 0, 0, v.env.now
+		v.top, v.hunt, v.moved = 0, 0, v.env.Now
 	}
 }
 
@@ -110,7 +111,7 @@ func (v *tailView) move(a action) {
 func (v *tailView) stand() {
 	v.list.Follow = false
 	if v.frozen.IsZero() {
-		v.frozen, v.moved = v.env.now, v.env.now
+		v.frozen, v.moved = v.env.Now, v.env.Now
 	}
 }
 
@@ -121,7 +122,7 @@ func (v *tailView) follow() {
 }
 
 // escape takes back the last thing that narrows the view.
-func (v tailView) escape() (page, request) {
+func (v tailView) escape() (page.Page, page.Request) {
 	switch {
 	case v.zoomed:
 		v.zoomed = false
@@ -134,13 +135,13 @@ func (v tailView) escape() (page, request) {
 	case !v.frozen.IsZero():
 		v.follow()
 	default:
-		return v, backRequest{}
+		return v, page.BackRequest{}
 	}
 	return v, nil
 }
 
 // scroll moves the body while the list keeps its cursor.
-func (v *tailView) scroll(a action) {
+func (v *tailView) scroll(a page.Action) {
 	r := v.current()
 	if r == nil {
 		return
@@ -184,7 +185,7 @@ func (v *tailView) jumpError(step int) {
 	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
 		if r := v.row(v.list.Key(i)); r != nil && r.bad != "" {
 			v.list.MoveTo(i)
-			v.top, v.moved = 0, v.env.now
+			v.top, v.moved = 0, v.env.Now
 			return
 		}
 	}
@@ -192,15 +193,15 @@ func (v *tailView) jumpError(step int) {
 
 // findMatch goes to the next place of the filter's text in the body, then to the next
 // message.
-func (v tailView) findMatch(step int) (page, request) {
+func (v tailView) findMatch(step int) (page.Page, page.Request) {
 	re := needle(v.want)
 	if re == nil {
-		return v, refuseRequest{"n and N look for the filter's text: " + v.env.keys.first("filter") + " sets one"}
+		return v, page.RefuseRequest{Text: "n and N look for the filter's text: " + v.env.Keys.First("filter") + " sets one"}
 	}
 	v.stand()
 	r := v.current()
 	if r == nil {
-		return v, refuseRequest{"there is no message"}
+		return v, page.RefuseRequest{Text: "there is no message"}
 	}
 	v.hunt = 0
 	if b := v.shownBody(r); b != nil {
@@ -218,40 +219,40 @@ func (v tailView) findMatch(step int) (page, request) {
 	}
 	at := v.list.Cursor()
 	if v.list.MoveTo(at + step); v.list.Cursor() != at {
-		v.top, v.moved = 0, v.env.now
+		v.top, v.moved = 0, v.env.Now
 	}
 	return v, nil
 }
 
-func (v *tailView) askTime() prompt {
+func (v *tailView) askTime() page.Prompt {
 	e := v.env
-	return newPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, earliest, latest", "SEEK", "", func(text string) (request, error) {
+	return page.NewPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, earliest, latest", "SEEK", "", func(text string) (page.Request, error) {
 		from, err := parsePosition(e, text)
 		if err != nil {
 			return nil, err
 		}
-		return toPageRequest{seekMsg{from}}, nil
+		return page.ToPageRequest{Msg: seekMsg{from}}, nil
 	})
 }
 
-func (v *tailView) askOffset() prompt {
+func (v *tailView) askOffset() page.Prompt {
 	text := ""
 	if r := v.current(); r != nil && r.message != nil {
 		text = strconv.FormatInt(r.offset, 10)
 	}
-	return newPrompt(v.env, "from offset", "of each queue that is read", "SEEK", text, func(text string) (request, error) {
+	return page.NewPrompt(v.env, "from offset", "of each queue that is read", "SEEK", text, func(text string) (page.Request, error) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
 		if err != nil || n < 0 {
 			return nil, fmt.Errorf("%q is no offset", draw.SafeText(text))
 		}
-		return toPageRequest{seekMsg{TailPosition{ByOffset: true, Offset: n}}}, nil
+		return page.ToPageRequest{Msg: seekMsg{page.TailPosition{ByOffset: true, Offset: n}}}, nil
 	})
 }
 
 // askQueues asks which queues there are, to choose from.
-func (v tailView) askQueues() (page, request) {
-	if v.env.o.Inspect != nil {
-		return v, runRequest{cmd: tailQueues(v.cmds, v.env.o.Inspect, v.request.Topic, v.ticket)}
+func (v tailView) askQueues() (page.Page, page.Request) {
+	if v.env.Options.Inspect != nil {
+		return v, page.RunRequest{Cmd: tailQueues(v.cmds, v.env.Options.Inspect, v.request.Topic, v.ticket)}
 	}
 	var seen []engine.MessageQueue
 	for _, r := range v.ring.rows {
@@ -260,29 +261,29 @@ func (v tailView) askQueues() (page, request) {
 		}
 	}
 	if len(seen) == 0 {
-		return v, refuseRequest{"no queue is known yet"}
+		return v, page.RefuseRequest{Text: "no queue is known yet"}
 	}
-	return v, pushRequest{newQueuesDialog(v.env, seen, v.request.Queues)}
+	return v, page.PushRequest{Dialog: newQueuesDialog(v.env, seen, v.request.Queues)}
 }
 
 // copy copies the body's true bytes, or the message as JSON.
-func (v tailView) copy(asJSON bool) (page, request) {
+func (v tailView) copy(asJSON bool) (page.Page, page.Request) {
 	r := v.current()
 	if r == nil || r.message == nil {
-		return v, refuseRequest{"there is no message under the cursor to copy"}
+		return v, page.RefuseRequest{Text: "there is no message under the cursor to copy"}
 	}
 	m := r.message
 	if !asJSON {
-		return v, copyRequest{copied{"the body at " + words.Grouped(r.offset), func() (string, error) {
+		return v, page.CopyRequest{Copied: page.Copied{What: "the body at " + words.Grouped(r.offset), Text: func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}}
 	}
-	encode := v.env.o.MessageJSON
+	encode := v.env.Options.MessageJSON
 	if encode == nil {
-		return v, refuseRequest{"there is no JSON of messages here"}
+		return v, page.RefuseRequest{Text: "there is no JSON of messages here"}
 	}
-	return v, copyRequest{copied{"the message at " + words.Grouped(r.offset) + " as JSON", func() (string, error) { return string(encode(m)), nil }}}
+	return v, page.CopyRequest{Copied: page.Copied{What: "the message at " + words.Grouped(r.offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}}
 }
 
 // targets are the messages a key is about: the marked ones, else the one under the

@@ -6,6 +6,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -18,14 +19,14 @@ const bodyNumber = 6
 
 // drawMessage draws the row under the cursor in full.
 func (v *tailView) drawMessage(c *draw.Canvas, h int) {
-	th := v.env.th
+	th := v.env.Theme
 	if h < 2 {
 		c.Blank(c.Lines + h)
 		return
 	}
 	r := v.current()
-	title, down := "Message", v.env.keys.first("body-down")
-	details := down + "/" + v.env.keys.first("body-up") + " scroll"
+	title, down := "Message", v.env.Keys.First("body-down")
+	details := down + "/" + v.env.Keys.First("body-up") + " scroll"
 	if r != nil && r.message != nil {
 		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, words.Grouped(r.offset))
 		if b := v.shownBody(r); b != nil && v.goesOn(r, b) {
@@ -51,11 +52,11 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	if r == nil {
 		return nil
 	}
-	th := v.env.th
+	th := v.env.Theme
 	if r.message == nil {
 		var lines [][]draw.Segment
 		for _, l := range draw.WrapText(r.bad, max(w-2, 10)) {
-			lines = append(lines, line(draw.Styled(th.Bad, " "+l)))
+			lines = append(lines, page.Line(draw.Styled(th.Bad, " "+l)))
 		}
 		return lines
 	}
@@ -66,7 +67,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	}
 	body := v.shownBody(r)
 	if body == nil {
-		return append(append(lines, line(draw.Styled(th.Dim, "─ body "+words.Size(int64(r.size))+" …"))), tracks...)
+		return append(append(lines, page.Line(draw.Styled(th.Dim, "─ body "+words.Size(int64(r.size))+" …"))), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
 	top := min(v.top, max(len(body.lines)-1, 0))
@@ -76,9 +77,9 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 		cut = "+"
 	}
 	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, words.Size(int64(body.size)), words.Grouped(int64(min(top+1, len(body.lines)))), words.Grouped(int64(end)), words.Grouped(int64(len(body.lines))), cut)
-	lines = append(lines, line(draw.Styled(th.Frame, rule)))
+	lines = append(lines, page.Line(draw.Styled(th.Frame, rule)))
 	if body.failed != "" && shown > 1 {
-		lines = append(lines, line(draw.Styled(th.Warn, " "+words.Warning.Sign()+" "+body.failed)))
+		lines = append(lines, page.Line(draw.Styled(th.Warn, " "+words.Warning.Sign()+" "+body.failed)))
 		end = min(top+shown-1, len(body.lines))
 	}
 	re := needle(v.want)
@@ -87,7 +88,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 		if re != nil && re.MatchString(body.lines[i]) {
 			st = th.Accent
 		}
-		lines = append(lines, line(draw.Styled(th.Dim, draw.PadLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
+		lines = append(lines, page.Line(draw.Styled(th.Dim, draw.PadLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -100,8 +101,8 @@ const decodersFrom = 20
 
 // decoderLine names the decoders and marks the chosen one.
 func (v *tailView) decoderLine() []draw.Segment {
-	th := v.env.th
-	l := line(draw.Styled(th.Frame, "─ decode "+v.env.keys.first("decoder")+" ─ "))
+	th := v.env.Theme
+	l := page.Line(draw.Styled(th.Frame, "─ decode "+v.env.Keys.First("decoder")+" ─ "))
 	for _, name := range message.Decoders() {
 		if name == v.decoder {
 			l = append(l, draw.Styled(th.Accent, "["+name+"] "))
@@ -109,22 +110,22 @@ func (v *tailView) decoderLine() []draw.Segment {
 		}
 		l = append(l, draw.Styled(th.Dim, name+" "))
 	}
-	return append(l, draw.Styled(th.Frame, "─ "+v.env.keys.first("copy")+" copy ─ "+v.env.keys.first("save")+" save"))
+	return append(l, draw.Styled(th.Frame, "─ "+v.env.Keys.First("copy")+" copy ─ "+v.env.Keys.First("save")+" save"))
 }
 
 // factLines are what is known besides the body.
 func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
-	th, m := v.env.th, r.message
+	th, m := v.env.Theme, r.message
 	var held [][]draw.Segment
 	if d, ok := v.delay(r); ok {
 		text := " due     " + v.dueText(d)
 		if d.Topic != "" {
 			text += " in " + d.Topic
 		}
-		held = [][]draw.Segment{line(draw.Styled(th.Warn, text))}
+		held = [][]draw.Segment{page.Line(draw.Styled(th.Warn, text))}
 	}
 	born := func(host string) string {
-		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.clock(r.born, words.ClockMillis), host, words.SignedSpan(r.stored.Sub(r.born)))
+		return fmt.Sprintf(" born    %s from %s  stored %s", v.env.Clock(r.born, words.ClockMillis), host, words.SignedSpan(r.stored.Sub(r.born)))
 	}
 	from := born(m.BornHost().String())
 	if table.Width(from) > w {
@@ -135,16 +136,16 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 		tags += "   " + packed
 	}
 	if !all {
-		return append([][]draw.Segment{line(draw.Styled(th.Text, from)), line(draw.Styled(th.Text, tags+"   "+words.Size(int64(r.size))))}, held...)
+		return append([][]draw.Segment{page.Line(draw.Styled(th.Text, from)), page.Line(draw.Styled(th.Text, tags+"   "+words.Size(int64(r.size))))}, held...)
 	}
 	id, _ := draw.SafeHead([]byte(m.MessageID()), rowCells)
 	lines := [][]draw.Segment{
-		line(draw.Styled(th.Text, " id      "+id)),
-		line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, words.Grouped(r.offset), words.Size(int64(r.size))))),
-		line(draw.Styled(th.Text, from)),
+		page.Line(draw.Styled(th.Text, " id      "+id)),
+		page.Line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, words.Grouped(r.offset), words.Size(int64(r.size))))),
+		page.Line(draw.Styled(th.Text, from)),
 	}
-	lines = append(append(lines, held...), line(draw.Styled(th.Text, tags)))
-	return append(lines, line(draw.Styled(th.Text, " props   "+v.propertiesText(r))))
+	lines = append(append(lines, held...), page.Line(draw.Styled(th.Text, tags)))
+	return append(lines, page.Line(draw.Styled(th.Text, " props   "+v.propertiesText(r))))
 }
 
 // propertiesText lists properties, as many as a line may show.
@@ -165,29 +166,29 @@ func (v *tailView) propertiesText(r *tailRow) string {
 
 // trackLines say who has read it, in at most n lines besides the rule.
 func (v *tailView) trackLines(r *tailRow, n int) [][]draw.Segment {
-	th := v.env.th
+	th := v.env.Theme
 	t := v.tracksOf(r.seq)
 	if n == 0 || t == nil && v.asking != r.seq {
 		return nil
 	}
-	lines := [][]draw.Segment{line(draw.Styled(th.Frame, "─ who read it ─ inferred from offsets and members ─"))}
+	lines := [][]draw.Segment{page.Line(draw.Styled(th.Frame, "─ who read it ─ inferred from offsets and members ─"))}
 	switch {
 	case t == nil:
-		return append(lines, line(draw.Styled(th.Dim, " asking …")))
+		return append(lines, page.Line(draw.Styled(th.Dim, " asking …")))
 	case t.err != "":
-		lines = append(lines, line(draw.Styled(th.Warn, " "+words.Unknown+": "+t.err)))
+		lines = append(lines, page.Line(draw.Styled(th.Warn, " "+words.Unknown+": "+t.err)))
 		if n--; n == 0 { // the tracks below it are not all
 			return lines
 		}
 	case len(t.tracks) == 0:
-		return append(lines, line(draw.Styled(th.Dim, " no group is known to consume this topic")))
+		return append(lines, page.Line(draw.Styled(th.Dim, " no group is known to consume this topic")))
 	}
 	for i, x := range t.tracks {
 		if i == n-1 && len(t.tracks) > n {
-			lines = append(lines, line(draw.Styled(th.Dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
+			lines = append(lines, page.Line(draw.Styled(th.Dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
 			break
 		}
-		lines = append(lines, line(draw.Styled(th.Text, " "+trackText(&x))))
+		lines = append(lines, page.Line(draw.Styled(th.Text, " "+trackText(&x))))
 	}
 	return lines
 }

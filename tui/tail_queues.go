@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -21,7 +22,7 @@ func (v *tailView) muteText() string {
 			first = m
 		}
 	}
-	when := fmt.Sprintf("since %s (%s)", v.env.clock(first.Since, words.ClockSeconds), words.Since(first.Since, v.env.now))
+	when := fmt.Sprintf("since %s (%s)", v.env.Clock(first.Since, words.ClockSeconds), words.Since(first.Since, v.env.Now))
 	why := words.Cause(draw.SafeText(first.Why))
 	switch names := v.muteBrokers(); {
 	case first.Queue == engine.MessageQueue{}:
@@ -55,13 +56,13 @@ func (v *tailView) muteQueues() string {
 
 // queuesDialog chooses which queues a tail reads.
 type queuesDialog struct {
-	env    *env
+	env    *page.Env
 	queues []engine.MessageQueue
 	chosen []bool
 	at     int
 }
 
-func newQueuesDialog(e *env, queues, chosen []engine.MessageQueue) queuesDialog {
+func newQueuesDialog(e *page.Env, queues, chosen []engine.MessageQueue) queuesDialog {
 	d := queuesDialog{env: e, queues: queues, chosen: make([]bool, len(queues))}
 	for i, mq := range queues {
 		d.chosen[i] = len(chosen) == 0 || slices.Contains(chosen, mq)
@@ -69,14 +70,14 @@ func newQueuesDialog(e *env, queues, chosen []engine.MessageQueue) queuesDialog 
 	return d
 }
 
-func (d queuesDialog) update(msg tea.Msg) (dialog, request) {
+func (d queuesDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return d, nil
 	}
 	switch k.String() {
 	case "esc", "q":
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case "j", "down":
 		d.at = min(d.at+1, len(d.queues)-1)
 	case "k", "up":
@@ -104,12 +105,12 @@ func (d queuesDialog) update(msg tea.Msg) (dialog, request) {
 		if len(list) == len(d.queues) {
 			list = nil // those that come later too
 		}
-		return d, toPageRequest{chosenQueuesMsg{list}}
+		return d, page.ToPageRequest{Msg: chosenQueuesMsg{list}}
 	}
 	return d, nil
 }
 
-func (d queuesDialog) view(w, h int) string {
+func (d queuesDialog) View(w, h int) string {
 	var lines [][]draw.Segment
 	n := 0
 	for i, mq := range d.queues {
@@ -118,16 +119,16 @@ func (d queuesDialog) view(w, h int) string {
 			box = "[x]"
 			n++
 		}
-		st := d.env.th.Text
+		st := d.env.Theme.Text
 		if i == d.at {
-			mark, st = d.env.g.Cursor, d.env.th.Cursor
+			mark, st = d.env.Glyphs.Cursor, d.env.Theme.Cursor
 		}
-		lines = append(lines, line(draw.Styled(st, mark+" "+box+" "+draw.SafeText(mq.Short()))))
+		lines = append(lines, page.Line(draw.Styled(st, mark+" "+box+" "+draw.SafeText(mq.Short()))))
 	}
-	return drawBox(d.env, w, h, "QUEUES to read", fmt.Sprintf("%d of %d", n, len(d.queues)), lines, d.at)
+	return page.DrawBox(d.env, w, h, "QUEUES to read", fmt.Sprintf("%d of %d", n, len(d.queues)), lines, d.at)
 }
 
-func (d queuesDialog) hint(c *draw.Canvas) string {
-	d.env.hints(c, "space", "this one", "a", "all or none", d.env.enter(), "read them", "esc", "leave")
+func (d queuesDialog) Hint(c *draw.Canvas) string {
+	d.env.Hints(c, "space", "this one", "a", "all or none", d.env.Enter(), "read them", "esc", "leave")
 	return "DIALOG"
 }

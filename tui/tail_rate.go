@@ -2,7 +2,7 @@ package tui
 
 // count adds to the second that is now.
 func (v *tailView) count(n int64) {
-	now := v.env.now.Unix()
+	now := v.env.Now.Unix()
 	if v.rateAt == 0 || now-v.rateAt >= histogram {
 		v.rates, v.rateAt = [histogram]int64{}, now
 	}
@@ -19,7 +19,7 @@ func (v *tailView) rate() float64 {
 	}
 	n, over := int64(0), int64(0)
 	for back := int64(1); back <= 3; back++ {
-		n += v.at(v.env.now.Unix() - back)
+		n += v.at(v.env.Now.Unix() - back)
 		over++
 	}
 	return float64(n) / float64(over)
@@ -37,7 +37,7 @@ func (v *tailView) at(second int64) int64 {
 func (v *tailView) trend(cells int) []float64 {
 	values := make([]float64, cells)
 	for i := range values {
-		values[i] = float64(v.at(v.env.now.Unix() - int64(cells-i)))
+		values[i] = float64(v.at(v.env.Now.Unix() - int64(cells-i)))
 	}
 	return values
 }

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -37,20 +38,20 @@ type (
 func (m resendPlanMsg) tailTicket() int { return m.ticket }
 
 // planResend asks what sending messages back to their group would do.
-func planResend(c commands, cl Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
-	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
+func planResend(c page.Commands, cl page.Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
+	return c.Within(resendLimit, func(ctx context.Context) tea.Msg {
 		messages := make([]engine.Message, len(rows))
 		for i, r := range rows {
 			messages[i] = *r.message
 		}
 		plan, err := cl.PlanResend(ctx, group, messages)
-		return resendPlanMsg{ticket, plan, errorText(err)}
+		return resendPlanMsg{ticket, plan, page.ErrorText(err)}
 	})
 }
 
 // applyResend sends between its two lines in the audit file.
-func applyResend(c commands, cl Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
-	return c.within(resendLimit, func(ctx context.Context) tea.Msg {
+func applyResend(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
+	return c.Within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := audit.ResendSum{}
 		err := audit.NoteInParts(begin, audit.Resend(audit.ChangeOf(&p, reason)), func(part audit.Part) (after any, failed, err error) {
@@ -68,7 +69,7 @@ func applyResend(c commands, cl Cluster, begin audit.Begin, p inspect.ResendPlan
 			}
 			return tally, errors.Join(err, tally.Failed()), err
 		})
-		return resendDoneMsg{rows: cleanResend(rows), done: tally.Sent, err: errorText(err)}
+		return resendDoneMsg{rows: cleanResend(rows), done: tally.Sent, err: page.ErrorText(err)}
 	})
 }
 
@@ -85,45 +86,45 @@ func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 
 // askResend asks what would be sent back: the marked dead letters, or the one under
 // the cursor.
-func (v tailView) askResend() (page, request) {
+func (v tailView) askResend() (page.Page, page.Request) {
 	switch rows := v.targets(); {
 	case v.group == "":
-		return v, refuseRequest{draw.SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
-	case v.env.o.Inspect == nil:
-		return v, refuseRequest{"there is no cluster to ask"}
+		return v, page.RefuseRequest{Text: draw.SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
+	case v.env.Options.Inspect == nil:
+		return v, page.RefuseRequest{Text: "there is no cluster to ask"}
 	case len(rows) == 0:
-		return v, refuseRequest{"there is no dead letter under the cursor"}
+		return v, page.RefuseRequest{Text: "there is no dead letter under the cursor"}
 	default:
 		v.stand()
-		return v, runRequest{cmd: planResend(v.cmds, v.env.o.Inspect, v.group, rows, v.ticket)}
+		return v, page.RunRequest{Cmd: planResend(v.cmds, v.env.Options.Inspect, v.group, rows, v.ticket)}
 	}
 }
 
 // resendDialog shows what sending dead letters back does, asks for the group's name,
 // and then shows what became of each.
 type resendDialog struct {
-	env    *env
+	env    *page.Env
 	rows   []inspect.ResendRow
 	target string
 	about  string // what there is to know before
 	apply  func(reason string) tea.Cmd
-	form   changeForm
+	form   page.ChangeForm
 	top    int
 	result resendDoneMsg
 }
 
 // newResendDialog is about a plan as it came. What was sent back before is left out, as
 // message resend does; where that are all of them, another copy is what is wanted.
-func newResendDialog(e *env, cmds commands, p inspect.ResendPlan) resendDialog {
+func newResendDialog(e *page.Env, cmds page.Commands, p inspect.ResendPlan) resendDialog {
 	p.LeaveOut(p.AllSentBefore())
-	return resendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), form: newChangeForm(e, p.Group, p.Why, "it is being sent"),
-		apply: func(reason string) tea.Cmd { return applyResend(cmds, e.o.Inspect, e.o.Audit, p, reason) }}
+	return resendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), form: page.NewChangeForm(e, p.Group, p.Why, "it is being sent"),
+		apply: func(reason string) tea.Cmd { return applyResend(cmds, e.Options.Inspect, e.Options.Audit, p, reason) }}
 }
 
-func (d resendDialog) update(msg tea.Msg) (dialog, request) {
+func (d resendDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case resendDoneMsg:
-		if d.form.finish() {
+		if d.form.Finish() {
 			d.result, d.rows = msg, msg.rows
 		}
 	case tea.KeyMsg:
@@ -132,38 +133,38 @@ func (d resendDialog) update(msg tea.Msg) (dialog, request) {
 	return d, nil
 }
 
-func (d resendDialog) key(k tea.KeyMsg) (dialog, request) {
+func (d resendDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	switch k.String() {
 	case "up":
 		d.top = max(d.top-1, 0)
 		return d, nil
 	case "down":
-		d.top = min(d.top+1, max(len(d.rows)-d.rowsShown(d.env.width, d.env.room), 0))
+		d.top = min(d.top+1, max(len(d.rows)-d.rowsShown(d.env.Width, d.env.Room), 0))
 		return d, nil
 	}
-	switch leave, apply := d.form.key(k); {
+	switch leave, apply := d.form.Key(k); {
 	case leave:
-		return d, closeRequest{}
+		return d, page.CloseRequest{}
 	case apply:
-		return d, runRequest{d.apply(d.form.reasonText()), "a resend of " + words.Plural(len(d.rows), "dead letter")}
+		return d, page.RunRequest{Cmd: d.apply(d.form.ReasonText()), Writing: "a resend of " + words.Plural(len(d.rows), "dead letter")}
 	}
 	return d, nil
 }
 
-func (d resendDialog) view(w, h int) string {
+func (d resendDialog) View(w, h int) string {
 	e := d.env
 	lines := d.headLines(w)
 	lines = append(lines, d.rowLines(w, d.rowsShown(w, h))...)
-	lines = append(lines, line())
-	if d.form.done {
+	lines = append(lines, page.Line())
+	if d.form.Done {
 		for _, part := range draw.WrapText(d.doneText(), max(w-4, 10)) {
-			lines = append(lines, line(e.plain(part)))
+			lines = append(lines, page.Line(e.Plain(part)))
 		}
-		lines = append(lines, line(e.plain("  "), e.button("Close", true, true)))
-		return drawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
+		lines = append(lines, page.Line(e.Plain("  "), e.Button("Close", true, true)))
+		return page.DrawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
-	lines = append(lines, d.form.lines(w, "Send back")...)
-	return drawBox(e, w, h, "SEND dead letters back — nothing is sent yet", words.Plural(len(d.rows), "message"), lines, len(lines)-1)
+	lines = append(lines, d.form.Lines(w, "Send back")...)
+	return page.DrawBox(e, w, h, "SEND dead letters back — nothing is sent yet", words.Plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
 // rowsShown is how many dead letters there is room for in a box of h lines.
@@ -172,47 +173,47 @@ func (d *resendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w)
 // headLines are the lines above the dead letters.
 func (d *resendDialog) headLines(w int) [][]draw.Segment {
 	e := d.env
-	about := words.Plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	about := words.Plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.Group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
 	var lines [][]draw.Segment
 	for _, part := range draw.WrapText(about, max(w-4, 10)) {
-		lines = append(lines, line(e.plain(" "+part)))
+		lines = append(lines, page.Line(e.Plain(" "+part)))
 	}
-	if d.form.why != "" {
-		lines = append(lines, line(draw.Styled(e.th.Bad, " "+words.Failure.Sign()+" "+d.form.why)))
+	if d.form.Why != "" {
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, " "+words.Failure.Sign()+" "+d.form.Why)))
 	}
-	if d.about != "" && !d.form.done {
-		lines = append(lines, line(draw.Styled(e.th.Warn, " "+words.Warning.Sign()+" "+d.about)))
+	if d.about != "" && !d.form.Done {
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Warn, " "+words.Warning.Sign()+" "+d.about)))
 	}
-	return append(lines, line())
+	return append(lines, page.Line())
 }
 
 // rowLines are the dead letters that fit into so many rows, below their head.
 func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
-	lines := [][]draw.Segment{line(draw.Styled(e.th.Header, " "+draw.Pad("unique id", 34)+draw.Pad("topic", topicW)+draw.Pad("tried", 7)+"result"))}
+	lines := [][]draw.Segment{page.Line(draw.Styled(e.Theme.Header, " "+draw.Pad("unique id", 34)+draw.Pad("topic", topicW)+draw.Pad("tried", 7)+"result"))}
 	top := min(d.top, max(len(d.rows)-room, 0))
 	for i := top; i < len(d.rows) && i < top+room; i++ {
 		r := &d.rows[i]
-		result, st := words.None, e.th.Text
+		result, st := words.None, e.Theme.Text
 		switch {
 		case r.Error != "":
-			result, st = words.Failure.Sign()+" "+r.Error, e.th.Bad
+			result, st = words.Failure.Sign()+" "+r.Error, e.Theme.Bad
 		case r.Skip:
-			result, st = "left out: sent already, "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
+			result, st = "left out: sent already, "+r.SentBefore.In(e.Options.Location).Format("01-02 15:04Z07:00"), e.Theme.Warn
 		case r.Tried:
-			result, st = "sent as "+r.NewID, e.th.Good
-		case d.form.done:
-			result, st = "not sent", e.th.Warn
+			result, st = "sent as "+r.NewID, e.Theme.Good
+		case d.form.Done:
+			result, st = "not sent", e.Theme.Warn
 		case !r.SentBefore.IsZero():
-			result, st = words.Warning.Sign()+" a copy was sent already, at "+r.SentBefore.In(e.o.Location).Format("01-02 15:04Z07:00"), e.th.Warn
+			result, st = words.Warning.Sign()+" a copy was sent already, at "+r.SentBefore.In(e.Options.Location).Format("01-02 15:04Z07:00"), e.Theme.Warn
 		case r.SentBeforeWhy.Kind != inspect.ReasonNone:
-			result, st = words.Warning.Sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.th.Warn
+			result, st = words.Warning.Sign()+" sent already? not known: "+r.SentBeforeWhy.Text, e.Theme.Warn
 		}
-		lines = append(lines, line(draw.Styled(st, " "+draw.Pad(table.Cut(r.ID, 33), 34)+draw.Pad(table.Cut(r.Original, topicW-1), topicW)+draw.Pad(fmt.Sprint(r.Attempts), 7)+result)))
+		lines = append(lines, page.Line(draw.Styled(st, " "+draw.Pad(table.Cut(r.ID, 33), 34)+draw.Pad(table.Cut(r.Original, topicW-1), topicW)+draw.Pad(fmt.Sprint(r.Attempts), 7)+result)))
 	}
 	if n := len(d.rows) - top - room; n > 0 {
-		lines = append(lines, line(draw.Styled(e.th.Dim, fmt.Sprintf("  … %d more (down)", n))))
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, fmt.Sprintf("  … %d more (down)", n))))
 	}
 	return lines
 }
@@ -235,6 +236,6 @@ func (d *resendDialog) doneText() string {
 	return text
 }
 
-func (d resendDialog) hint(c *draw.Canvas) string {
-	return d.form.hint(c, "sending, and looking whether it arrived")
+func (d resendDialog) Hint(c *draw.Canvas) string {
+	return d.form.Hint(c, "sending, and looking whether it arrived")
 }

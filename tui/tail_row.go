@@ -10,6 +10,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -45,7 +46,7 @@ type tailRow struct {
 }
 
 // tailRows lets a batch in.
-func tailRows(b *TailBatch) []*tailRow {
+func tailRows(b *page.TailBatch) []*tailRow {
 	rows := make([]*tailRow, 0, len(b.Messages)+len(b.Unread))
 	for i := range b.Messages {
 		r := newTailRow(&b.Messages[i])

@@ -30,8 +30,8 @@ func (v *tailView) verdict(r *tailRow) (passes, known bool) {
 // beginSieve puts what was typed in force, or looks at the rows that came through
 // another filter since; nil: nothing is to be done.
 func (v *tailView) beginSieve() tea.Cmd {
-	if (v.filter != v.applied || v.filter != "" && v.request.Filter.Charset != v.env.charset) && v.env.now.Sub(v.wantAt) >= sieveAfter {
-		v.want.Charset = v.env.charset
+	if (v.filter != v.applied || v.filter != "" && v.request.Filter.Charset != v.env.Charset) && v.env.Now.Sub(v.wantAt) >= sieveAfter {
+		v.want.Charset = v.env.Charset
 		v.sieves++
 		v.sieving, v.request.Filter = true, v.want
 		return sieveTail(v.cmds, v.tail, tailSieve{number: v.sieves, text: v.filter, filter: v.want}, v.ring.rows, v.ticket)

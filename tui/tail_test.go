@@ -20,6 +20,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -30,7 +31,7 @@ type fakeTail struct {
 	closed  int
 }
 
-func (f *fakeTail) Next(context.Context) (TailBatch, error) { return TailBatch{}, nil }
+func (f *fakeTail) Next(context.Context) (page.TailBatch, error) { return page.TailBatch{}, nil }
 
 func (f *fakeTail) SetFilter(_ int, x message.Filter) error {
 	f.filters = append(f.filters, x)
@@ -60,8 +61,8 @@ func tailRecord(t testing.TB, change func(r *protocol.Record)) engine.Message {
 }
 
 // tailFixture is a batch of all sorts.
-func tailFixture(t testing.TB) *TailBatch {
-	b := &TailBatch{Seen: 84_120, Looked: 84_120, Matched: 1204, Behind: 312}
+func tailFixture(t testing.TB) *page.TailBatch {
+	b := &page.TailBatch{Seen: 84_120, Looked: 84_120, Matched: 1204, Behind: 312}
 	for i := range 30 {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 			r.QueueID, r.QueueOffset = int32(i%8), 18_249_000+int64(i)
@@ -87,10 +88,10 @@ func tailFixture(t testing.TB) *TailBatch {
 }
 
 // tailing opens the tail of a topic with a batch in it.
-func tailing(t testing.TB, w, h int, o Options, topic string, f *fakeCluster, b *TailBatch) (*driver, *fakeTail) {
+func tailing(t testing.TB, w, h int, o page.Options, topic string, f *fakeCluster, b *page.TailBatch) (*driver, *fakeTail) {
 	t.Helper()
 	tail := &fakeTail{}
-	o.OpenTail = func(context.Context, TailRequest) (Tail, error) { return tail, nil }
+	o.OpenTail = func(context.Context, page.TailRequest) (page.Tail, error) { return tail, nil }
 	if f == nil {
 		f = fixtureCluster()
 	}
@@ -106,12 +107,12 @@ func tailing(t testing.TB, w, h int, o Options, topic string, f *fakeCluster, b 
 
 // tail is the tail view as it is.
 func (d *driver) tail() *tailView {
-	v := d.a.pages[viewTail].(tailView)
+	v := d.a.pages[page.ViewTail].(tailView)
 	return &v
 }
 
 // batch hands a batch to the tail view.
-func (d *driver) batch(b *TailBatch) *driver {
+func (d *driver) batch(b *page.TailBatch) *driver {
 	d.send(tailMsg{ticket: d.tail().ticket, rows: tailRows(b), counts: *b, notice: b.Notice})
 	return d
 }
@@ -153,7 +154,7 @@ func TestGoldenTail(t *testing.T) {
 		"tail-filter": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
 			d.keys("/").typing("amount\":11").keys("enter").later(time.Second)
-			return d.batch(&TailBatch{Filter: 1, Looked: 680, Seen: 84_800, Missed: 82_916}).keys("k")
+			return d.batch(&page.TailBatch{Filter: 1, Looked: 680, Seen: 84_800, Missed: 82_916}).keys("k")
 		},
 		"tail-bad": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
@@ -164,7 +165,7 @@ func TestGoldenTail(t *testing.T) {
 			return d.keys("k", "x", "z")
 		},
 		"tail-dead": func(t *testing.T, w, h int) *driver {
-			b := &TailBatch{Seen: 3, Looked: 3, Matched: 3}
+			b := &page.TailBatch{Seen: 3, Looked: 3, Matched: 3}
 			for i := range 3 {
 				b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
 					r.Topic, r.QueueID, r.QueueOffset = "%DLQ%order-settle", 0, int64(40+i)
@@ -192,14 +193,14 @@ func TestGoldenTail(t *testing.T) {
 func TestTailSeeksWithTheWordsOfTheCommand(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	for text, want := range map[string]string{"earliest": "from the first message", "first": "from the first message", "latest": "from the end", "now": "from the end",
-		" offset:7 ": "from offset 7", "-15m": "from " + d.a.env.clock(fixtureNow.Add(-15*time.Minute), words.ClockSeconds)} {
+		" offset:7 ": "from offset 7", "-15m": "from " + d.a.env.Clock(fixtureNow.Add(-15*time.Minute), words.ClockSeconds)} {
 		d.keys("T").typing(text).keys("enter").see(want + " · all queues")
 	}
 	d.keys("T").typing("soon").keys("enter").see(`"soon" is no time`).see("SEEK")
 }
 
 func TestTailOfAGroupWithoutDeadLetters(t *testing.T) {
-	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle @first", nil, &TailBatch{})
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle @first", nil, &page.TailBatch{})
 	d.see("group order-settle has no dead letters").see("one that comes is shown")
 }
 
@@ -207,7 +208,7 @@ func TestTailKeepsItsBounds(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
 	total := 0
 	for range 120 {
-		b := &TailBatch{}
+		b := &page.TailBatch{}
 		for i := range 60 {
 			b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.QueueOffset = int64(total + i) }))
 		}
@@ -220,7 +221,7 @@ func TestTailKeepsItsBounds(t *testing.T) {
 		t.Errorf("%d rows are kept and %d dropped of %d", len(v.ring.rows), v.ring.dropped, total)
 	}
 	d.see("kept 5,000/5,000").see("oldest 2,200 dropped").see(words.Grouped(int64(total - 1)))
-	big := &TailBatch{}
+	big := &page.TailBatch{}
 	for i := range 30 {
 		big.Messages = append(big.Messages, tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = make([]byte, 4<<20), int64(i) }))
 	}
@@ -235,7 +236,7 @@ func TestTailStandsWhenScrolledAndCountsWhatIsNew(t *testing.T) {
 	d.keys("k", "k")
 	before := d.tail().current()
 	for range 100 { // more than the ring holds
-		b := &TailBatch{}
+		b := &page.TailBatch{}
 		for i := range 60 {
 			b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.QueueOffset = int64(30_000_000 + i) }))
 		}
@@ -280,8 +281,8 @@ func TestTailFilters(t *testing.T) {
 }
 
 // keyed is a batch of messages with these keys that passed a filter on their way.
-func keyed(t testing.TB, filter int, keys ...string) *TailBatch {
-	b := &TailBatch{Filter: filter}
+func keyed(t testing.TB, filter int, keys ...string) *page.TailBatch {
+	b := &page.TailBatch{Filter: filter}
 	for _, key := range keys {
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) { r.Properties[2].Value = key }))
 	}
@@ -337,7 +338,7 @@ func TestTailListsWhatItsFilterLets(t *testing.T) {
 			d.keys("/", "ctrl+u").typing("key:" + key()).keys("enter")
 		case 1:
 			d.keys([]string{"k", "f", "esc", "space"}[rnd.IntN(4)])
-			if d.a.shown != viewTail {
+			if d.a.shown != page.ViewTail {
 				d.keys("3")
 			}
 		default:
@@ -378,16 +379,16 @@ func TestTailSaysWhatItsFilterHasNotLookedAt(t *testing.T) {
 	more.Seen, more.Looked, more.Matched = keepRows+3, keepRows+3, keepRows+3
 	d.batch(more).keys("/").typing("key:b").keys("enter").later(time.Second)
 	d.see("No message of the 5,000 looked at matches  /key:b").see("3 messages not looked at: 3 are kept no more").see("3 not looked at · kept 5,000/5,000")
-	d.batch(&TailBatch{Filter: 1, Seen: keepRows + 10, Looked: 7}).see("of the 5,007 looked at")
-	d.keys("/", "ctrl+u").typing("key:c").see("looking for  /key:c …").keys("enter").later(time.Second).batch(&TailBatch{Filter: 2, Seen: keepRows + 10, Missed: 7})
+	d.batch(&page.TailBatch{Filter: 1, Seen: keepRows + 10, Looked: 7}).see("of the 5,007 looked at")
+	d.keys("/", "ctrl+u").typing("key:c").see("looking for  /key:c …").keys("enter").later(time.Second).batch(&page.TailBatch{Filter: 2, Seen: keepRows + 10, Missed: 7})
 	d.see("10 messages not looked at: 3 are kept no more").see("7 did not pass the filter before")
-	d.keys("esc").later(time.Second).batch(&TailBatch{Filter: 3, Seen: keepRows + 10, Missed: 7}).see("7 left out by filters · kept 5,000/5,000")
+	d.keys("esc").later(time.Second).batch(&page.TailBatch{Filter: 3, Seen: keepRows + 10, Missed: 7}).see("7 left out by filters · kept 5,000/5,000")
 }
 
 // A charset is for all that is shown of bodies, also of those that are there already,
 // and for the filter.
 func TestTailReadsInACharset(t *testing.T) {
-	b := &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Body = []byte("\xcd\xcb\xbf\xee") })}}
+	b := &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Body = []byte("\xcd\xcb\xbf\xee") })}}
 	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
 	d.see("‹hex 4 B›")
 	d.keys(":").typing("set charset GB2312").keys("enter").see("bodies are read in gbk").later(time.Second).see("text in gbk").see("退款").miss("‹hex")
@@ -501,7 +502,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 		return audit.Record{Done: func(_ any, err error) error { ends = append(ends, err); return nil }}, nil
 	}
 	f := fixtureCluster()
-	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	d, _ := tailing(t, 120, 36, o, "%DLQ%order-settle", f, &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 	plan := inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle", Note: "nobody of the group is online",
 		Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Error: "it is of another topic"}, {ID: "0A000415000078D9F3C2", SentBefore: d.now},
 			{ID: "0A000415000078D9F3C3", SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonFailed, Text: "not now\x1b"}}}}
@@ -526,7 +527,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 
 func TestDeadLettersAreSentBackByName(t *testing.T) {
 	f := fixtureCluster()
-	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", f, &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", f, &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 	plan := inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1"}}}
 	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
 	applied := func() int { return strings.Count(strings.Join(f.asked, "\n"), "apply resend") }
@@ -544,7 +545,7 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 	}
 	typed := func() string {
 		dialog := d.a.dialogs[0].(resendDialog)
-		return dialog.form.name.value()
+		return dialog.form.Name.Value()
 	}
 	for typed() != "" {
 		d.keys("backspace")
@@ -563,7 +564,7 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 }
 
 func TestTailFindsWhatTheFilterSays(t *testing.T) {
-	b := &TailBatch{Messages: []engine.Message{
+	b := &page.TailBatch{Messages: []engine.Message{
 		tailRecord(t, func(r *protocol.Record) { r.Body = []byte("a needle\n" + strings.Repeat("hay\n", 50) + "needle here") }),
 		tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = []byte("needle"), 18_263_873 }),
 	}}
@@ -612,7 +613,7 @@ func TestDueTimes(t *testing.T) {
 	if d := parkedOf(&plain); d != nil {
 		t.Errorf("one that was delivered is due %+v", d)
 	}
-	batch := &TailBatch{Messages: []engine.Message{level}, Seen: 1, Looked: 1, Matched: 1}
+	batch := &page.TailBatch{Messages: []engine.Message{level}, Seen: 1, Looked: 1, Matched: 1}
 	for _, w := range []int{80, 120} { // nothing else may push it out of the pane
 		f := fixtureCluster()
 		f.levels = []time.Duration{time.Second, time.Second, time.Second, 42 * time.Minute}
@@ -654,7 +655,7 @@ func TestMoreOfAHugeBodyIsShown(t *testing.T) {
 		fmt.Fprintf(&text, "line %d of many\n", i)
 	}
 	text.WriteString("the needle")
-	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &TailBatch{Messages: []engine.Message{
+	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &page.TailBatch{Messages: []engine.Message{
 		tailRecord(t, func(r *protocol.Record) { r.Body = []byte(text.String()) })}})
 	d.later(time.Second).see("cut: J more")
 	laidOut := func() int { v := d.tail(); return len(v.shownBody(v.current()).lines) }
@@ -706,7 +707,7 @@ func TestTailErrors(t *testing.T) {
 	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	tail.refuse = errors.New("the tail has ended")
 	d.keys("/").typing("x").keys("enter").later(time.Second).see("the tail has ended")
-	d.batch(&TailBatch{Notice: "broker-b: connection refused; trying again"}).see("trying again")
+	d.batch(&page.TailBatch{Notice: "broker-b: connection refused; trying again"}).see("trying again")
 }
 
 // Of many dead letters those are left out that were sent back before; those that are all
@@ -714,7 +715,7 @@ func TestTailErrors(t *testing.T) {
 func TestWhatWasSentBackIsLeftOut(t *testing.T) {
 	before := time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
 	sent, fresh := inspect.ResendRow{SentBefore: before}, inspect.ResendRow{}
-	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", fixtureCluster(), &TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
+	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", fixtureCluster(), &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, fresh}}})
 	d.see("left out: sent already, 11-30 22:00").keys("esc")
 	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, sent}}})
@@ -749,26 +750,26 @@ func TestAnUnfinishedPatternKeepsTheTail(t *testing.T) {
 // Queues that cannot be read take the green away, for as long as they cannot, and what is
 // left to read is not known.
 func TestATailOfMuteQueuesIsNotGreen(t *testing.T) {
-	queue := func(broker string, id int32) MuteQueue {
-		return MuteQueue{engine.MessageQueue{Topic: "orders-paid", BrokerName: broker, QueueID: id}, fixtureNow.Add(-12 * time.Second),
-			"read orders-paid broker-a/3 at 5: PULL_MESSAGE to 10.0.4.1:10911: connect to 10.0.4.1:10911: connection refused"}
+	queue := func(broker string, id int32) page.MuteQueue {
+		return page.MuteQueue{Queue: engine.MessageQueue{Topic: "orders-paid", BrokerName: broker, QueueID: id}, Since: fixtureNow.Add(-12 * time.Second),
+			Why: "read orders-paid broker-a/3 at 5: PULL_MESSAGE to 10.0.4.1:10911: connect to 10.0.4.1:10911: connection refused"}
 	}
 	for name, tt := range map[string]struct {
-		mute []MuteQueue
+		mute []page.MuteQueue
 		want string
 	}{
-		"a queue":   {[]MuteQueue{queue("broker-a", 3)}, "✗ broker-a/3 cannot be read since "},
-		"a broker":  {[]MuteQueue{queue("broker-a", 3), queue("broker-a", 4)}, "✗ broker-a cannot be read since "},
-		"brokers":   {[]MuteQueue{queue("broker-a", 3), queue("broker-b", 3)}, "✗ 2 brokers cannot be read, the first since "},
-		"the topic": {[]MuteQueue{{Since: fixtureNow.Add(-12 * time.Second), Why: "ask: connection refused"}}, "✗ the topic's queues are not known since "},
+		"a queue":   {[]page.MuteQueue{queue("broker-a", 3)}, "✗ broker-a/3 cannot be read since "},
+		"a broker":  {[]page.MuteQueue{queue("broker-a", 3), queue("broker-a", 4)}, "✗ broker-a cannot be read since "},
+		"brokers":   {[]page.MuteQueue{queue("broker-a", 3), queue("broker-b", 3)}, "✗ 2 brokers cannot be read, the first since "},
+		"the topic": {[]page.MuteQueue{{Since: fixtureNow.Add(-12 * time.Second), Why: "ask: connection refused"}}, "✗ the topic's queues are not known since "},
 	} {
 		for _, size := range [][2]int{{80, 24}, {120, 36}} {
 			t.Run(fmt.Sprintf("%s %d", name, size[0]), func(t *testing.T) {
-				d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, &TailBatch{Behind: 0})
+				d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, &page.TailBatch{Behind: 0})
 				d.see("✓ buffer")
-				d.batch(&TailBatch{Behind: -1, Mute: tt.mute}).later(noteFor + time.Second).see(tt.want).miss("✓ ").miss("0 behind").miss("● follow")
+				d.batch(&page.TailBatch{Behind: -1, Mute: tt.mute}).later(noteFor + time.Second).see(tt.want).miss("✓ ").miss("0 behind").miss("● follow")
 				d.see("no message was read: ")
-				d.batch(&TailBatch{Behind: 0}).see("✓ buffer")
+				d.batch(&page.TailBatch{Behind: 0}).see("✓ buffer")
 			})
 		}
 	}

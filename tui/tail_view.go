@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -29,19 +30,19 @@ const (
 // tailView reads a topic without any group: the list of messages, and the one under
 // the cursor in full.
 type tailView struct {
-	env  *env
-	cmds commands
+	env  *page.Env
+	cmds page.Commands
 	w, h int
 
-	request TailRequest
+	request page.TailRequest
 	group   string // whose dead letters these are; "" for any other topic
 	ticket  int
-	tail    Tail
+	tail    page.Tail
 	opening bool
 	reading bool // a batch is waited for
 	err     string
 	since   time.Time // when it was opened
-	main    question
+	main    page.Question
 
 	ring   tailRing
 	shown  []*tailRow // what the list shows, oldest first; not the newest while frozen
@@ -51,7 +52,7 @@ type tailView struct {
 	names  []string // of brokers that messages came from, safe
 	brief  words.Shortener
 	list   table.State[uint64]
-	total  TailBatch // the newest counts
+	total  page.TailBatch // the newest counts
 	rates  [histogram]int64
 	rateAt int64 // second of the newest
 	letGo  int64 // messages that are kept no more
@@ -86,9 +87,9 @@ type tailView struct {
 	asking  uint64 // row whose tracks are on their way
 }
 
-func newTailView(e *env, cmds commands, r TailRequest) tailView {
-	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: message.DecoderAuto, since: e.now}
-	v.main = question{what: "messages", asked: true}
+func newTailView(e *page.Env, cmds page.Commands, r page.TailRequest) tailView {
+	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: message.DecoderAuto, since: e.Now}
+	v.main = page.Question{What: "messages", Asked: true}
 	v.group = strings.TrimPrefix(r.Topic, dlqPrefix)
 	if v.group == r.Topic {
 		v.group = ""
@@ -104,51 +105,51 @@ const dlqPrefix = "%DLQ%"
 
 // renew forgets all messages; answers that are on their way are for nobody.
 func (v *tailView) renew() {
-	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.newTicket(), nil, false, false, ""
+	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.NewTicket(), nil, false, false, ""
 	v.ring, v.shown, v.first, v.frozen, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, false
 	v.sieve, v.sieves, v.sieving, v.late, v.sieveErr = tailSieve{}, 0, false, false, ""
 	v.levels, v.levelless = nil, nil
-	v.total, v.letGo, v.errors, v.asking, v.decodes, v.top = TailBatch{Behind: -1}, 0, 0, 0, bodyKey{}, 0
+	v.total, v.letGo, v.errors, v.asking, v.decodes, v.top = page.TailBatch{Behind: -1}, 0, 0, 0, bodyKey{}, 0
 	v.rates = [histogram]int64{}
 	v.list.SetKeys(nil)
 	v.list.ClearMarks()
 	v.list.Follow = true
-	v.since = v.env.now
+	v.since = v.env.Now
 }
 
-func (v tailView) filterText() string { return v.filter }
+func (v tailView) FilterText() string { return v.filter }
 
-func (v tailView) subject() string { return draw.SafeText(v.request.Topic) }
+func (v tailView) Subject() string { return draw.SafeText(v.request.Topic) }
 
-// narrow takes a filter as it is typed; it comes into force when nothing more is.
-func (v tailView) narrow(text string) (page, error) {
+// Narrow takes a filter as it is typed; it comes into force when nothing more is.
+func (v tailView) Narrow(text string) (page.Page, error) {
 	f, err := parseTailFilter(text)
 	if err != nil {
 		return v, err
 	}
-	v.filter, v.want, v.wantAt = text, f, v.env.now
+	v.filter, v.want, v.wantAt = text, f, v.env.Now
 	return v, nil
 }
 
-func (v tailView) update(msg any) (page, request) {
+func (v tailView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.resize()
-	case dueMsg:
+	case page.DueMsg:
 		return v.due()
-	case hurryMsg:
+	case page.HurryMsg:
 		if v.err != "" {
 			v.reopen()
 		}
-	case actionMsg:
-		return v.act(msg.action)
+	case page.ActionMsg:
+		return v.act(msg.Action)
 	case clickMsg:
 		v.click(msg.x, msg.y)
 	case tailMessage:
 		if msg.tailTicket() != v.ticket {
 			if opened, ok := msg.(tailOpenedMsg); ok { // nobody wants it any more
-				return v, runRequest{cmd: closeTail(v.cmds, opened.tail)}
+				return v, page.RunRequest{Cmd: closeTail(v.cmds, opened.tail)}
 			}
 			return v, nil
 		}
@@ -166,8 +167,8 @@ func (v tailView) update(msg any) (page, request) {
 }
 
 // reopen reads from another place.
-func (v *tailView) reopen() request {
-	r := runRequest{cmd: closeTail(v.cmds, v.tail)}
+func (v *tailView) reopen() page.Request {
+	r := page.RunRequest{Cmd: closeTail(v.cmds, v.tail)}
 	v.renew()
 	v.request.Filter = v.want
 	v.applied = v.filter
@@ -176,7 +177,7 @@ func (v *tailView) reopen() request {
 }
 
 // answer takes what a command brought.
-func (v tailView) answer(msg tailMessage) (page, request) {
+func (v tailView) answer(msg tailMessage) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case tailOpenedMsg:
 		v.opening, v.tail, v.err = false, msg.tail, msg.err
@@ -205,19 +206,19 @@ func (v tailView) answer(msg tailMessage) (page, request) {
 		v.sieved(msg)
 	case resendPlanMsg:
 		if msg.err != "" {
-			return v, refuseRequest{"resend: " + msg.err}
+			return v, page.RefuseRequest{Text: "resend: " + msg.err}
 		}
-		return v, pushRequest{newResendDialog(v.env, v.cmds, msg.plan)}
+		return v, page.PushRequest{Dialog: newResendDialog(v.env, v.cmds, msg.plan)}
 	case directPlanMsg:
 		if msg.err != "" {
-			return v, refuseRequest{"consume: " + msg.err}
+			return v, page.RefuseRequest{Text: "consume: " + msg.err}
 		}
-		return v, pushRequest{newDirectDialog(v.env, v.cmds, msg.raw)}
+		return v, page.PushRequest{Dialog: newDirectDialog(v.env, v.cmds, msg.raw)}
 	case tailQueuesMsg:
 		if msg.err != "" || len(msg.queues) == 0 {
-			return v, refuseRequest{"queues of " + draw.SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
+			return v, page.RefuseRequest{Text: "queues of " + draw.SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
 		}
-		return v, pushRequest{newQueuesDialog(v.env, msg.queues, v.request.Queues)}
+		return v, page.PushRequest{Dialog: newQueuesDialog(v.env, msg.queues, v.request.Queues)}
 	}
 	return v, nil
 }
@@ -252,7 +253,7 @@ func (v *tailView) take(msg tailMsg) {
 // note shows what the tail or a filter has to say for a while.
 func (v *tailView) note(text string) {
 	if text != "" {
-		v.noted, v.noteAt = text, v.env.now
+		v.noted, v.noteAt = text, v.env.Now
 	}
 }
 
@@ -308,13 +309,13 @@ func (v *tailView) waiting() int64 {
 
 // due begins what is to be done: opening, reading on, putting a filter in force,
 // making the body under the cursor readable, asking who has read it.
-func (v tailView) due() (page, request) {
+func (v tailView) due() (page.Page, page.Request) {
 	var cmds []tea.Cmd
 	switch {
 	case v.err != "":
-	case v.tail == nil && !v.opening && v.env.o.OpenTail != nil:
+	case v.tail == nil && !v.opening && v.env.Options.OpenTail != nil:
 		v.opening = true
-		cmds = append(cmds, openTail(v.cmds, v.env.o.OpenTail, v.request, v.ticket))
+		cmds = append(cmds, openTail(v.cmds, v.env.Options.OpenTail, v.request, v.ticket))
 	case v.tail != nil && !v.reading:
 		v.reading = true
 		cmds = append(cmds, nextOfTail(v.cmds, v.tail, v.ticket))
@@ -329,38 +330,38 @@ func (v tailView) due() (page, request) {
 			v.decodes = k
 			cmds = append(cmds, decodeBody(v.cmds, r, k, v.ticket))
 		}
-		if v.asking == 0 && !v.list.Follow && v.env.now.Sub(v.moved) >= restAfter && v.tracksOf(r.seq) == nil && v.env.o.Inspect != nil {
+		if v.asking == 0 && !v.list.Follow && v.env.Now.Sub(v.moved) >= restAfter && v.tracksOf(r.seq) == nil && v.env.Options.Inspect != nil {
 			v.asking = r.seq
-			cmds = append(cmds, readTracks(v.cmds, v.env.o.Inspect, r, v.ticket))
+			cmds = append(cmds, readTracks(v.cmds, v.env.Options.Inspect, r, v.ticket))
 		}
 	}
 	cmd := tea.Batch(cmds...)
 	if cmd == nil {
 		return v, nil
 	}
-	return v, runRequest{cmd: cmd}
+	return v, page.RunRequest{Cmd: cmd}
 }
 
-// status is what stands round the view.
-func (v tailView) status() pageStatus {
-	s := pageStatus{main: &v.main, hidden: int(v.waiting())}
+// Status is what stands round the view.
+func (v tailView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.main, Hidden: int(v.waiting())}
 	if v.byKey {
-		s.frozen = v.frozen
+		s.Frozen = v.frozen
 	}
-	th := v.env.th
+	th := v.env.Theme
 	switch {
 	case v.err != "":
-		s.health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.err)
-	case v.env.o.OpenTail == nil:
-		s.health = draw.Styled(th.Warn, " ! no topic can be read here")
+		s.Health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.err)
+	case v.env.Options.OpenTail == nil:
+		s.Health = draw.Styled(th.Warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
-		s.health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.muteText())
-	case v.noted != "" && v.env.now.Sub(v.noteAt) < noteFor:
-		s.health = draw.Styled(th.Warn, " ! "+v.noted)
+		s.Health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.muteText())
+	case v.noted != "" && v.env.Now.Sub(v.noteAt) < noteFor:
+		s.Health = draw.Styled(th.Warn, " ! "+v.noted)
 	default:
 		lead := " ✓ "
 		if !v.frozen.IsZero() {
-			lead = fmt.Sprintf(" stands: %s new since %s · ", words.Grouped(v.waiting()), v.env.clock(v.frozen, words.ClockSeconds))
+			lead = fmt.Sprintf(" stands: %s new since %s · ", words.Grouped(v.waiting()), v.env.Clock(v.frozen, words.ClockSeconds))
 		}
 		text := lead + "buffer "
 		if v.w >= 100 { // the line above the list says it too
@@ -370,22 +371,22 @@ func (v tailView) status() pageStatus {
 		if v.ring.dropped > 0 {
 			text += " · oldest " + words.Grouped(v.ring.dropped) + " dropped"
 		}
-		s.health = draw.Styled(th.Good, text)
+		s.Health = draw.Styled(th.Good, text)
 	}
-	s.state = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+words.ShortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.g.Trend(v.trend(8), true)+" ")}
+	s.State = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+words.ShortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.Glyphs.Trend(v.trend(8), true)+" ")}
 	switch {
 	case v.err != "": // nothing is read until the operator says so
-		s.state = []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" stopped ")}
+		s.State = []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" stopped ")}
 	case len(v.total.Mute) > 0:
-		s.state[0] = draw.Styled(th.Bad, words.Failure.Sign()+" "+v.muteQueues())
+		s.State[0] = draw.Styled(th.Bad, words.Failure.Sign()+" "+v.muteQueues())
 	case !v.frozen.IsZero():
-		s.state[0] = draw.Styled(th.Warn, "stands")
+		s.State[0] = draw.Styled(th.Warn, "stands")
 	}
 	return s
 }
 
 // seekMsg and chosenQueuesMsg are what the operator chose in a dialog.
 type (
-	seekMsg         struct{ from TailPosition }
+	seekMsg         struct{ from page.TailPosition }
 	chosenQueuesMsg struct{ queues []engine.MessageQueue }
 )

@@ -17,6 +17,7 @@ import (
 
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
@@ -29,7 +30,7 @@ type tmuxPane struct {
 }
 
 // inTmux runs the screen in a tmux of w × h cells.
-func inTmux(t *testing.T, o Options, w, h int) *tmuxPane {
+func inTmux(t *testing.T, o page.Options, w, h int) *tmuxPane {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
 		t.Skip("no tmux here")
@@ -109,8 +110,8 @@ func (p *tmuxPane) wraps(want string) {
 }
 
 // foreignTail is a tail with foreignTexts in every place of its messages.
-func foreignTail(t testing.TB) *TailBatch {
-	b := &TailBatch{}
+func foreignTail(t testing.TB) *page.TailBatch {
+	b := &page.TailBatch{}
 	for i := range 3 * len(foreignTexts) {
 		text := foreignTexts[i%len(foreignTexts)]
 		b.Messages = append(b.Messages, tailRecord(t, func(r *protocol.Record) {
@@ -124,9 +125,9 @@ func foreignTail(t testing.TB) *TailBatch {
 }
 
 // once is a tail that has one batch.
-type once struct{ b *TailBatch }
+type once struct{ b *page.TailBatch }
 
-func (o *once) Next(ctx context.Context) (b TailBatch, err error) {
+func (o *once) Next(ctx context.Context) (b page.TailBatch, err error) {
 	if o.b == nil {
 		<-ctx.Done()
 		return b, ctx.Err()
@@ -173,10 +174,10 @@ func (s *session) standings() [][]string {
 func TestForeignTextInTerminals(t *testing.T) {
 	for _, size := range [][2]int{{120, 36}, {80, 24}} {
 		w, h := size[0], size[1]
-		options := func() Options {
+		options := func() page.Options {
 			o := defaultOptions()
-			o.Inspect, o.Engines = fixtureCluster(), []NamedEngine{}
-			o.OpenTail = func(context.Context, TailRequest) (Tail, error) { return &once{foreignTail(t)}, nil }
+			o.Inspect, o.Engines = fixtureCluster(), []page.NamedEngine{}
+			o.OpenTail = func(context.Context, page.TailRequest) (page.Tail, error) { return &once{foreignTail(t)}, nil }
 			return o
 		}
 		// scroll goes through the tail and has each frame waited for.

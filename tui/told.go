@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -27,13 +28,13 @@ const (
 // told asks the members of an own consumer's group what they hold. What the engine
 // knows of others is computed by its own strategy, and another member may use another.
 type told struct {
-	question
+	page.Question
 	members  *inspect.Members               // nil: they have not answered
 	computed map[engine.MessageQueue]string // the owners when they were asked
 }
 
 func newTold(s *engine.Snapshot) *told {
-	return &told{question: question{kind: askOthers, names: []string{s.Group, s.ClientID}, what: "what members hold", every: toldEvery, steady: true}}
+	return &told{Question: page.Question{Kind: page.AskOthers, Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: toldEvery, Steady: true}}
 }
 
 // computedOwners are who the engine's strategy gives each queue to.
@@ -53,7 +54,7 @@ func (t *told) concerns(s *engine.Snapshot) bool {
 
 // pollTold asks the members of the shown consumer's group when that is due.
 func (a *app) pollTold() tea.Cmd {
-	if a.env.o.Inspect == nil || !slices.Contains([]viewID{viewLive, viewQueue}, a.shown) || len(a.engines) == 0 || a.watchedNow() != nil {
+	if a.env.Options.Inspect == nil || !slices.Contains([]page.ViewID{page.ViewLive, page.ViewQueue}, a.shown) || len(a.engines) == 0 || a.watchedNow() != nil {
 		return nil
 	}
 	s := a.source()
@@ -66,27 +67,27 @@ func (a *app) pollTold() tea.Cmd {
 	}
 	t := s.told
 	wrong := s.scene.told != nil && s.scene.told.wrongs() // it may be a hand-over under way
-	if t.computed != nil && a.env.now.Sub(t.began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
-		t.hurried = true
+	if t.computed != nil && a.env.Now.Sub(t.Began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
+		t.Hurried = true
 	}
-	if !t.concerns(raw) || !t.due(a.env.now) {
+	if !t.concerns(raw) || !t.Due(a.env.Now) {
 		return nil
 	}
 	t.computed = computedOwners(raw)
-	return askCluster(a.cmds, a.env.o.Inspect, t.begin(a.env))
+	return page.AskCluster(a.cmds, a.env.Options.Inspect, t.Begin(a.env))
 }
 
 // onTold takes the members' word.
-func (a *app) onTold(msg answerMsg) {
+func (a *app) onTold(msg page.AnswerMsg) {
 	for i, s := range a.sources {
-		if s.told == nil || !s.told.asking || s.told.ticket != msg.ticket {
+		if s.told == nil || !s.told.Asking || s.told.Ticket != msg.Ticket {
 			continue
 		}
-		if s.told.members = nil; s.told.answer(msg, a.env.now) {
-			m := msg.raw.(inspect.Members)
+		if s.told.members = nil; s.told.Answer(msg, a.env.Now) {
+			m := msg.Raw.(inspect.Members)
 			s.told.members = &m
 		}
-		s.retell(a.env.now)
+		s.retell(a.env.Now)
 		a.show(i)
 	}
 }
@@ -116,10 +117,10 @@ func (s *source) retell(now time.Time) {
 	s.scene.told, s.scene.toldWhy = nil, ""
 	switch {
 	case !t.concerns(s.scene.raw):
-	case t.tries > 0:
-		s.scene.toldWhy = t.err
-	case t.members != nil && now.Sub(t.at) <= 3*toldEvery && maps.Equal(t.computed, computedOwners(s.scene.raw)):
-		s.scene.tell(t.members, t.at)
+	case t.Tries > 0:
+		s.scene.toldWhy = t.Err
+	case t.members != nil && now.Sub(t.At) <= 3*toldEvery && maps.Equal(t.computed, computedOwners(s.scene.raw)):
+		s.scene.tell(t.members, t.At)
 	}
 }
 

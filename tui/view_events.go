@@ -5,16 +5,17 @@ import (
 	"strings"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
 // eventsView lists all events of one engine, oldest first; at the end it follows.
 type eventsView struct {
-	env    *env
+	env    *page.Env
 	pic    picture
 	w, h   int
-	filter filter
+	filter page.Filter
 	list   table.State[uint64] // by sequence number
 	hidden int
 	fresh  int // arrived while the cursor was elsewhere
@@ -22,7 +23,7 @@ type eventsView struct {
 	scroll int // cells that the text is shifted to the left
 }
 
-func newEventsView(e *env) eventsView {
+func newEventsView(e *page.Env) eventsView {
 	v := eventsView{env: e}
 	v.list.Follow = true
 	return v
@@ -33,19 +34,19 @@ func (v eventsView) update(msg any) eventsView {
 	case pictureMsg:
 		v.pic = msg.picture
 		v.refresh()
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
-		v.list.Resize(max(v.h-tableFrame, 0))
-	case actionMsg:
-		v = v.act(msg.action)
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
+		v.list.Resize(max(v.h-page.TableFrame, 0))
+	case page.ActionMsg:
+		v = v.act(msg.Action)
 	case clickMsg:
 		v.list.Follow = false
-		clickRow(&v.list, msg.y, 2)
+		page.ClickRow(&v.list, msg.y, 2)
 	}
 	return v
 }
 
-func (v eventsView) act(a action) eventsView {
+func (v eventsView) act(a page.Action) eventsView {
 	const step = 16
 	switch a {
 	case "next-error":
@@ -59,7 +60,7 @@ func (v eventsView) act(a action) eventsView {
 	case "far-left":
 		v.scroll = 0
 	default:
-		if moveBy(&v.list, a) {
+		if page.MoveBy(&v.list, a) {
 			v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && a != "up" && a != "top"
 			if v.list.Follow {
 				v.fresh = 0
@@ -115,7 +116,7 @@ func (v *eventsView) refilter() {
 	keys := make([]uint64, 0, len(v.pic.rows))
 	for i := range v.pic.rows {
 		r := &v.pic.rows[i]
-		if v.filter.matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
+		if v.filter.Matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
 			keys = append(keys, r.Seq)
 		}
 	}
@@ -139,8 +140,8 @@ func (v *eventsView) current() *words.EventRow {
 
 func (v *eventsView) escape() bool {
 	switch {
-	case v.filter.active():
-		v.filter = filter{}
+	case v.filter.Active():
+		v.filter = page.Filter{}
 		v.refilter()
 	case v.scroll > 0:
 		v.scroll = 0
@@ -160,7 +161,7 @@ var eventColumns = []table.Column{
 }
 
 func (v eventsView) view(w, h int) string {
-	th, c := v.env.th, draw.NewCanvas(w, h)
+	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	first, end := v.list.Window()
 	title := "Events"
 	if v.list.Len() > 0 {
@@ -182,10 +183,10 @@ func (v eventsView) view(w, h int) string {
 			text = table.Tail(text, v.scroll)
 		}
 		cells = [6]table.Cell{
-			{Text: v.env.mode.Clock(r.At, v.pic.now, v.env.o.Location, words.ClockMillis), Style: th.Dim},
+			{Text: v.env.Mode.Clock(r.At, v.pic.now, v.env.Options.Location, words.ClockMillis), Style: th.Dim},
 			{Text: r.Kind, Style: st}, {Text: r.Cause, Style: st}, {Text: r.Queue}, {Text: r.Topic, Style: th.Dim}, {Text: text},
 		}
-		look := v.env.look(i == v.list.Cursor(), false, true)
+		look := v.env.Look(i == v.list.Cursor(), false, true)
 		look.Mark, look.Gutter = r.Sev.Sign(), st
 		c.TableRow(th, &layout, columns, cells[:], look)
 	}
@@ -193,7 +194,7 @@ func (v eventsView) view(w, h int) string {
 	if v.list.Len() > 0 {
 		notes = nil
 	}
-	c.TableRest(th, h-tableFrame-(end-first), notes)
+	c.TableRest(th, h-page.TableFrame-(end-first), notes)
 	c.Bottom(draw.ThinBox, th.Frame)
 	return c.String()
 }
@@ -203,27 +204,27 @@ func (v *eventsView) details() string {
 	if v.pic.dropped > 0 {
 		parts = append(parts, words.Grouped(v.pic.dropped)+" lost (the screen was slower)")
 	}
-	if v.filter.active() {
-		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.text), words.Grouped(int64(v.hidden))))
+	if v.filter.Active() {
+		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.Text), words.Grouped(int64(v.hidden))))
 	}
 	switch {
 	case v.list.Follow:
 		parts = append(parts, "following")
 	case v.fresh > 0:
-		parts = append(parts, fmt.Sprintf("%s new, %s follow", words.Grouped(int64(v.fresh)), v.env.keys.first("bottom")))
+		parts = append(parts, fmt.Sprintf("%s new, %s follow", words.Grouped(int64(v.fresh)), v.env.Keys.First("bottom")))
 	default:
-		parts = append(parts, v.env.keys.first("bottom")+" follow")
+		parts = append(parts, v.env.Keys.First("bottom")+" follow")
 	}
 	return strings.Join(parts, " · ")
 }
 
 func (v *eventsView) emptyReason() []string {
-	if v.filter.active() && v.hidden > 0 {
-		return []string{"", "No event matches  /" + draw.SafeText(v.filter.text), words.Grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
+	if v.filter.Active() && v.hidden > 0 {
+		return []string{"", "No event matches  /" + draw.SafeText(v.filter.Text), words.Grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
 	}
-	if len(v.env.o.Engines) == 0 && v.pic.scene == nil {
-		k := v.env.keys
-		return []string{"", "no group is watched, so nothing is told here", k.first("live") + " or :live GROUP watches one: what differs between two looks at it is an event"}
+	if len(v.env.Options.Engines) == 0 && v.pic.scene == nil {
+		k := v.env.Keys
+		return []string{"", "no group is watched, so nothing is told here", k.First("live") + " or :live GROUP watches one: what differs between two looks at it is an event"}
 	}
 	return []string{"", "nothing has happened yet"}
 }

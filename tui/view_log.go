@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -12,7 +13,7 @@ const logLines = 1000
 
 // logView shows the end of the program's own log.
 type logView struct {
-	env    *env
+	env    *page.Env
 	w, h   int
 	list   table.State[int]
 	lines  []string
@@ -20,7 +21,7 @@ type logView struct {
 	scroll int
 }
 
-func newLogView(e *env) logView {
+func newLogView(e *page.Env) logView {
 	v := logView{env: e}
 	v.list.Follow = true
 	return v
@@ -28,8 +29,8 @@ func newLogView(e *env) logView {
 
 func (v logView) update(msg any) logView {
 	switch msg := msg.(type) {
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.list.Resize(max(v.h-2, 0))
 	case logMsg:
 		v.lines, v.read = msg.lines, true
@@ -38,8 +39,8 @@ func (v logView) update(msg any) logView {
 			keys[i] = i
 		}
 		v.list.SetKeys(keys)
-	case actionMsg:
-		switch msg.action {
+	case page.ActionMsg:
+		switch msg.Action {
 		case "left":
 			v.scroll = max(v.scroll-16, 0)
 		case "right":
@@ -47,8 +48,8 @@ func (v logView) update(msg any) logView {
 		case "far-left":
 			v.scroll = 0
 		default:
-			if moveBy(&v.list, msg.action) {
-				v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && msg.action != "up" && msg.action != "top"
+			if page.MoveBy(&v.list, msg.Action) {
+				v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && msg.Action != "up" && msg.Action != "top"
 			}
 		}
 	}
@@ -56,19 +57,19 @@ func (v logView) update(msg any) logView {
 }
 
 func (v logView) view(w, h int) string {
-	th, c := v.env.th, draw.NewCanvas(w, h)
+	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", words.Grouped(int64(len(v.lines)))))
 	first, end := v.list.Window()
 	for i := first; i < end && c.Lines < h-1; i++ {
 		mark := " "
 		if i == v.list.Cursor() {
-			mark = v.env.g.Cursor
+			mark = v.env.Glyphs.Cursor
 		}
 		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Mark, mark), draw.Styled(th.Text, table.Tail(v.lines[i], v.scroll)))
 	}
 	note := ""
 	switch {
-	case v.env.o.LogTail == nil:
+	case v.env.Options.LogTail == nil:
 		note = "  no log is kept"
 	case !v.read:
 		note = "  reading the log …"

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -23,7 +24,7 @@ const (
 
 // queueView is everything about one queue, and the head of its cache.
 type queueView struct {
-	env    *env
+	env    *page.Env
 	pic    picture
 	w, h   int
 	mq     engine.MessageQueue // true name
@@ -36,7 +37,7 @@ type queueView struct {
 	head   headMsg // of a watched group's queue: the message it waits for
 }
 
-func newQueueView(e *env, mq engine.MessageQueue) queueView { return queueView{env: e, mq: mq} }
+func newQueueView(e *page.Env, mq engine.MessageQueue) queueView { return queueView{env: e, mq: mq} }
 
 func (v queueView) update(msg any) queueView {
 	switch msg := msg.(type) {
@@ -47,8 +48,8 @@ func (v queueView) update(msg any) queueView {
 			v.list.SetKeys(nil)
 		}
 		v.layout()
-	case sizeMsg:
-		v.w, v.h = msg.w, msg.h
+	case page.SizeMsg:
+		v.w, v.h = msg.W, msg.H
 		v.layout()
 	case headMsg:
 		if msg.mq == v.mq && !v.pic.frozen {
@@ -64,8 +65,8 @@ func (v queueView) update(msg any) queueView {
 			keys[i] = v.held[i].offset
 		}
 		v.list.SetKeys(keys)
-	case actionMsg:
-		switch msg.action {
+	case page.ActionMsg:
+		switch msg.Action {
 		case "left":
 			v.scroll = max(v.scroll-16, 0)
 		case "right":
@@ -83,7 +84,7 @@ func (v queueView) update(msg any) queueView {
 			v.zoomed = !v.zoomed
 			v.layout()
 		default:
-			moveBy(&v.list, msg.action)
+			page.MoveBy(&v.list, msg.Action)
 		}
 	}
 	return v
@@ -94,7 +95,7 @@ func (v *queueView) layout() {
 	if v.zoomed {
 		above = 0
 	}
-	v.list.Resize(max(v.h-above-tableFrame, 1))
+	v.list.Resize(max(v.h-above-page.TableFrame, 1))
 }
 
 // fact is one line of the upper part: two columns where there is room.
@@ -108,11 +109,11 @@ func (v *queueView) facts() []string {
 		return []string{" this queue is not in the route any more: " + draw.SafeText(v.mq.String())}
 	}
 	facts := v.factsOf(s, q)
-	if v.env.o.Hold && q.Own {
+	if v.env.Options.Hold && q.Own {
 		facts = v.briefFacts(facts)
 	}
 	const leastRows = 4
-	if v.w < 100 || len(facts)+2+tableFrame+leastRows <= v.h {
+	if v.w < 100 || len(facts)+2+page.TableFrame+leastRows <= v.h {
 		lines := make([]string, 0, len(facts))
 		for _, f := range facts {
 			lines = append(lines, fmt.Sprintf(" %-10s %s", f.name, f.text))
@@ -205,7 +206,7 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 // briefFacts are those that matter to a decision about held messages, where there
 // is no room for all and for two thirds of the height with messages.
 func (v *queueView) briefFacts(facts []fact) []fact {
-	room := max((v.h-2-tableFrame)/3, 2)
+	room := max((v.h-2-page.TableFrame)/3, 2)
 	for _, name := range []string{"pull", "size", "owner", "broker has", "durable", "in flight", "span", "consume", "flow", "lag", "pause", "taken", "lock", "cached", "last error", "head"} {
 		if len(facts) <= room {
 			break
@@ -220,10 +221,10 @@ func (v *queueView) when(t time.Time) string {
 	if t.IsZero() {
 		return words.Unknown
 	}
-	if v.env.mode == words.TimeRelative {
+	if v.env.Mode == words.TimeRelative {
 		return words.Ago(t, v.pic.now)
 	}
-	return v.env.clock(t, words.ClockSeconds) + " (" + words.Ago(t, v.pic.now) + ")"
+	return v.env.Clock(t, words.ClockSeconds) + " (" + words.Ago(t, v.pic.now) + ")"
 }
 
 func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
@@ -331,7 +332,7 @@ func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
 }
 
 func (v queueView) view(w, h int) string {
-	th, c := v.env.th, draw.NewCanvas(w, h)
+	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	s := v.pic.scene
 	q := s.queue(v.mq)
 	if !v.zoomed {
@@ -344,7 +345,7 @@ func (v queueView) view(w, h int) string {
 		}
 		c.Bottom(draw.ThinBox, th.Frame)
 	}
-	if h-c.Lines < tableFrame+1 {
+	if h-c.Lines < page.TableFrame+1 {
 		c.Blank(h)
 		return c.String()
 	}
@@ -358,7 +359,7 @@ func (v queueView) view(w, h int) string {
 		details = fmt.Sprintf("oldest first · %s cached", words.Grouped(q.CachedCount))
 	}
 	title := "Messages in the cache"
-	if v.env.o.Hold && q != nil && q.Own {
+	if v.env.Options.Hold && q != nil && q.Own {
 		title, details = v.holdTitle(q)
 	}
 	c.Top(draw.ThinBox, th.Frame, th.Bold, title, details)

@@ -5,6 +5,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -21,24 +22,24 @@ const (
 // watch is what a source asks of a group whose members are other processes, in steady
 // rounds.
 type watch struct {
-	question
+	page.Question
 	past    *watchPast
 	visited time.Time // when the group was last gone to
 }
 
 func newWatch(group string) *watch {
-	return &watch{question: question{kind: askLive, names: []string{group}, what: "live " + group, every: watchEvery, steady: true}, past: newWatchPast()}
+	return &watch{Question: page.Question{Kind: page.AskLive, Names: []string{group}, What: "live " + group, Every: watchEvery, Steady: true}, past: newWatchPast()}
 }
 
 // group is the true name of the group.
-func (w *watch) group() string { return w.names[0] }
+func (w *watch) group() string { return w.Names[0] }
 
 // addLive takes a picture and what has happened since the last one.
 func (s *source) addLive(l *inspect.Live) {
 	raw, events := s.watch.past.add(l)
 	s.scene = door(raw, s.scene)
 	s.scene.watch = watchFactsOf(l, raw, s.watch.past)
-	s.hist.every = s.watch.every
+	s.hist.every = s.watch.Every
 	s.hist.add(s.scene.Snapshot)
 	s.log.add(events, 0)
 }
@@ -50,11 +51,11 @@ func (s *source) forget() {
 }
 
 // waitingLines say why there is nothing to be seen yet.
-func (w *watch) waitingLines(e *env) []string {
+func (w *watch) waitingLines(e *page.Env) []string {
 	switch {
-	case w.err != "":
-		return []string{"", words.Failure.Sign() + " " + draw.SafeText(w.group()) + ": " + w.err,
-			"  it is asked again by itself · " + e.keys.first("refresh") + " now · " + e.keys.first("log") + " log"}
+	case w.Err != "":
+		return []string{"", words.Failure.Sign() + " " + draw.SafeText(w.group()) + ": " + w.Err,
+			"  it is asked again by itself · " + e.Keys.First("refresh") + " now · " + e.Keys.First("log") + " log"}
 	case w.past.live == nil:
 		return []string{"", "asking brokers and members of " + draw.SafeText(w.group()) + " …"}
 	case len(w.past.live.Queues) == 0:
@@ -65,14 +66,14 @@ func (w *watch) waitingLines(e *env) []string {
 
 // state is the right end of the tabs while there is no picture; nil otherwise.
 func (w *watch) state(th *draw.Theme) []draw.Segment {
-	if w.asked {
+	if w.Asked {
 		return nil
 	}
-	return untold(th, w.gone, w.tries > 0)
+	return untold(th, w.Gone, w.Tries > 0)
 }
 
 // staleAfter is when figures count as old: two rounds missed.
-func (w *watch) staleAfter() time.Duration { return max(2*w.every, staleAfter) + time.Second }
+func (w *watch) staleAfter() time.Duration { return max(2*w.Every, staleAfter) + time.Second }
 
 // title is what line 1 says of a watched group.
 func (f *watchFacts) title(s *scene, expression string) string {

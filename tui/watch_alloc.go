@@ -24,7 +24,7 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 	}
 	topic := ""
 	if len(s.Topics) > 1 {
-		topic = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.keys.first("next-topic"))
+		topic = fmt.Sprintf("topic %d of %d (%s) · ", nth+1, len(s.Topics), v.env.Keys.First("next-topic"))
 	}
 	if v.w < 86 {
 		if topic != "" {

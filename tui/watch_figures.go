@@ -113,7 +113,7 @@ func (v *liveView) watchRT(w *watchFacts) string {
 }
 
 func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
-	th := v.env.th
+	th := v.env.Theme
 	cells := min(max((v.w-59)/3, 2), 24)
 	c.Put(th.Text, " 1m pull "+draw.Pad(atLeast(w.rates.atLeast)+words.ShortRate(f.pull, f.pullOK), 7))
 	c.Put(th.Spark, v.spark(cells, pulled))
@@ -156,7 +156,7 @@ func (v *liveView) asideText(w *watchFacts) string {
 }
 
 func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
-	th := v.env.th
+	th := v.env.Theme
 	v.drawRates(c, f, atLeast(w.rates.atLeast))
 	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
 	if w.rates.worst != "" && w.several {
@@ -187,7 +187,7 @@ func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts)
 // drawCache is the line of what the members' caches hold; where no member is, or none
 // tells, that is said instead of meters of nothing.
 func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
-	th := v.env.th
+	th := v.env.Theme
 	if w.empty() || !w.told {
 		what := words.None + "   no member is connected"
 		if !w.empty() {
@@ -218,7 +218,7 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	c.Put(th.Text, head)
 	if f.cacheLimit > 0 {
 		if meter > 0 {
-			c.Put(th.Bar, v.env.g.Meter(meter, share(f.cached, f.cacheLimit)))
+			c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cached, f.cacheLimit)))
 		} else {
 			percent = strings.TrimPrefix(percent, " ")
 		}
@@ -249,7 +249,7 @@ const worthSaying = 10 * time.Second
 func (v *liveView) movedText() string {
 	s := v.pic.scene
 	if s.LastRebalance.IsZero() {
-		return "no queue moved since " + v.env.clock(s.Started, words.ClockSeconds)
+		return "no queue moved since " + v.env.Clock(s.Started, words.ClockSeconds)
 	}
 	when := words.Ago(s.LastRebalance, v.pic.now)
 	if w := s.watch.movedWithin; w >= worthSaying { // nobody looked meanwhile

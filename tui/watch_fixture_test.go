@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 )
 
 // fixtureLive is the group of the fixture as brokers and three Java members tell it:
@@ -100,7 +101,7 @@ func silence(l *inspect.Live, id string, why inspect.Reason) {
 
 // watching starts a screen on the watched group and shows it the pictures, two seconds
 // apart.
-func watching(t testing.TB, w, h int, o Options, lives ...inspect.Live) *driver {
+func watching(t testing.TB, w, h int, o page.Options, lives ...inspect.Live) *driver {
 	t.Helper()
 	n := 0
 	f := fixtureCluster()

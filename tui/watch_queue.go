@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -28,12 +29,12 @@ type headMsg struct {
 }
 
 // head reads a message by its place.
-func readHeadOf(c commands, cl Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
-	return c.within(headLimit, func(ctx context.Context) tea.Msg {
+func readHeadOf(c page.Commands, cl page.Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
+	return c.Within(headLimit, func(ctx context.Context) tea.Msg {
 		m, err := cl.Head(ctx, mq, offset)
 		switch {
 		case err != nil:
-			return headMsg{mq, offset, nil, errorText(err), poll}
+			return headMsg{mq, offset, nil, page.ErrorText(err), poll}
 		case m.StoreSize() == 0:
 			return headMsg{mq, offset, nil, "the broker has no message there", poll}
 		}
@@ -64,7 +65,7 @@ func (a *app) readHead() tea.Cmd {
 	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
 		return pollLater(a.cmds, a.poll)
 	}
-	return readHeadOf(a.cmds, a.env.o.Inspect, a.queue.mq, at, a.poll)
+	return readHeadOf(a.cmds, a.env.Options.Inspect, a.queue.mq, at, a.poll)
 }
 
 // consumeText says when a queue's holder finished a message last. How long nothing was
@@ -264,7 +265,7 @@ func (v *queueView) headLines(width int) []string {
 
 // drawHead draws the head message in place of a cache's list.
 func (v *queueView) drawHead(c *draw.Canvas, h int) {
-	th := v.env.th
+	th := v.env.Theme
 	c.Top(draw.ThinBox, th.Frame, th.Bold, "Message that waits for its turn", "")
 	lines := v.headLines(c.W - 2)
 	top := min(v.scroll/16, max(len(lines)-1, 0))

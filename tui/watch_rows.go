@@ -12,7 +12,7 @@ import (
 
 // watchCells overrides the cells of a row that an engine's own queue fills otherwise.
 func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
-	th := v.env.th
+	th := v.env.Theme
 	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	base := th.Text
@@ -72,7 +72,7 @@ func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) strin
 // watchStateText is the state of a row: findings before all else, then what a picture
 // shows of the queue's work.
 func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
-	th := v.env.th
+	th := v.env.Theme
 	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
 	word := q.State.String()
 	switch {

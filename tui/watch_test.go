@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
 
@@ -340,12 +341,12 @@ func TestAWatchedGroupIsAskedOneAtATime(t *testing.T) {
 		t.Errorf("asked %d times after 2s, want 2", asked)
 	}
 	w := d.a.watchedNow()
-	w.asking = true // an answer is out
+	w.Asking = true // an answer is out
 	d.later(10 * time.Second)
 	if asked != 2 {
 		t.Errorf("asked while an answer is out: %d", asked)
 	}
-	w.asking = false
+	w.Asking = false
 	d.keys("4").later(10 * time.Second)
 	if asked != 2 {
 		t.Errorf("asked while nobody looks: %d", asked)
@@ -366,7 +367,7 @@ func TestAnAnswerForAnotherGroupIsDropped(t *testing.T) {
 	d := watching(t, 120, 36, defaultOptions(), fixtureLive(0))
 	other := fixtureLive(0)
 	other.Group = "other"
-	d.send(answerMsg{kind: askLive, ticket: 9999, raw: other})
+	d.send(page.AnswerMsg{Kind: page.AskLive, Ticket: 9999, Raw: other})
 	d.see("order-settle").miss("other")
 }
 
@@ -449,7 +450,7 @@ func TestAWatchedQueueIsCopiedAsJSON(t *testing.T) {
 	if why != "" {
 		t.Fatal(why)
 	}
-	got, err := x.text()
+	got, err := x.Text()
 	if err != nil || strings.Count(got, `"topic"`) != 1 || !strings.Contains(got, `"queue": 3`) || !strings.Contains(got, `"client_id": "`+memberA) || strings.Contains(got, `"own"`) {
 		t.Errorf("%v, %s", err, got)
 	}

@@ -78,7 +78,7 @@ func resetChange(t *testing.T, tg *sandboxtest.Target, d *desk, online bool) cha
 			var all []claim
 			for _, row := range res.Rows {
 				at, _, _, _ := tg.Sandbox.Offsets(group, row.MessageQueue)
-				all = append(all, claim{row.Short(), row.Verified, row.Error + "|" + row.Obeyed + "|" + row.Lost, at == 20, at < 20})
+				all = append(all, claim{place: row.Short(), done: row.Verified, why: row.Error + "|" + row.Obeyed + "|" + row.Lost, original: at == 20, wanted: at < 20})
 			}
 			return all
 		}, err
@@ -103,7 +103,7 @@ func pauseChange(t *testing.T, tg *sandboxtest.Target, d *desk, resume bool) cha
 			var all []claim
 			for _, row := range res.Rows {
 				enabled := d.memberTexts(row.Addr, group)["consumeEnable"] == "true"
-				all = append(all, claim{row.Broker, row.Verified, row.Error, enabled != resume, enabled == resume})
+				all = append(all, claim{place: row.Broker, done: row.Verified, why: row.Error, original: enabled != resume, wanted: enabled == resume})
 			}
 			return all
 		}, err
@@ -125,7 +125,7 @@ func cloneChange(t *testing.T, tg *sandboxtest.Target, d *desk) change {
 			var all []claim
 			for _, row := range res.Rows {
 				at, _, _, _ := tg.Sandbox.Offsets(target, row.MessageQueue)
-				all = append(all, claim{row.Short(), row.State == inspect.CloneConfirmed, string(row.State) + "|" + row.Error, at == 3, at == 7})
+				all = append(all, claim{place: row.Short(), done: row.State == inspect.CloneConfirmed, why: string(row.State) + "|" + row.Error, original: at == 3, wanted: at == 7})
 			}
 			return all
 		}, err
@@ -153,7 +153,7 @@ func resendChange(t *testing.T, tg *sandboxtest.Target, d *desk) change {
 			d := newDesk(t, tg) // which nobody owes an answer
 			for _, row := range res.Rows {
 				n := len(d.find(inspect.FindRequest{Topic: protocol.RetryTopic(group), UniqueKey: row.ID}).Messages)
-				all = append(all, claim{row.ID, row.Verified, row.Error, n == 0, n == 1})
+				all = append(all, claim{place: row.ID, done: row.Verified, why: row.Error, original: n == 0, wanted: n == 1})
 			}
 			return all
 		}, err
@@ -193,7 +193,7 @@ func manageChange(t *testing.T, tg *sandboxtest.Target, d *desk, action inspect.
 					there = err == nil && len(stats) > 0
 				}
 				create := action == inspect.CreateGroup || action == inspect.CreateTopic
-				all = append(all, claim{row.Broker, row.Verified, row.Error, there != create, there == create})
+				all = append(all, claim{place: row.Broker, done: row.Verified, why: row.Error, original: there != create, wanted: there == create})
 			}
 			return all
 		}, err
@@ -222,7 +222,7 @@ func (f *faultAt) hook(r sandbox.Request) sandbox.Fault {
 	if r.ClientID != "" {
 		return sandbox.Fault{}
 	}
-	at := place{r.Broker, protocol.RequestCode(r.Command.Code), 0}
+	at := place{server: r.Broker, code: protocol.RequestCode(r.Command.Code), nth: 0}
 	f.seen[at]++
 	at.nth = f.seen[at]
 	if f.struck && f.stays && r.Broker == f.server || at == f.place {

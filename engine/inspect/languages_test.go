@@ -59,11 +59,11 @@ func joinAs(t *testing.T, tg *sandboxtest.Target, heartbeat []byte, m recordedMe
 func TestMembersOfOtherLanguages(t *testing.T) {
 	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
-		joinAs(t, tg, recorded(t, "go_heartbeat_34").Body, recordedMember{recorded(t, "go_runninginfo_307").Body})
+		joinAs(t, tg, recorded(t, "go_heartbeat_34").Body, recordedMember{info: recorded(t, "go_runninginfo_307").Body})
 		cpp := recorded(t, "cpp_heartbeat_34").Body
-		joinAs(t, tg, cpp, recordedMember{recorded(t, "cpp_runninginfo_307").Body})
+		joinAs(t, tg, cpp, recordedMember{info: recorded(t, "cpp_runninginfo_307").Body})
 		odd := []byte(`{"clientID":"odd","consumerDataSet":[{"groupName":"sb-cpp-c-s3","consumeFromWhere":0,"consumeType":1,"messageModel":1,"subscriptionDataSet":[]}]}`)
-		joinAs(t, tg, odd, recordedMember{[]byte(`{"mqTable":{{"topic":"T","brokerName":"b","queueId":0}:{"cachedMsgCount":"many"}}}`)})
+		joinAs(t, tg, odd, recordedMember{info: []byte(`{"mqTable":{{"topic":"T","brokerName":"b","queueId":0}:{"cachedMsgCount":"many"}}}`)})
 
 		golang, err := d.Members(t.Context(), "gotag-g")
 		if err != nil || len(golang.Members) != 1 || golang.Members[0].Info == nil {

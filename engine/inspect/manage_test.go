@@ -146,7 +146,7 @@ func TestDeleteSaysWhatIsNotKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		d := &desk{Inspector: inspect.New(inspect.Options{Client: c}), t: t, client: c, saved: ""}
 		sb.Put(sandbox.Message{Topic: "%DLQ%g", QueueID: 0, Body: []byte("x")})
 		sb.SetFault(func(r sandbox.Request) sandbox.Fault {
 			if r.Command.Code == int32(protocol.GetTopicStatsInfo) {

@@ -34,7 +34,7 @@ func newDesk(t *testing.T, tg *sandboxtest.Target) *desk {
 	if tg.Sandbox == nil && tg.Dial == nil {
 		o.Timeout = sandboxtest.Patience
 	}
-	return &desk{inspect.New(o), t, o.Client, o.SaveDir}
+	return &desk{Inspector: inspect.New(o), t: t, client: o.Client, saved: o.SaveDir}
 }
 
 // queues are a topic's queues on all brokers.
@@ -342,7 +342,7 @@ func TestResetUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		d := &desk{Inspector: inspect.New(inspect.Options{Client: c}), t: t, client: c, saved: ""}
 		mqs := d.queues("orders")
 		info, err := c.ClusterInfo(t.Context())
 		if err != nil {
@@ -388,7 +388,7 @@ func TestResetOfABrokerThatHidesItsSettings(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(c.Close)
-		d := &desk{inspect.New(inspect.Options{Client: c}), t, c, ""}
+		d := &desk{Inspector: inspect.New(inspect.Options{Client: c}), t: t, client: c, saved: ""}
 		mqs := d.queues("orders")
 		sb.Put(sandbox.Message{Topic: "orders", QueueID: 0, Body: []byte("x")}, sandbox.Message{Topic: "orders", QueueID: 1, Body: []byte("y")})
 		info, err := c.ClusterInfo(t.Context())

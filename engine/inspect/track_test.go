@@ -140,7 +140,7 @@ func (d *desk) deadLetters(tg *sandboxtest.Target, n int) letters {
 	for i := range n {     // the index, from which tracks are told, is behind the queue
 		d.awaitFound(inspect.FindRequest{Topic: dlq.Topic, UniqueKey: uniqueID(i)}, 1)
 	}
-	return letters{group, mq, d.awaitFound(inspect.FindRequest{Topic: dlq.Topic}, n).Messages}
+	return letters{group: group, original: mq, messages: d.awaitFound(inspect.FindRequest{Topic: dlq.Topic}, n).Messages}
 }
 
 // makeRetryTopic makes a group's retry topic at all brokers, as a member's heartbeat does.

@@ -6,13 +6,13 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/audit"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // auditedEngine notes the offsets that the screen resets by our own member. Pauses of
 // a member change nothing at the brokers.
 type auditedEngine struct {
-	tui.Engine
+	page.Engine
 	group string
 	audit audit.Begin
 }

@@ -13,7 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // consumeFlags are the flags of consume.
@@ -158,7 +158,7 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 	case "first":
 		o.ConsumeFromWhere = protocol.ConsumeFromFirstOffset
 	default:
-		t, err := tui.ParseTime(f.from, e.now(), e.location)
+		t, err := page.ParseTime(f.from, e.now(), e.location)
 		if err != nil {
 			return o, usagef("--from: must be last, first or a time: %v", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 func newDemo(e *env) *cobra.Command {
@@ -70,7 +71,7 @@ func runDemo(ctx context.Context, e *env, limit time.Duration) error {
 		return d.print(ctx, o, format, run)
 	}
 	for _, m := range d.shown {
-		o.Engines = append(o.Engines, tui.NamedEngine{Engine: m.engine})
+		o.Engines = append(o.Engines, page.NamedEngine{Engine: m.engine})
 	}
 	client, err := d.connect(nil)
 	if err != nil {
@@ -91,7 +92,7 @@ const (
 )
 
 // print runs the demo without a screen: its events a line each, then one picture.
-func (d *demo) print(ctx context.Context, o tui.Options, format string, run func(context.Context) error) error {
+func (d *demo) print(ctx context.Context, o page.Options, format string, run func(context.Context) error) error {
 	e, m := d.env, d.shown[0]
 	p := &printer{env: e, group: m.engine.Snapshot().Group, format: format, out: newLineWriter(e.stdout), named: true}
 	written := make(chan struct{})

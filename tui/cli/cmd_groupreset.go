@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // resetFlags are the flags of `group reset`.
@@ -190,7 +191,7 @@ func parseTarget(s string, loc *time.Location, now time.Time) (t core.ResetTarge
 		return core.ResetTarget{Kind: core.ResetShift, Offset: offset}, fmt.Sprintf("%+d from where it is", offset), nil
 	}
 	p, err := parsePosition(s, loc, now)
-	if errors.Is(err, tui.ErrNoTime) {
+	if errors.Is(err, page.ErrNoTime) {
 		return t, "", fmt.Errorf("%q is no target: earliest, latest, 2026-11-29T14:32:00Z, 2026-11-29 14:32[:05], -15m, epoch milliseconds, offset:N, shift:±N or file:F", s)
 	}
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // messageFindFlags are the flags of message find.
@@ -78,7 +78,7 @@ func (f *messageFindFlags) request(e *env) (r inspect.FindRequest, err error) {
 		case "now", "latest":
 			*end.at = now
 		default:
-			if *end.at, err = tui.ParseTime(end.text, now, e.location); err != nil {
+			if *end.at, err = page.ParseTime(end.text, now, e.location); err != nil {
 				return r, usagef("%s %v", end.flag, err)
 			}
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // TestExampleHasEveryKeyWithItsDefault holds config.example.toml to the code.
@@ -45,7 +45,7 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 			t.Errorf("%s = %s in the example, the default is %s", key, got, want)
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(c.keys)), tui.BindingNames(); !slices.Equal(got, want) {
+	if got, want := slices.Sorted(maps.Keys(c.keys)), page.BindingNames(); !slices.Equal(got, want) {
 		t.Errorf("[keys] has %v, want %v", got, want)
 	}
 	lines := strings.Split(string(text), "\n")
@@ -256,7 +256,7 @@ func TestKeysThatTerminalsSend(t *testing.T) {
 			t.Errorf("%q: %v", keys, err)
 		}
 	}
-	for _, b := range tui.Bindings() {
+	for _, b := range page.Bindings() {
 		if err := checkSent(configKeys(b.Keys)); err != nil {
 			t.Errorf("the default of %s: %v", b.Name, err)
 		}

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"eyeq/engine"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // checkWhole applies the rules that hold between keys.
@@ -47,7 +47,7 @@ func (c *config) checkWhole(path string, lines keyIndex) error {
 	if d := c.defaultCluster; d != "" && c.clusters[d] == nil {
 		return bad("there is no [clusters."+d+"]", d, "default_cluster")
 	}
-	if err := tui.CheckKeys(c.keys); err != nil {
+	if err := page.CheckKeys(c.keys); err != nil {
 		rule := strings.TrimPrefix(err.Error(), "keys: ")
 		if name := clashingKey(c.keys, lines); name != "" {
 			return bad(rule, c.keys[name], "keys", name)

@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strings"
 
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // exampleKeys is [keys] of config.example.toml; mark goes before each key.
 func exampleKeys(mark string) string {
 	var b strings.Builder
 	b.WriteString("\n[keys]  # what a key does on the screen; several keys are separated by blanks\n")
-	names := tui.BindingNames()
-	for _, k := range tui.Bindings() {
+	names := page.BindingNames()
+	for _, k := range page.Bindings() {
 		if slices.Contains(names, k.Name) { // the others cannot be changed
 			fmt.Fprintf(&b, "# %s (%s)\n%s%s = %q\n", k.Help, k.Where, mark, k.Name, configKeys(k.Keys))
 		}
@@ -86,13 +86,13 @@ func clashingKey(keys map[string]string, lines keyIndex) string {
 	for _, name := range slices.Backward(names) {
 		without := maps.Clone(keys)
 		delete(without, name)
-		if tui.CheckKeys(without) == nil {
+		if page.CheckKeys(without) == nil {
 			return name
 		}
 	}
 	some := map[string]string{}
 	for _, name := range names {
-		if some[name] = keys[name]; tui.CheckKeys(some) != nil {
+		if some[name] = keys[name]; page.CheckKeys(some) != nil {
 			return name
 		}
 	}

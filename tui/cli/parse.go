@@ -8,7 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // queueRef is a queue as a flag names it: BROKER:ID.
@@ -101,6 +101,6 @@ func parsePosition(s string, loc *time.Location, now time.Time) (position, error
 		}
 		return position{kind: posOffset, offset: offset}, nil
 	}
-	t, err := tui.ParseTime(s, now, loc)
+	t, err := page.ParseTime(s, now, loc)
 	return position{kind: posTime, time: t}, err
 }

@@ -15,6 +15,7 @@ import (
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox/sandboxtest"
 	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // watchedScreen is the screen on a cluster, read by a terminal's emulator.
@@ -76,7 +77,7 @@ func watchOn(t *testing.T, tg *sandboxtest.Target, group string) *watchedScreen 
 	client := tg.Client(t, nil)
 	ended := make(chan error, 1)
 	go func() {
-		ended <- tui.Run(ctx, tui.Options{Inspect: inspect.New(inspect.Options{Client: client}), Cluster: tg.Name, Mode: "read-only", Input: in, Output: s})
+		ended <- tui.Run(ctx, page.Options{Inspect: inspect.New(inspect.Options{Client: client}), Cluster: tg.Name, Mode: "read-only", Input: in, Output: s})
 	}()
 	t.Cleanup(func() {
 		if t.Failed() { // before it leaves, which empties the screen

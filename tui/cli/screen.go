@@ -9,12 +9,13 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // screenRun shows the screen over engines that run beside it: runs starts each
 // of them and returns when ctx has ended and they have left. It returns when
 // both have ended, or at once after a second ctrl-c.
-func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx context.Context) error) error {
+func (e *env) screenRun(ctx context.Context, o page.Options, runs func(ctx context.Context) error) error {
 	e.logs.offScreen(e.getenv)
 	e.saveTerminal()
 	engines, leave := context.WithCancelCause(ctx)
@@ -66,8 +67,8 @@ func (e *env) screenRun(ctx context.Context, o tui.Options, runs func(ctx contex
 }
 
 // screenOptions are those that the configuration and the environment give.
-func (e *env) screenOptions(c *config) tui.Options {
-	return tui.Options{
+func (e *env) screenOptions(c *config) page.Options {
+	return page.Options{
 		Operator: e.operator(), Refresh: c.screen.refresh, Keys: c.keys,
 		Multiplexer: multiplexer(e.getenv), NoSuspend: noSuspend(),
 		MessageJSON: func(m *engine.Message) []byte { return bytes.TrimRight(new(messageEncoder).append(nil, m), "\n") },
@@ -77,7 +78,7 @@ func (e *env) screenOptions(c *config) tui.Options {
 }
 
 // targetOptions are screenOptions for a target: its name, its mode, its audit file.
-func (e *env) targetOptions(c *config, t *target) tui.Options {
+func (e *env) targetOptions(c *config, t *target) page.Options {
 	o := e.screenOptions(c)
 	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.color, t.mode.String(), t.flags
 	o.Audit, o.AuditPath = e.audit(t), e.auditPath()
@@ -124,7 +125,7 @@ func asciiTerminal(getenv func(string) string) bool {
 func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *member, hold bool, run func(ctx context.Context) error) error {
 	o := e.targetOptions(c, t)
 	o.Hold, o.Member = hold, true
-	o.Engines = []tui.NamedEngine{{Engine: &auditedEngine{m.engine, m.options.Group, o.Audit}}}
+	o.Engines = []page.NamedEngine{{Engine: &auditedEngine{m.engine, m.options.Group, o.Audit}}}
 	e.inspectOn(&o, c, t, m.client)
 	o.Clusters = nil // a member stays where it is
 	return e.screenRun(ctx, o, run)

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"eyeq/remoting"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // screenClusters are the configured clusters that a screen may go to.
@@ -22,7 +22,7 @@ type screenClusters struct {
 var errScreenEnded = errors.New("the screen has ended")
 
 // options are a screen's for one cluster.
-func (s *screenClusters) options(t *target, client *remoting.Client) tui.Options {
+func (s *screenClusters) options(t *target, client *remoting.Client) page.Options {
 	o := s.e.targetOptions(s.c, t)
 	s.e.inspectOn(&o, s.c, t, client)
 	o.Close = func() {
@@ -38,18 +38,18 @@ func (s *screenClusters) options(t *target, client *remoting.Client) tui.Options
 }
 
 // open opens another cluster, whose keys are tried at once.
-func (s *screenClusters) open(ctx context.Context, name string) (tui.Options, error) {
+func (s *screenClusters) open(ctx context.Context, name string) (page.Options, error) {
 	t, err := s.e.targetNamed(s.c, name, "")
 	if err != nil {
-		return tui.Options{}, withHint(err)
+		return page.Options{}, withHint(err)
 	}
 	client, err := s.e.quietClient(t, nil)
 	if err != nil {
-		return tui.Options{}, withHint(err)
+		return page.Options{}, withHint(err)
 	}
 	if err := s.e.checkKeys(ctx, client); err != nil {
 		client.Close()
-		return tui.Options{}, withHint(err)
+		return page.Options{}, withHint(err)
 	}
 	s.mu.Lock()
 	ended := s.clients == nil
@@ -59,7 +59,7 @@ func (s *screenClusters) open(ctx context.Context, name string) (tui.Options, er
 	s.mu.Unlock()
 	if ended {
 		client.Close()
-		return tui.Options{}, errScreenEnded
+		return page.Options{}, errScreenEnded
 	}
 	return s.options(t, client), nil
 }

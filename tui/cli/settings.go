@@ -12,7 +12,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // setting is one key of the configuration: what the loader, config.example.toml,
@@ -249,7 +249,7 @@ var keyBinding = setting{table: "keys", doc: "an action of the screen and the ke
 		if !ok || s == "" {
 			return errors.New(`must be the name of a key, such as "R" or "ctrl-r"`)
 		}
-		if !slices.Contains(tui.BindingNames(), name) {
+		if !slices.Contains(page.BindingNames(), name) {
 			return errUnknownKey
 		}
 		c.keys[name] = s

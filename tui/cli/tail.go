@@ -12,7 +12,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 const (
@@ -49,7 +49,7 @@ type tailer struct {
 	// progress, unless it is nil, gets how many messages are left until the ends of all
 	// queues as the brokers said last, negative while that is not known, and the queues
 	// that cannot be read.
-	progress func(behind int64, mute []tui.MuteQueue)
+	progress func(behind int64, mute []page.MuteQueue)
 	giveUp   time.Duration // how long a queue may fail before run does, when it is to end by itself
 	now      func() time.Time
 

@@ -6,7 +6,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // tailMerge merges the queues' buffers by the time their messages were stored.
@@ -56,10 +56,10 @@ func (m *tailMerge) behind() (n int64) {
 }
 
 // mute are the queues that cannot be read.
-func (m *tailMerge) mute() (mute []tui.MuteQueue) {
+func (m *tailMerge) mute() (mute []page.MuteQueue) {
 	for _, q := range m.queues {
 		if !q.since.IsZero() {
-			mute = append(mute, tui.MuteQueue{Queue: q.mq, Since: q.since, Why: q.why})
+			mute = append(mute, page.MuteQueue{Queue: q.mq, Since: q.since, Why: q.why})
 		}
 	}
 	return mute

@@ -14,7 +14,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 const (
@@ -41,7 +41,7 @@ type tailOpener struct {
 }
 
 // open implements tui.OpenTail.
-func (o *tailOpener) open(ctx context.Context, r tui.TailRequest) (tui.Tail, error) {
+func (o *tailOpener) open(ctx context.Context, r page.TailRequest) (page.Tail, error) {
 	first, err := r.Filter.Compile()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (o *tailOpener) open(ctx context.Context, r tui.TailRequest) (tui.Tail, err
 }
 
 // positionOf is a position in the tailer's terms.
-func positionOf(p tui.TailPosition) position {
+func positionOf(p page.TailPosition) position {
 	switch {
 	case p.Earliest:
 		return position{kind: posEarliest}
@@ -104,7 +104,7 @@ type screenTail struct {
 	lost     int // lines of unread that were left out
 	text     string
 	behind   int64
-	mute     []tui.MuteQueue
+	mute     []page.MuteQueue
 	changes  int64 // of mute
 	err      error
 	last     time.Time // when Next returned; only Next uses it
@@ -134,7 +134,7 @@ func (s *screenTail) read(ctx context.Context, crew *crew, wanted []engine.Messa
 			return err
 		case err != nil:
 			since = cmp.Or(since, asked)
-			t.progress(-1, []tui.MuteQueue{{Since: since, Why: reasonText(err)}})
+			t.progress(-1, []page.MuteQueue{{Since: since, Why: reasonText(err)}})
 			waitFor(ctx.Done(), tailRetry)
 			continue
 		}
@@ -218,7 +218,7 @@ func (s *screenTail) unreadable(mq engine.MessageQueue, offset int64, reason str
 }
 
 // progress implements tailer.progress.
-func (s *screenTail) progress(behind int64, mute []tui.MuteQueue) {
+func (s *screenTail) progress(behind int64, mute []page.MuteQueue) {
 	s.mu.Lock()
 	s.behind = behind
 	if !slices.Equal(s.mute, mute) {
@@ -237,7 +237,7 @@ func (s *screenTail) signal() {
 }
 
 // Next implements tui.Tail. It is called by one goroutine at a time.
-func (s *screenTail) Next(ctx context.Context) (tui.TailBatch, error) {
+func (s *screenTail) Next(ctx context.Context) (page.TailBatch, error) {
 	for {
 		ended := false
 		select {
@@ -251,16 +251,16 @@ func (s *screenTail) Next(ctx context.Context) (tui.TailBatch, error) {
 		if ended {
 			s.mu.Lock()
 			defer s.mu.Unlock()
-			return tui.TailBatch{}, cmp.Or[error](s.err, engine.ErrEnded)
+			return page.TailBatch{}, cmp.Or[error](s.err, engine.ErrEnded)
 		}
 		select {
 		case <-s.changed:
 		case <-s.done:
 		case <-ctx.Done():
-			return tui.TailBatch{}, context.Cause(ctx)
+			return page.TailBatch{}, context.Cause(ctx)
 		}
 		if err := s.slow(ctx); err != nil {
-			return tui.TailBatch{}, err
+			return page.TailBatch{}, err
 		}
 	}
 }
@@ -287,7 +287,7 @@ func (s *screenTail) slow(ctx context.Context) error {
 
 // take gives what has come since the last batch, as far as it passed one filter; ok is
 // false when that is nothing.
-func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
+func (s *screenTail) take(ended bool) (b page.TailBatch, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	by := s.sieve.Load()
@@ -295,7 +295,7 @@ func (s *screenTail) take(ended bool) (b tui.TailBatch, ok bool) {
 		by = s.messages[0].by
 	}
 	counts := by.Counts()
-	b = tui.TailBatch{Unread: s.unread, Notice: s.text, Filter: by.number, Looked: counts.Seen, Matched: counts.Matched,
+	b = page.TailBatch{Unread: s.unread, Notice: s.text, Filter: by.number, Looked: counts.Seen, Matched: counts.Matched,
 		Seen: s.seen.Load(), Missed: by.missed.Load(), Behind: s.behind, Mute: s.mute}
 	n, bytes := 0, 0
 	for ; n < len(s.messages) && s.messages[n].by == by; n++ {
@@ -347,4 +347,4 @@ func (s *screenTail) Close() {
 	<-s.done
 }
 
-var _ tui.Tail = (*screenTail)(nil)
+var _ page.Tail = (*screenTail)(nil)

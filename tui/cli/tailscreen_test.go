@@ -18,11 +18,11 @@ import (
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
-	"eyeq/tui"
+	"eyeq/tui/page"
 )
 
 // openScreenTail opens a tail over a sandbox; it is closed at the end of the test.
-func openScreenTail(t *testing.T, client *remoting.Client, r tui.TailRequest) tui.Tail {
+func openScreenTail(t *testing.T, client *remoting.Client, r page.TailRequest) page.Tail {
 	t.Helper()
 	o := &tailOpener{client: client, crew: &crew{}, timeout: 3 * time.Second, now: time.Now}
 	tail, err := o.open(t.Context(), r)
@@ -34,7 +34,7 @@ func openScreenTail(t *testing.T, client *remoting.Client, r tui.TailRequest) tu
 }
 
 // until reads batches until done says so.
-func until(t *testing.T, tail tui.Tail, done func(b tui.TailBatch) bool) (all []engine.Message) {
+func until(t *testing.T, tail page.Tail, done func(b page.TailBatch) bool) (all []engine.Message) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
@@ -55,8 +55,8 @@ func TestScreenTailReadsAndFollows(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
 		put(t, sb, "t", 100)
 		client := sandboxtest.Client(t, sb, nil)
-		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
-		got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 100 && b.Matched == 100 && b.Behind == 0 })
+		tail := openScreenTail(t, client, page.TailRequest{Topic: "t", From: page.TailPosition{Earliest: true}})
+		got := until(t, tail, func(b page.TailBatch) bool { return b.Seen == 100 && b.Matched == 100 && b.Behind == 0 })
 		if len(got) != 100 {
 			t.Errorf("%d messages, want 100", len(got))
 		}
@@ -66,7 +66,7 @@ func TestScreenTailReadsAndFollows(t *testing.T) {
 			}
 		}
 		putOne(sb, "t", "later")
-		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 101 && len(b.Messages) == 1 }); string(got[0].StoredBody()) != "later" {
+		if got := until(t, tail, func(b page.TailBatch) bool { return b.Seen == 101 && len(b.Messages) == 1 }); string(got[0].StoredBody()) != "later" {
 			t.Errorf("followed by %q", got[0].StoredBody())
 		}
 		if m := sb.Members(engine.ToolsGroup); len(m) != 0 {
@@ -86,19 +86,19 @@ func TestScreenTailPositions(t *testing.T) {
 		client := sandboxtest.Client(t, sb, nil)
 		mq := engine.MessageQueue{Topic: "t", BrokerName: "broker-a", QueueID: 1}
 		for name, tt := range map[string]struct {
-			from   tui.TailPosition
+			from   page.TailPosition
 			queues []engine.MessageQueue
 			want   int
 		}{
-			"earliest": {tui.TailPosition{Earliest: true}, nil, 5},
-			"latest":   {tui.TailPosition{}, nil, 0},
-			"time":     {tui.TailPosition{Time: time.Unix(epoch+5, 0)}, nil, 3},
-			"offset":   {tui.TailPosition{ByOffset: true, Offset: 1}, nil, 3},
-			"offset 0": {tui.TailPosition{ByOffset: true}, nil, 5},
-			"queue":    {tui.TailPosition{Earliest: true}, []engine.MessageQueue{mq}, 2},
+			"earliest": {page.TailPosition{Earliest: true}, nil, 5},
+			"latest":   {page.TailPosition{}, nil, 0},
+			"time":     {page.TailPosition{Time: time.Unix(epoch+5, 0)}, nil, 3},
+			"offset":   {page.TailPosition{ByOffset: true, Offset: 1}, nil, 3},
+			"offset 0": {page.TailPosition{ByOffset: true}, nil, 5},
+			"queue":    {page.TailPosition{Earliest: true}, []engine.MessageQueue{mq}, 2},
 		} {
-			tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tt.from, Queues: tt.queues})
-			if got := until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 }); len(got) != tt.want {
+			tail := openScreenTail(t, client, page.TailRequest{Topic: "t", From: tt.from, Queues: tt.queues})
+			if got := until(t, tail, func(b page.TailBatch) bool { return b.Behind == 0 }); len(got) != tt.want {
 				t.Errorf("%s: %d messages, want %d", name, len(got), tt.want)
 			}
 			tail.Close()
@@ -111,17 +111,17 @@ func TestScreenTailPositions(t *testing.T) {
 func TestScreenTailWaitsForDeadLetters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t)
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "%DLQ%g"})
-		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 && b.Notice == "" }); len(got) != 0 {
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "%DLQ%g"})
+		if got := until(t, tail, func(b page.TailBatch) bool { return b.Behind == 0 && b.Notice == "" }); len(got) != 0 {
 			t.Fatalf("%d messages, want none", len(got))
 		}
 		sb.CreateTopic("%DLQ%g", 1)
 		putOne(sb, "%DLQ%g", "dead")
-		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 1 }); len(got) != 1 || string(got[0].StoredBody()) != "dead" {
+		if got := until(t, tail, func(b page.TailBatch) bool { return b.Seen == 1 }); len(got) != 1 || string(got[0].StoredBody()) != "dead" {
 			t.Errorf("%d messages, want the dead letter", len(got))
 		}
 		for topic, want := range map[string]string{"nope": "topic nope does not exist", "%RETRY%g": "there are no retries of group g"} {
-			tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: topic})
+			tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: topic})
 			if _, err := tail.Next(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: %v, want %q", topic, err, want)
 			}
@@ -134,8 +134,8 @@ func TestScreenTailOfADeletedTopic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
 		client := sandboxtest.Client(t, sb, nil)
-		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t"})
-		until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 })
+		tail := openScreenTail(t, client, page.TailRequest{Topic: "t"})
+		until(t, tail, func(b page.TailBatch) bool { return b.Behind == 0 })
 		if err := client.DeleteTopic(t.Context(), "t"); err != nil {
 			t.Fatal(err)
 		}
@@ -155,13 +155,13 @@ func TestScreenTailOfADeletedTopic(t *testing.T) {
 func TestScreenTailFilterChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", Filter: message.Filter{JQ: ".a == 1"}})
-		until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 })
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "t", Filter: message.Filter{JQ: ".a == 1"}})
+		until(t, tail, func(b page.TailBatch) bool { return b.Behind == 0 })
 		for _, body := range []string{`{"a":1}`, `{"a":2}`, "plain"} {
 			putOne(sb, "t", body)
 		}
 		notice := ""
-		got := until(t, tail, func(b tui.TailBatch) bool { notice += b.Notice; return b.Seen == 3 })
+		got := until(t, tail, func(b page.TailBatch) bool { notice += b.Notice; return b.Seen == 3 })
 		if len(got) != 1 || !strings.Contains(notice, "the jq program failed on 1 of 3, first on t broker-a/0 at offset 2: the body is not JSON") {
 			t.Errorf("%d messages, notice %q", len(got), notice)
 		}
@@ -174,7 +174,7 @@ func TestScreenTailFilterChanges(t *testing.T) {
 		for _, body := range []string{`{"a":1}`, "plain"} {
 			putOne(sb, "t", body)
 		}
-		got = until(t, tail, func(b tui.TailBatch) bool { return b.Seen == 5 && b.Looked == 2 && b.Matched == 1 && b.Missed == 2 })
+		got = until(t, tail, func(b page.TailBatch) bool { return b.Seen == 5 && b.Looked == 2 && b.Matched == 1 && b.Missed == 2 })
 		if len(got) != 1 || string(got[0].StoredBody()) != "plain" {
 			t.Errorf("after the change: %d messages", len(got))
 		}
@@ -186,7 +186,7 @@ func TestScreenTailFilterChanges(t *testing.T) {
 func TestScreenTailNamesTheFilterOfABatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 4))
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: message.Filter{Key: "k0"}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "t", From: page.TailPosition{Earliest: true}, Filter: message.Filter{Key: "k0"}})
 		const changes, each = 100, 10
 		var producer sync.WaitGroup
 		producer.Go(func() {
@@ -196,7 +196,7 @@ func TestScreenTailNamesTheFilterOfABatch(t *testing.T) {
 			}
 		})
 		wanted := []string{"k0"}
-		looked, last := map[int]int64{}, tui.TailBatch{}
+		looked, last := map[int]int64{}, page.TailBatch{}
 		for last.Seen < changes*each {
 			time.Sleep(each * 5 * time.Millisecond)
 			if n := len(wanted); n <= changes {
@@ -240,13 +240,13 @@ func TestScreenTailWaitsForItsReader(t *testing.T) {
 			}
 			return f
 		})
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "t", From: page.TailPosition{Earliest: true}})
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if most := heldMessages/tailBatch + 20; pulls > most {
 			t.Errorf("%d pulls although nobody reads, want at most %d", pulls, most)
 		}
-		if got := until(t, tail, func(b tui.TailBatch) bool { return b.Seen == n && b.Behind == 0 }); len(got) != n {
+		if got := until(t, tail, func(b page.TailBatch) bool { return b.Seen == n && b.Behind == 0 }); len(got) != n {
 			t.Errorf("%d messages, want %d", len(got), n)
 		}
 	})
@@ -263,9 +263,9 @@ func TestScreenTailTellsProgressAtItsPace(t *testing.T) {
 			}
 			return f
 		})
-		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}, Filter: message.Filter{Key: "none"}})
+		tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "t", From: page.TailPosition{Earliest: true}, Filter: message.Filter{Key: "none"}})
 		batches, began := 0, time.Now()
-		until(t, tail, func(b tui.TailBatch) bool { batches++; return b.Seen == 5000 })
+		until(t, tail, func(b page.TailBatch) bool { batches++; return b.Seen == 5000 })
 		if most := int(time.Since(began)/tailPace) + 2; batches > most || batches < 3 {
 			t.Errorf("%d batches in %v, want 3 to %d", batches, time.Since(began), most)
 		}
@@ -276,11 +276,11 @@ func TestScreenTailOfWhatIsNotThere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Topic("t", 1))
 		client := sandboxtest.Client(t, sb, nil)
-		if _, err := openScreenTail(t, client, tui.TailRequest{Topic: "nope"}).Next(t.Context()); !isType[*notFoundError](err) {
+		if _, err := openScreenTail(t, client, page.TailRequest{Topic: "nope"}).Next(t.Context()); !isType[*notFoundError](err) {
 			t.Errorf("Next = %v, want not found", err)
 		}
 		mq := engine.MessageQueue{Topic: "t", BrokerName: "broker-a", QueueID: 7}
-		if _, err := openScreenTail(t, client, tui.TailRequest{Topic: "t", Queues: []engine.MessageQueue{mq}}).Next(t.Context()); !isType[*notFoundError](err) {
+		if _, err := openScreenTail(t, client, page.TailRequest{Topic: "t", Queues: []engine.MessageQueue{mq}}).Next(t.Context()); !isType[*notFoundError](err) {
 			t.Errorf("Next = %v, want not found", err)
 		}
 	})
@@ -303,12 +303,12 @@ func TestScreenTailWaitsForTheCluster(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(client.Close)
-		tail := openScreenTail(t, client, tui.TailRequest{Topic: "t", From: tui.TailPosition{Earliest: true}})
-		until(t, tail, func(b tui.TailBatch) bool {
+		tail := openScreenTail(t, client, page.TailRequest{Topic: "t", From: page.TailPosition{Earliest: true}})
+		until(t, tail, func(b page.TailBatch) bool {
 			return len(b.Mute) == 1 && b.Mute[0].Queue == (engine.MessageQueue{}) && b.Mute[0].Why != ""
 		})
 		away.Store(false)
-		until(t, tail, func(b tui.TailBatch) bool { return len(b.Messages) == 1 && len(b.Mute) == 0 })
+		until(t, tail, func(b page.TailBatch) bool { return len(b.Messages) == 1 && len(b.Mute) == 0 })
 	})
 }
 
@@ -327,13 +327,13 @@ func TestScreenTailNamesMuteQueues(t *testing.T) {
 					}
 					return f
 				})
-				tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), tui.TailRequest{Topic: "t"})
+				tail := openScreenTail(t, sandboxtest.Client(t, sb, nil), page.TailRequest{Topic: "t"})
 				if code == protocol.PullMessage {
-					until(t, tail, func(b tui.TailBatch) bool { return b.Behind == 0 && len(b.Mute) == 0 })
+					until(t, tail, func(b page.TailBatch) bool { return b.Behind == 0 && len(b.Mute) == 0 })
 					broken.Store(true)
 				}
 				began := time.Now()
-				until(t, tail, func(b tui.TailBatch) bool {
+				until(t, tail, func(b page.TailBatch) bool {
 					for _, m := range b.Mute {
 						if m.Since.Before(began) || !strings.Contains(m.Why, "SYSTEM_BUSY") || b.Behind >= 0 {
 							t.Fatalf("%+v with %d behind, want why, since no time before %v, and nothing known of what is behind", m, b.Behind, began)
@@ -348,7 +348,7 @@ func TestScreenTailNamesMuteQueues(t *testing.T) {
 					t.Errorf("half a minute later it says %+v, want two queues as before", b)
 				}
 				broken.Store(false)
-				until(t, tail, func(b tui.TailBatch) bool { return len(b.Mute) == 0 && b.Behind == 0 })
+				until(t, tail, func(b page.TailBatch) bool { return len(b.Mute) == 0 && b.Behind == 0 })
 			})
 		})
 	}

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -108,7 +108,7 @@ type Options struct {
 
 // The modes of a cluster.
 const (
-	modeReadOnly = "read-only"
+	ModeReadOnly = "read-only"
 	modeConfirm  = "confirm"
 	modeOpen     = "open"
 	modeSandbox  = "sandbox"
@@ -116,16 +116,16 @@ const (
 
 const (
 	defaultRefresh = 250 * time.Millisecond
-	minRefresh     = 100 * time.Millisecond
-	maxRefresh     = 10 * time.Second
+	MinRefresh     = 100 * time.Millisecond
+	MaxRefresh     = 10 * time.Second
 )
 
-// withDefaults fills what was left out.
-func (o Options) withDefaults() Options {
+// WithDefaults fills what was left out.
+func (o Options) WithDefaults() Options {
 	if o.Refresh <= 0 {
 		o.Refresh = defaultRefresh
 	}
-	o.Refresh = min(max(o.Refresh, minRefresh), maxRefresh)
+	o.Refresh = min(max(o.Refresh, MinRefresh), MaxRefresh)
 	if o.Location == nil {
 		o.Location = time.Local
 	}
@@ -138,8 +138,8 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// onCluster are the screen's options with what another's say of a cluster.
-func (o Options) onCluster(other *Options) Options {
+// OnCluster are the screen's options with what another's say of a cluster.
+func (o Options) OnCluster(other *Options) Options {
 	o.Inspect, o.OpenTail, o.Group, o.Namesrv = other.Inspect, other.OpenTail, "", other.Namesrv
 	o.Cluster, o.Clusters, o.Color, o.Title, o.TargetFlags = other.Cluster, other.Clusters, other.Color, other.Title, other.TargetFlags
 	o.Mode, o.ModeWhy, o.Audit, o.AuditPath = other.Mode, other.ModeWhy, other.Audit, other.AuditPath

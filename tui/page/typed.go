@@ -1,11 +1,12 @@
-package tui
+package page
 
-// typed remembers what was typed into a bar, the newest last.
-type typed struct{ lines []string }
+// Typed remembers what was typed into a bar, the newest last.
+type Typed struct{ lines []string }
 
 const keepTyped = 50
 
-func (t *typed) add(line string) {
+// Add keeps a line, the newest last.
+func (t *Typed) Add(line string) {
 	if line == "" || len(t.lines) > 0 && t.lines[len(t.lines)-1] == line {
 		return
 	}
@@ -15,8 +16,8 @@ func (t *typed) add(line string) {
 	}
 }
 
-// back gives the n-th line from the end; n is at least 1.
-func (t *typed) back(n int) (string, bool) {
+// Back gives the n-th line from the end; n is at least 1.
+func (t *Typed) Back(n int) (string, bool) {
 	if n < 1 || n > len(t.lines) {
 		return "", false
 	}

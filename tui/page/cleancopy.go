@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"eyeq/tui/draw"
@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// cleanCopy lets an answer of a cluster in: a copy of v in which every text, at any
+// CleanCopy lets an answer of a cluster in: a copy of v in which every text, at any
 // depth and as a key of a map too, is safe to print. Unexported fields and times are
 // taken as they are. It is called by commands, which have the time, and never changes v.
-func cleanCopy[T any](v T) T {
+func CleanCopy[T any](v T) T {
 	in := reflect.ValueOf(&v).Elem()
 	if allTextsSafe(in) {
 		return v

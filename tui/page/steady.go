@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"math"
@@ -9,81 +9,81 @@ import (
 	"eyeq/tui/table"
 )
 
-// ordering is how two rows are compared: exactly; by nothing but the column's figures; or
+// Ordering is how two rows are compared: exactly; by nothing but the column's figures; or
 // loosely, so that figures which are nearly equal count as equal too.
-type ordering struct {
+type Ordering struct {
 	table.Order
-	bare, loose bool
+	Bare, Loose bool
 }
 
 // exactEvery is for how long rows may stand in an order that is only nearly right.
 const exactEvery = 10 * time.Second
 
-// steadyOrder is what a table knows of the order that its rows are in.
-type steadyOrder struct {
+// SteadyOrder is what a table knows of the order that its rows are in.
+type SteadyOrder struct {
 	sorted table.Order // that rows are in; a key that sorts gives another
 	at     time.Time   // when they were sorted exactly
-	nearly bool        // some row stands below one that it belongs before
+	Nearly bool        // some row stands below one that it belongs before
 }
 
-// resort forgets where rows stand: the next answer is sorted exactly.
-func (s *steadyOrder) resort() { s.sorted = table.Order{} }
+// Resort forgets where rows stand: the next answer is sorted exactly.
+func (s *SteadyOrder) Resort() { s.sorted = table.Order{} }
 
-// begin says whether rows are to be sorted exactly now: they are in another order, or have
+// Begin says whether rows are to be sorted exactly now: they are in another order, or have
 // been in one that is only nearly right for long enough.
-func (s *steadyOrder) begin(o table.Order, now time.Time) (exactly bool) {
+func (s *SteadyOrder) Begin(o table.Order, now time.Time) (exactly bool) {
 	if exactly = s.sorted != o || now.Sub(s.at) >= exactEvery; exactly {
 		s.sorted, s.at = o, now
 	}
-	s.nearly = false
+	s.Nearly = false
 	return exactly
 }
 
-// inOrder sorts keys; unless that is to be exact, those that were in the table before keep
+// InOrder sorts keys; unless that is to be exact, those that were in the table before keep
 // their places while that is nearly right.
-func inOrder[K comparable](s *steadyOrder, exactly bool, keys, before []K, compare func(a, b K, o ordering) int) []K {
-	slices.SortStableFunc(keys, func(a, b K) int { return compare(a, b, ordering{Order: s.sorted}) })
+func InOrder[K comparable](s *SteadyOrder, exactly bool, keys, before []K, compare func(a, b K, o Ordering) int) []K {
+	slices.SortStableFunc(keys, func(a, b K) int { return compare(a, b, Ordering{Order: s.sorted}) })
 	if exactly {
 		return keys
 	}
-	keys = steadily(before, keys, func(a, b K) bool { return compare(a, b, ordering{Order: s.sorted, loose: true}) < 0 })
-	s.nearly = s.nearly || misplaced(s.sorted, keys, compare)
+	keys = Steadily(before, keys, func(a, b K) bool { return compare(a, b, Ordering{Order: s.sorted, Loose: true}) < 0 })
+	s.Nearly = s.Nearly || Misplaced(s.sorted, keys, compare)
 	return keys
 }
 
-// misplaced reports whether some row stands below one that it belongs before.
-func misplaced[K any](o table.Order, keys []K, compare func(a, b K, o ordering) int) bool {
+// Misplaced reports whether some row stands below one that it belongs before.
+func Misplaced[K any](o table.Order, keys []K, compare func(a, b K, o Ordering) int) bool {
 	for i := 1; i < len(keys); i++ {
-		if compare(keys[i-1], keys[i], ordering{Order: o, bare: true}) > 0 {
+		if compare(keys[i-1], keys[i], Ordering{Order: o, Bare: true}) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// arrows are the signs of the order for the head of a table.
-func (s *steadyOrder) arrows(g *draw.Glyphs) (up, down string) {
-	if s.nearly {
+// Arrows are the signs of the order for the head of a table.
+func (s *SteadyOrder) Arrows(g *draw.Glyphs) (up, down string) {
+	if s.Nearly {
 		return "≈", "≈"
 	}
 	return g.Up, g.Down
 }
 
-// orderText says what rows are sorted by.
-func (s *steadyOrder) orderText(g *draw.Glyphs, o table.Order) string {
+// OrderText says what rows are sorted by.
+func (s *SteadyOrder) OrderText(g *draw.Glyphs, o table.Order) string {
 	text := o.Column + g.Up
 	if o.Descending {
 		text = o.Column + g.Down
 	}
-	if s.nearly {
+	if s.Nearly {
 		text += " nearly"
 	}
 	return text
 }
 
-// near reports whether two figures of a column are too much alike to move rows for:
+// Near reports whether two figures of a column are too much alike to move rows for:
 // those that flow are never twice the same. None and some is always a difference.
-func near(column string, x, y float64) bool {
+func Near(column string, x, y float64) bool {
 	apart := math.Abs(x - y)
 	switch column {
 	case "last": // in milliseconds
@@ -99,11 +99,11 @@ func near(column string, x, y float64) bool {
 // manyMoves are more rows than can be out of place by chance: they are sorted anew.
 const manyMoves = 64
 
-// steadily keeps rows where they were while a refresh changes little: now is the exact
+// Steadily keeps rows where they were while a refresh changes little: now is the exact
 // order. A row moves only when it clearly belongs before one above it, and then before
 // the first such row, so that nothing which is clearly worse ever stands below. Rows
 // that are new come to their exact place.
-func steadily[K comparable](before, now []K, clearly func(a, b K) bool) []K {
+func Steadily[K comparable](before, now []K, clearly func(a, b K) bool) []K {
 	rank := make(map[K]int, len(now))
 	for i, k := range now {
 		rank[k] = i

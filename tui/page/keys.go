@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"cmp"
@@ -10,19 +10,19 @@ import (
 	"github.com/charmbracelet/bubbles/key"
 )
 
-// action is the name of a binding: what the [keys] table of the configuration
+// Action is the name of a binding: what the [keys] table of the configuration
 // calls it and what a view is told.
-type action string
+type Action string
 
-// scope is where a binding works, a set of bits.
-type scope uint32
+// Scope is where a binding works, a set of bits.
+type Scope uint32
 
 const (
-	inLive scope = 1 << iota
+	inLive Scope = 1 << iota
 	inQueue
 	inEvents
 	inLog
-	inHeld // the queue view of a consumer that leaves messages to the operator
+	InHeld // the queue view of a consumer that leaves messages to the operator
 	inGroups
 	inGroup
 	inLag
@@ -30,20 +30,21 @@ const (
 	inTopic
 	inBrokers
 	inWatch      // any group live
-	inWatchQueue // a queue of it
+	InWatchQueue // a queue of it
 	inTail
 	inDoctor
 	inStack
-	everywhere = inStack<<1 - 1
+	Everywhere = inStack<<1 - 1
 	inLists    = inGroups | inTopics | inBrokers
 	inPages    = inLists | inGroup | inLag | inTopic
 	inTables   = inAnyLive | inEvents | inPages
-	inQueues   = inQueue | inHeld
+	inQueues   = inQueue | InHeld
 	inAnyLive  = inLive | inWatch
 )
 
-func (s scope) String() string {
-	if s == everywhere {
+// String names the views, for the help.
+func (s Scope) String() string {
+	if s == Everywhere {
 		return "everywhere"
 	}
 	var names []string
@@ -55,57 +56,57 @@ func (s scope) String() string {
 	return strings.Join(names, ", ")
 }
 
-// binding is one row of the key table. Help, hint line, documentation and the
+// Binding is one row of the key table. Help, hint line, documentation and the
 // [keys] table of the configuration are all made from these rows.
-type binding struct {
+type Binding struct {
 	key.Binding
-	name  action
-	where scope
-	hint  string // a word for the hint line; "" keeps it out of there
+	Name  Action
+	Where Scope
+	Hint  string // a word for the hint line; "" keeps it out of there
 	fixed bool   // cannot be overridden: the way out must stay
-	// write bindings change a cluster: they are left out in read-only mode.
-	write bool
+	// Write bindings change a cluster: they are left out in read-only mode.
+	Write bool
 	// cluster bindings need somebody to ask about other groups: there are none without
 	// Options.Inspect.
 	cluster bool
 	// tail bindings read a topic: there are none without Options.OpenTail.
 	tail bool
-	// hold bindings decide about held messages: there are none without
+	// Hold bindings decide about held messages: there are none without
 	// Options.Hold, nor in read-only mode.
-	hold bool
+	Hold bool
 }
 
-func bind(name action, where scope, keys, hint, help string) binding {
+func bind(name Action, where Scope, keys, hint, help string) Binding {
 	list := strings.Fields(keys)
-	return binding{
+	return Binding{
 		Binding: key.NewBinding(key.WithKeys(list...), key.WithHelp(showKeys(list, false), help)),
-		name:    name, where: where, hint: hint,
+		Name:    name, Where: where, Hint: hint,
 	}
 }
 
-// defaultKeys is the key table, in the order of the help view.
-func defaultKeys() []binding {
-	table := []binding{
-		bind("down", everywhere, "j down", "move", "down"),
-		bind("up", everywhere, "k up", "", "up"),
-		bind("top", everywhere, "g home", "", "first row"),
-		bind("bottom", everywhere, "G end", "", "last row; follow the newest event"),
-		bind("half-down", everywhere, "ctrl+d", "", "half a page down"),
-		bind("half-up", everywhere, "ctrl+u", "", "half a page up"),
-		bind("page-down", everywhere, "ctrl+f pgdown", "", "a page down"),
-		bind("page-up", everywhere, "ctrl+b pgup", "", "a page up"),
-		bind("left", everywhere, "h left", "", "scroll columns to the left"),
-		bind("right", everywhere, "l right", "", "scroll columns to the right"),
-		bind("far-left", everywhere, "0", "", "first columns"),
-		bind("far-right", everywhere, "$", "", "last columns"),
+// DefaultKeys is the key table, in the order of the help view.
+func DefaultKeys() []Binding {
+	table := []Binding{
+		bind("down", Everywhere, "j down", "move", "down"),
+		bind("up", Everywhere, "k up", "", "up"),
+		bind("top", Everywhere, "g home", "", "first row"),
+		bind("bottom", Everywhere, "G end", "", "last row; follow the newest event"),
+		bind("half-down", Everywhere, "ctrl+d", "", "half a page down"),
+		bind("half-up", Everywhere, "ctrl+u", "", "half a page up"),
+		bind("page-down", Everywhere, "ctrl+f pgdown", "", "a page down"),
+		bind("page-up", Everywhere, "ctrl+b pgup", "", "a page up"),
+		bind("left", Everywhere, "h left", "", "scroll columns to the left"),
+		bind("right", Everywhere, "l right", "", "scroll columns to the right"),
+		bind("far-left", Everywhere, "0", "", "first columns"),
+		bind("far-right", Everywhere, "$", "", "last columns"),
 
-		bind("acknowledge", inLive|inHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
-		bind("refuse", inLive|inHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
-		bind("dead-letter", inLive|inHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
+		bind("acknowledge", inLive|InHeld, "a", "ack", "acknowledge the held message, the marked ones, or all of a queue (asks first)"),
+		bind("refuse", inLive|InHeld, "x", "refuse", "refuse them: they come again later (asks first)"),
+		bind("dead-letter", inLive|InHeld, "D", "dead letter", "send them to the dead letters (asks first)"),
 		bind("mark", inAnyLive|inPages|inTail, "v", "mark", "mark the row, or take its mark away"),
-		bind("mark-message", inHeld, "space v", "mark", "mark the message, or take its mark away"),
-		bind("mark-range", inAnyLive|inHeld|inPages|inTail, "V", "", "mark from the last mark to here"),
-		bind("mark-all", inHeld, "ctrl+a", "", "mark all held messages of the list"),
+		bind("mark-message", InHeld, "space v", "mark", "mark the message, or take its mark away"),
+		bind("mark-range", inAnyLive|InHeld|inPages|inTail, "V", "", "mark from the last mark to here"),
+		bind("mark-all", InHeld, "ctrl+a", "", "mark all held messages of the list"),
 		bind("detail", inTables|inQueues|inTail, "enter", "detail", "details of the row"),
 		bind("describe", inPages|inWatch, "d", "describe", "everything about the row, or the group of this view"),
 		bind("show-system", inGroups|inTopics, "a", "", "show RocketMQ's own groups or topics too, or hide them"),
@@ -116,9 +117,9 @@ func defaultKeys() []binding {
 		bind("sort-reverse", inAnyLive|inLag|inLists, "S", "", "reverse the order"),
 		bind("next-topic", inAnyLive, "n", "topic", "next topic: all, each, the retry topic"),
 		bind("previous-topic", inAnyLive, "N", "", "previous topic"),
-		bind("tail-here", inAnyLive|inQueues|inWatchQueue|inLag|inTopics|inTopic|inGroup, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
-		bind("findings", inAnyLive|inGroups|inGroup|inLag|inWatchQueue, "f", "findings", "what is wrong with the group, and what to do"),
-		bind("stack", inAnyLive|inGroup|inWatchQueue, "T", "threads", "what the member's threads do: the one under the cursor, or that holds the queue"),
+		bind("tail-here", inAnyLive|inQueues|InWatchQueue|inLag|inTopics|inTopic|inGroup, "t", "tail", "read the topic, or the queue under the cursor, from here on"),
+		bind("findings", inAnyLive|inGroups|inGroup|inLag|InWatchQueue, "f", "findings", "what is wrong with the group, and what to do"),
+		bind("stack", inAnyLive|inGroup|InWatchQueue, "T", "threads", "what the member's threads do: the one under the cursor, or that holds the queue"),
 		bind("follow", inTail, "f", "follow", "follow the newest message"),
 		bind("seek-time", inTail, "T", "time", "read from a time"),
 		bind("seek-offset", inTail, "O", "offset", "read from an offset"),
@@ -132,74 +133,74 @@ func defaultKeys() []binding {
 		bind("previous-match", inTail, "N", "", "previous one"),
 		bind("resend", inTail, "R", "resend…", "send the dead letter, or the marked ones, back to its group: opens a dialog, sends nothing yet"),
 		bind("filter", inTables|inTail, "/", "filter", "filter rows: text, ~regexp, !without, >column number"),
-		bind("freeze", inAnyLive|inTail|inWatchQueue|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
+		bind("freeze", inAnyLive|inTail|InWatchQueue|inQueue|inEvents|inLag, "space", "freeze", "freeze the screen; data keeps arriving"),
 		bind("next-error", inEvents|inTail, "e", "error", "next failure"),
 		bind("previous-error", inEvents|inTail, "E", "", "previous failure"),
 		bind("next-pane", inAnyLive|inGroup|inTopic|inBrokers, "tab", "", "next pane"),
 		bind("previous-pane", inAnyLive|inGroup|inTopic|inBrokers, "shift+tab", "", "previous pane"),
 		bind("zoom", inAnyLive|inTail|inQueues|inGroup|inTopic|inBrokers, "z", "", "give the whole screen to the pane, or the messages"),
 
-		bind("live", everywhere, "1", "live", "Live"),
-		bind("lag", everywhere, "2", "lag", "Lag of the group"),
-		bind("tail", everywhere, "3", "tail", "Tail: messages of a topic"),
-		bind("groups", everywhere, "4", "groups", "Groups: all of the cluster"),
-		bind("topics", everywhere, "5", "topics", "Topics"),
-		bind("brokers", everywhere, "6", "brokers", "Brokers and name servers"),
-		bind("events", everywhere, "7", "events", "Events"),
-		bind("last-view", everywhere, "-", "", "the view before"),
-		bind("history-back", everywhere, "[", "", "back in the history of views"),
-		bind("history-forward", everywhere, "]", "", "forward in it"),
-		bind("copy", everywhere, "y", "", "copy the row, or the message's body, by the terminal (OSC 52)"),
-		bind("copy-json", everywhere, "Y", "", "copy the row as JSON"),
-		bind("save", everywhere, "o ctrl+s", "", "save the rows as CSV or JSON, or the body under the cursor (asks where)"),
-		bind("mouse", everywhere, "m", "", "mouse on or off: the wheel moves, a click selects"),
-		bind("next-consumer", everywhere, "ctrl+n", "consumer", "next consumer of this process"),
-		bind("previous-consumer", everywhere, "ctrl+p", "", "previous consumer of this process"),
-		bind("log", everywhere, "!", "", "the log of eyeq itself"),
-		bind("command", everywhere, ":", "command", "command bar"),
-		bind("time", everywhere, "ctrl+t", "", "times: absolute, relative, UTC"),
-		bind("refresh", everywhere, "ctrl+r", "", "refresh now"),
-		bind("redraw", everywhere, "ctrl+l", "", "draw the screen anew"),
-		bind("help", everywhere, "? f1", "help", "keys of this view; type to filter"),
-		bind("escape", everywhere, "esc", "", "close, clear filter, clear marks, back"),
-		bind("back", everywhere, "q", "back", "back; on the top view: leave"),
-		bind("suspend", everywhere, "ctrl+z", "", "suspend (refused as a member of a real group)"),
-		bind("quit", everywhere, "ctrl+c", "", "leave in order; again: at once"),
+		bind("live", Everywhere, "1", "live", "Live"),
+		bind("lag", Everywhere, "2", "lag", "Lag of the group"),
+		bind("tail", Everywhere, "3", "tail", "Tail: messages of a topic"),
+		bind("groups", Everywhere, "4", "groups", "Groups: all of the cluster"),
+		bind("topics", Everywhere, "5", "topics", "Topics"),
+		bind("brokers", Everywhere, "6", "brokers", "Brokers and name servers"),
+		bind("events", Everywhere, "7", "events", "Events"),
+		bind("last-view", Everywhere, "-", "", "the view before"),
+		bind("history-back", Everywhere, "[", "", "back in the history of views"),
+		bind("history-forward", Everywhere, "]", "", "forward in it"),
+		bind("copy", Everywhere, "y", "", "copy the row, or the message's body, by the terminal (OSC 52)"),
+		bind("copy-json", Everywhere, "Y", "", "copy the row as JSON"),
+		bind("save", Everywhere, "o ctrl+s", "", "save the rows as CSV or JSON, or the body under the cursor (asks where)"),
+		bind("mouse", Everywhere, "m", "", "mouse on or off: the wheel moves, a click selects"),
+		bind("next-consumer", Everywhere, "ctrl+n", "consumer", "next consumer of this process"),
+		bind("previous-consumer", Everywhere, "ctrl+p", "", "previous consumer of this process"),
+		bind("log", Everywhere, "!", "", "the log of eyeq itself"),
+		bind("command", Everywhere, ":", "command", "command bar"),
+		bind("time", Everywhere, "ctrl+t", "", "times: absolute, relative, UTC"),
+		bind("refresh", Everywhere, "ctrl+r", "", "refresh now"),
+		bind("redraw", Everywhere, "ctrl+l", "", "draw the screen anew"),
+		bind("help", Everywhere, "? f1", "help", "keys of this view; type to filter"),
+		bind("escape", Everywhere, "esc", "", "close, clear filter, clear marks, back"),
+		bind("back", Everywhere, "q", "back", "back; on the top view: leave"),
+		bind("suspend", Everywhere, "ctrl+z", "", "suspend (refused as a member of a real group)"),
+		bind("quit", Everywhere, "ctrl+c", "", "leave in order; again: at once"),
 	}
 	for i := range table {
-		switch table[i].name {
+		switch table[i].Name {
 		case "quit", "escape":
 			table[i].fixed = true
 		case "reset", "resend":
-			table[i].write = true
+			table[i].Write = true
 		case "lag", "groups", "topics", "brokers", "findings", "stack":
 			table[i].cluster = true
 		case "tail", "tail-here":
 			table[i].tail = true
 		case "acknowledge", "refuse", "dead-letter", "mark-message", "mark-all":
-			table[i].hold = true
+			table[i].Hold = true
 		}
 	}
 	return table
 }
 
-// keymap is the key table with the operator's changes, ready to be looked up.
-type keymap struct {
+// Keymap is the key table with the operator's changes, ready to be looked up.
+type Keymap struct {
 	ascii    bool // arrows and enter are written as words
-	bindings []binding
-	lookup   map[scope]map[string]int
+	Bindings []Binding
+	lookup   map[Scope]map[string]int
 }
 
-// newKeymap applies overrides: a binding's name to its keys, separated by blanks.
+// NewKeymap applies overrides: a binding's name to its keys, separated by blanks.
 // Names that do not exist and keys that mean two things in one place are errors.
-func newKeymap(overrides map[string]string, ascii bool) (*keymap, error) {
-	m := &keymap{ascii: ascii, bindings: defaultKeys(), lookup: make(map[scope]map[string]int)}
+func NewKeymap(overrides map[string]string, ascii bool) (*Keymap, error) {
+	m := &Keymap{ascii: ascii, Bindings: DefaultKeys(), lookup: make(map[Scope]map[string]int)}
 	for _, name := range slices.Sorted(maps.Keys(overrides)) {
-		i := slices.IndexFunc(m.bindings, func(b binding) bool { return string(b.name) == name })
+		i := slices.IndexFunc(m.Bindings, func(b Binding) bool { return string(b.Name) == name })
 		if i < 0 {
 			return nil, fmt.Errorf("keys: %q is no key binding; there are: %s", name, strings.Join(BindingNames(), ", "))
 		}
-		b := &m.bindings[i]
+		b := &m.Bindings[i]
 		if b.fixed {
 			return nil, fmt.Errorf("keys: %s cannot be changed, it is the way out", name)
 		}
@@ -209,15 +210,15 @@ func newKeymap(overrides map[string]string, ascii bool) (*keymap, error) {
 		}
 		b.SetKeys(keys...)
 	}
-	for i := range m.bindings {
-		b := &m.bindings[i]
+	for i := range m.Bindings {
+		b := &m.Bindings[i]
 		b.SetHelp(showKeys(b.Keys(), ascii), b.Help().Desc)
 	}
-	for s := inLive; s < everywhere; s <<= 1 {
+	for s := inLive; s < Everywhere; s <<= 1 {
 		m.lookup[s] = make(map[string]int)
-		for i := range m.bindings {
-			b := &m.bindings[i]
-			if b.where&s == 0 {
+		for i := range m.Bindings {
+			b := &m.Bindings[i]
+			if b.Where&s == 0 {
 				continue
 			}
 			for _, k := range b.Keys() {
@@ -225,7 +226,7 @@ func newKeymap(overrides map[string]string, ascii bool) (*keymap, error) {
 					k = " "
 				}
 				if other, taken := m.lookup[s][k]; taken {
-					return nil, fmt.Errorf("keys: %q means both %s and %s in %v", showKeys([]string{k}, false), m.bindings[other].name, b.name, s)
+					return nil, fmt.Errorf("keys: %q means both %s and %s in %v", showKeys([]string{k}, false), m.Bindings[other].Name, b.Name, s)
 				}
 				m.lookup[s][k] = i
 			}
@@ -259,41 +260,41 @@ func parseKeys(text string) ([]string, error) {
 
 var namedKeys = []string{"enter", "tab", "esc", "space", "up", "down", "left", "right", "home", "end", "pgup", "pgdown", "insert", "delete", "backspace"}
 
-// usable reports whether a binding means anything on this screen, and is allowed.
-func (e *env) usable(b *binding) bool {
-	return e.present(b) && !((b.write || b.hold) && e.readOnly())
+// Usable reports whether a binding means anything on this screen, and is allowed.
+func (e *Env) Usable(b *Binding) bool {
+	return e.Present(b) && !((b.Write || b.Hold) && e.ReadOnly())
 }
 
-// present reports whether there is what a binding is about.
-func (e *env) present(b *binding) bool {
-	if b.name == "next-consumer" || b.name == "previous-consumer" {
-		return len(e.o.Engines) > 1
+// Present reports whether there is what a binding is about.
+func (e *Env) Present(b *Binding) bool {
+	if b.Name == "next-consumer" || b.Name == "previous-consumer" {
+		return len(e.Options.Engines) > 1
 	}
-	return (!b.hold || e.o.Hold) && (!b.cluster || e.o.Inspect != nil) && (!b.tail || e.o.OpenTail != nil)
+	return (!b.Hold || e.Options.Hold) && (!b.cluster || e.Options.Inspect != nil) && (!b.tail || e.Options.OpenTail != nil)
 }
 
-// find gives the action of a key in a view.
-func (m *keymap) find(s scope, key string) (*binding, bool) {
+// Find gives the action of a key in a view.
+func (m *Keymap) Find(s Scope, key string) (*Binding, bool) {
 	i, ok := m.lookup[s][key]
 	if !ok {
 		return nil, false
 	}
-	return &m.bindings[i], true
+	return &m.Bindings[i], true
 }
 
-// of gives a binding by its name.
-func (m *keymap) of(name action) *binding {
-	for i := range m.bindings {
-		if m.bindings[i].name == name {
-			return &m.bindings[i]
+// Of gives a binding by its name.
+func (m *Keymap) Of(name Action) *Binding {
+	for i := range m.Bindings {
+		if m.Bindings[i].Name == name {
+			return &m.Bindings[i]
 		}
 	}
 	return nil
 }
 
-// first is a binding's first key as people write it.
-func (m *keymap) first(name action) string {
-	b := m.of(name)
+// First is a binding's first key as people write it.
+func (m *Keymap) First(name Action) string {
+	b := m.Of(name)
 	if b == nil || len(b.Keys()) == 0 {
 		return ""
 	}
@@ -324,14 +325,14 @@ func showKeys(keys []string, ascii bool) string {
 	return strings.Join(shown, "/")
 }
 
-// Binding is one row of the key table, for documentation.
-type Binding struct{ Name, Keys, Where, Help string }
+// KeyRow is one row of the key table, for documentation.
+type KeyRow struct{ Name, Keys, Where, Help string }
 
 // Bindings is the key table as it is by default.
-func Bindings() []Binding {
-	var list []Binding
-	for _, b := range defaultKeys() {
-		list = append(list, Binding{string(b.name), b.Help().Key, b.where.String(), b.Help().Desc})
+func Bindings() []KeyRow {
+	var list []KeyRow
+	for _, b := range DefaultKeys() {
+		list = append(list, KeyRow{string(b.Name), b.Help().Key, b.Where.String(), b.Help().Desc})
 	}
 	return list
 }
@@ -339,9 +340,9 @@ func Bindings() []Binding {
 // BindingNames are the names that the [keys] table of a configuration may use.
 func BindingNames() []string {
 	var names []string
-	for _, b := range defaultKeys() {
+	for _, b := range DefaultKeys() {
 		if !b.fixed {
-			names = append(names, string(b.name))
+			names = append(names, string(b.Name))
 		}
 	}
 	slices.SortFunc(names, cmp.Compare[string])
@@ -350,6 +351,6 @@ func BindingNames() []string {
 
 // CheckKeys reports what is wrong with the [keys] table of a configuration.
 func CheckKeys(overrides map[string]string) error {
-	_, err := newKeymap(overrides, false)
+	_, err := NewKeymap(overrides, false)
 	return err
 }

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"context"
@@ -10,22 +10,22 @@ import (
 	"eyeq/tui/draw"
 )
 
-// commands makes the commands: the only callers of an Engine. They change no model,
+// Commands makes the commands: the only callers of an Engine. They change no model,
 // each returns a message. within bounds a call by a time limit (0: none) and by the
 // life of the screen on its cluster; renew ends that life and begins another.
-type commands struct {
-	within func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd
-	renew  func() commands
+type Commands struct {
+	Within func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd
+	Renew  func() Commands
 }
 
-// livingMsg is a message of a life that may be over when it comes.
-type livingMsg struct {
-	life context.Context
-	msg  tea.Msg
+// LivingMsg is a message of a life that may be over when it comes.
+type LivingMsg struct {
+	Life context.Context
+	Msg  tea.Msg
 }
 
-// newCommands makes commands that end with screen.
-func newCommands(screen context.Context) commands {
+// NewCommands makes commands that end with screen.
+func NewCommands(screen context.Context) Commands {
 	life, end := context.WithCancel(screen)
 	within := func(limit time.Duration, call func(ctx context.Context) tea.Msg) tea.Cmd {
 		return func() tea.Msg {
@@ -34,15 +34,15 @@ func newCommands(screen context.Context) commands {
 				ctx, cancel = context.WithTimeout(life, limit)
 			}
 			defer cancel()
-			return livingMsg{life, call(ctx)}
+			return LivingMsg{life, call(ctx)}
 		}
 	}
-	return commands{within, func() commands { end(); return newCommands(screen) }}
+	return Commands{within, func() Commands { end(); return NewCommands(screen) }}
 }
 
-// after waits, then calls: a timer that ends with the screen.
-func (c commands) after(d time.Duration, call func() tea.Msg) tea.Cmd {
-	return c.within(0, func(ctx context.Context) tea.Msg {
+// After waits, then calls: a timer that ends with the screen.
+func (c Commands) After(d time.Duration, call func() tea.Msg) tea.Cmd {
+	return c.Within(0, func(ctx context.Context) tea.Msg {
 		timer := time.NewTimer(d)
 		defer timer.Stop()
 		select {
@@ -54,8 +54,8 @@ func (c commands) after(d time.Duration, call func() tea.Msg) tea.Cmd {
 	})
 }
 
-// errorText lets an error in: safe, and in words that say what to do.
-func errorText(err error) string {
+// ErrorText lets an error in: safe, and in words that say what to do.
+func ErrorText(err error) string {
 	switch {
 	case err == nil:
 		return ""

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"errors"
@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// filter is what the operator typed after `/`: a text (any case), ~regexp, !without
+// Filter is what the operator typed after `/`: a text (any case), ~regexp, !without
 // or >column number (also <column number). The zero value lets everything through.
-type filter struct {
-	text   string // as typed
+type Filter struct {
+	Text   string // as typed
 	needle string
 	re     *regexp.Regexp
 	not    bool
@@ -22,9 +22,9 @@ type filter struct {
 	bound  float64
 }
 
-// parseFilter reads a filter; columns are the names it may compare.
-func parseFilter(text string, columns []string) (filter, error) {
-	f := filter{text: text}
+// ParseFilter reads a filter; columns are the names it may compare.
+func ParseFilter(text string, columns []string) (Filter, error) {
+	f := Filter{Text: text}
 	rest := strings.TrimSpace(text)
 	if after, ok := strings.CutPrefix(rest, "!"); ok {
 		f.not, rest = true, after
@@ -35,17 +35,17 @@ func parseFilter(text string, columns []string) (filter, error) {
 	case rest[0] == '~':
 		re, err := regexp.Compile(anyCase + rest[1:])
 		if err != nil {
-			return filter{}, errors.New(patternFault(err))
+			return Filter{}, errors.New(PatternFault(err))
 		}
 		f.re = re
 	case rest[0] == '>' || rest[0] == '<':
 		f.less = rest[0] == '<'
 		if len(columns) == 0 {
-			return filter{}, fmt.Errorf("there are no columns to compare here: a text, ~regexp or !without")
+			return Filter{}, fmt.Errorf("there are no columns to compare here: a text, ~regexp or !without")
 		}
 		fields := strings.Fields(rest[1:])
 		if len(fields) != 2 {
-			return filter{}, fmt.Errorf("%c needs a column and a number: %cCOLUMN 100 (%s)", rest[0], rest[0], strings.Join(columns, ", "))
+			return Filter{}, fmt.Errorf("%c needs a column and a number: %cCOLUMN 100 (%s)", rest[0], rest[0], strings.Join(columns, ", "))
 		}
 		for _, c := range columns {
 			if strings.EqualFold(c, fields[0]) {
@@ -53,11 +53,11 @@ func parseFilter(text string, columns []string) (filter, error) {
 			}
 		}
 		if f.column == "" {
-			return filter{}, fmt.Errorf("no column %q; there are %s", draw.SafeText(fields[0]), strings.Join(columns, ", "))
+			return Filter{}, fmt.Errorf("no column %q; there are %s", draw.SafeText(fields[0]), strings.Join(columns, ", "))
 		}
 		n, err := parseNumber(fields[1])
 		if err != nil {
-			return filter{}, err
+			return Filter{}, err
 		}
 		f.bound = n
 	default:
@@ -66,8 +66,8 @@ func parseFilter(text string, columns []string) (filter, error) {
 	return f, nil
 }
 
-// patternFault says what is wrong with a regular expression that is being typed.
-func patternFault(err error) string {
+// PatternFault says what is wrong with a regular expression that is being typed.
+func PatternFault(err error) string {
 	fault, ok := errors.AsType[*syntax.Error](err)
 	if !ok {
 		return draw.SafeText(err.Error())
@@ -99,16 +99,16 @@ func parseNumber(text string) (float64, error) {
 	return n * scale, nil
 }
 
-// active reports whether the filter hides anything at all.
-func (f *filter) active() bool { return f.needle != "" || f.re != nil || f.column != "" }
+// Active reports whether the filter hides anything at all.
+func (f *Filter) Active() bool { return f.needle != "" || f.re != nil || f.column != "" }
 
-// matches says whether a row passes: text is what the row shows, a field a line so
+// Matches says whether a row passes: text is what the row shows, a field a line so
 // that ^ and $ are a field's ends; number gives a
 // column's value, ok false where it is not known (such a row passes: unknown is not
 // small).
-func (f *filter) matches(text func() string, number func(column string) (v float64, ok bool)) bool {
+func (f *Filter) Matches(text func() string, number func(column string) (v float64, ok bool)) bool {
 	switch {
-	case !f.active():
+	case !f.Active():
 		return true
 	case f.column != "":
 		v, ok := number(f.column)

@@ -1,4 +1,4 @@
-package tui
+package page
 
 import (
 	"fmt"
@@ -10,28 +10,28 @@ import (
 	"eyeq/tui/table"
 )
 
-// dialog lies above a view and takes all keys. update returns what the root is asked
+// Dialog lies above a view and takes all keys. update returns what the root is asked
 // to do: nil, or one of the requests below.
-type dialog interface {
-	update(msg tea.Msg) (dialog, request)
-	// view draws at most h lines of w cells; "" draws nothing.
-	view(w, h int) string
-	// hint writes the line that otherwise shows keys and gives the mode for the
+type Dialog interface {
+	Update(msg tea.Msg) (Dialog, Request)
+	// View draws at most h lines of w cells; "" draws nothing.
+	View(w, h int) string
+	// Hint writes the line that otherwise shows keys and gives the mode for the
 	// status line.
-	hint(c *draw.Canvas) (mode string)
+	Hint(c *draw.Canvas) (mode string)
 }
 
-// request is what a dialog asks the root to do.
-type request any
+// Request is what a dialog asks the root to do.
+type Request any
 
 // The requests.
 type (
-	closeRequest   struct{}
-	leaveRequest   struct{}
-	commandRequest struct{ line string }
-	filterRequest  struct {
-		text string
-		done bool // the bar closes
+	CloseRequest   struct{}
+	LeaveRequest   struct{}
+	CommandRequest struct{ Line string }
+	FilterRequest  struct {
+		Text string
+		Done bool // the bar closes
 	}
 )
 
@@ -39,10 +39,10 @@ type (
 // are cut.
 const detailsFrom = 16
 
-// drawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
+// DrawBox draws a dialog of lines in a heavy frame, at most h lines high. When they
 // do not fit, the lines round the focus are kept. The title says what is done to whom: all
 // of it is shown, on more lines if need be, and the details where they have room beside it.
-func drawBox(e *env, w, h int, title, details string, lines [][]draw.Segment, focus int) string {
+func DrawBox(e *Env, w, h int, title, details string, lines [][]draw.Segment, focus int) string {
 	const corners, beside = 6, 4 // what the upper edge takes, and what two texts in it
 	if n := w - corners - beside - table.Width(title); n >= min(table.Width(details), detailsFrom) {
 		details = table.CutMiddle(details, n)
@@ -61,68 +61,71 @@ func drawBox(e *env, w, h int, title, details string, lines [][]draw.Segment, fo
 		lines = lines[first : first+room]
 	}
 	c := draw.NewCanvas(w, len(lines)+len(more)+2)
-	c.Top(draw.HeavyBox, e.th.Accent, e.th.Title, heads[0], details)
+	c.Top(draw.HeavyBox, e.Theme.Accent, e.Theme.Title, heads[0], details)
 	for _, text := range more {
-		c.Boxed(draw.HeavyBox, e.th.Accent, draw.Styled(e.th.Title, " "+text))
+		c.Boxed(draw.HeavyBox, e.Theme.Accent, draw.Styled(e.Theme.Title, " "+text))
 	}
 	for _, l := range lines {
-		c.Boxed(draw.HeavyBox, e.th.Accent, l...)
+		c.Boxed(draw.HeavyBox, e.Theme.Accent, l...)
 	}
-	c.Bottom(draw.HeavyBox, e.th.Accent)
+	c.Bottom(draw.HeavyBox, e.Theme.Accent)
 	return c.String()
 }
 
-func line(segments ...draw.Segment) []draw.Segment { return segments }
+// Line is one line of a box.
+func Line(segments ...draw.Segment) []draw.Segment { return segments }
 
-func (e *env) plain(text string) draw.Segment { return draw.Styled(e.th.Text, text) }
+// Plain is text in the usual style.
+func (e *Env) Plain(text string) draw.Segment { return draw.Styled(e.Theme.Text, text) }
 
-// hints writes pairs of key and word.
-func (e *env) hints(c *draw.Canvas, pairs ...string) {
+// Hints writes pairs of key and word.
+func (e *Env) Hints(c *draw.Canvas, pairs ...string) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		if need := table.Width(pairs[i]) + table.Width(pairs[i+1]) + 3; need > c.Room() {
 			break
 		}
 		c.Put(draw.Style{}, " ")
-		c.Put(e.th.Key, pairs[i])
+		c.Put(e.Theme.Key, pairs[i])
 		c.Put(draw.Style{}, " "+pairs[i+1]+" ")
 	}
 	c.End()
 }
 
-// button draws a button; the one with the focus has the cursor sign.
-func (e *env) button(label string, focused, enabled bool) draw.Segment {
-	st := e.th.Text
+// Button draws a button; the one with the focus has the cursor sign.
+func (e *Env) Button(label string, focused, enabled bool) draw.Segment {
+	st := e.Theme.Text
 	mark := " "
 	if !enabled {
 		label += " (off)"
-		st = e.th.Dim
+		st = e.Theme.Dim
 	}
 	if focused {
-		mark = e.g.Cursor
-		st = e.th.Cursor
+		mark = e.Glyphs.Cursor
+		st = e.Theme.Cursor
 	}
 	return draw.Styled(st, "<"+mark+label+" >")
 }
 
-// enter is how the enter key is written.
-func (e *env) enter() string { return e.g.Enter }
+// Enter is how the enter key is written.
+func (e *Env) Enter() string { return e.Glyphs.Enter }
 
-// textDialog shows lines to be read: an event's details.
-type textDialog struct {
-	env   *env
-	title string
-	lines []string
+// TextDialog shows lines to be read: an event's details.
+type TextDialog struct {
+	Env   *Env
+	Title string
+	Lines []string
 	top   int // of the lines as they are broken
 }
 
-func (d textDialog) update(msg tea.Msg) (dialog, request) {
+// Update implements Dialog.
+func (d TextDialog) Update(msg tea.Msg) (Dialog, Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
 		return d, nil
 	}
 	switch k.String() {
 	case "esc", "q", "enter":
-		return d, closeRequest{}
+		return d, CloseRequest{}
 	case "j", "down":
 		d.top++
 	case "k", "up":
@@ -136,7 +139,7 @@ func (d textDialog) update(msg tea.Msg) (dialog, request) {
 	case "G", "end":
 		d.top = math.MaxInt
 	}
-	d.top = max(min(d.top, lastPage(len(d.broken(d.env.width)), d.env.room)), 0)
+	d.top = max(min(d.top, lastPage(len(d.broken(d.Env.Width)), d.Env.Room)), 0)
 	return d, nil
 }
 
@@ -145,8 +148,8 @@ func (d textDialog) update(msg tea.Msg) (dialog, request) {
 func lastPage(lines, h int) int { return max(lines-max(h-2, 1), 0) }
 
 // broken are the lines in w cells.
-func (d *textDialog) broken(w int) (parts []string) {
-	for _, l := range d.lines {
+func (d *TextDialog) broken(w int) (parts []string) {
+	for _, l := range d.Lines {
 		parts = append(parts, draw.WrapText(l, max(w-4, 10))...)
 	}
 	return parts
@@ -155,26 +158,28 @@ func (d *textDialog) broken(w int) (parts []string) {
 // textStep is how far a page key scrolls a dialog, whose height only its drawing knows.
 const textStep = 10
 
-func (d textDialog) view(w, h int) string {
+// View implements Dialog.
+func (d TextDialog) View(w, h int) string {
 	parts := d.broken(w)
 	room, before := max(h-2, 1), min(d.top, lastPage(len(parts), h))
 	details := ""
 	if len(parts) > room {
-		details = window(before, room, len(parts))
+		details = WindowText(before, room, len(parts))
 	}
 	var lines [][]draw.Segment
 	for _, part := range parts[before:min(before+room, len(parts))] {
-		lines = append(lines, line(d.env.plain(" "+part)))
+		lines = append(lines, Line(d.Env.Plain(" "+part)))
 	}
-	return drawBox(d.env, w, h, d.title, details, lines, 0)
+	return DrawBox(d.Env, w, h, d.Title, details, lines, 0)
 }
 
-// window says which of the rows that there are can be seen.
-func window(before, seen, of int) string {
+// WindowText says which of the rows that there are can be seen.
+func WindowText(before, seen, of int) string {
 	return fmt.Sprintf("%d-%d of %d", min(before+1, of), before+seen, of)
 }
 
-func (d textDialog) hint(c *draw.Canvas) string {
-	d.env.hints(c, "j/k", "scroll", "g/G", "begin, end", "esc", "close")
+// Hint implements Dialog.
+func (d TextDialog) Hint(c *draw.Canvas) string {
+	d.Env.Hints(c, "j/k", "scroll", "g/G", "begin, end", "esc", "close")
 	return "DETAIL"
 }
