@@ -82,7 +82,10 @@ func TestObedience(t *testing.T) {
 			[]sight{look(0, 0), look(1, 2_000_010)}, false, false, "overwritten by c1"},
 		"server, the broker's answer to the pull was lost, and the member says nothing": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
-			[]sight{look(0, 0), look(12, 100), look(24, 100)}, true, false, "not known whether c1 was at 0: it does not say what it has consumed, and 100 is committed"},
+			[]sight{look(0, 0), look(12, 100), look(24, 100)}, false, false, "not known whether c1 was at 0: it does not say what it has consumed, and 100 is committed"},
+		"server, a quick member that answers late": {
+			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
+			[]sight{look(0, 0), look(5, 100), look(18, 100), took(says(look(20, 100), 100, 4), 3*time.Second)}, true, true, "has consumed them again, up to 100"},
 		"server, it was lost, and the member has handed out nothing since": {
 			obedience{method: MethodServer, from: 100, to: 0, obeys: true},
 			[]sight{look(0, 0), took(says(look(12, 100), 100, -3), -time.Minute), took(says(look(24, 100), 100, -3), -time.Minute)}, true, false, "overwritten by c1"},
