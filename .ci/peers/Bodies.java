@@ -43,6 +43,7 @@ public class Bodies {
             if (!a[0].startsWith("files=")) {
                 p = new DefaultMQProducer("bodies-" + type + "-" + ProcessHandle.current().pid());
                 p.setNamesrvAddr(a[0]);
+                p.setMqClientApiTimeout(30_000);
                 p.setInstanceName(type.name());
                 p.setCompressMsgBodyOverHowmuch(1);
                 p.setMaxMessageSize(8 << 20);
@@ -66,5 +67,6 @@ public class Bodies {
             if (p != null) p.shutdown();
         }
         if (sent > 0) System.out.println("{\"sent\":" + sent + "}");
+        System.exit(0); // without the three seconds until the last thread of the network ends
     }
 }

@@ -23,6 +23,7 @@ public class Stuck {
         AtomicLong seen = new AtomicLong();
         DefaultMQPushConsumer c = new DefaultMQPushConsumer(a[1]);
         c.setNamesrvAddr(a[0]);
+        c.setMqClientApiTimeout(30_000); // 3 s by default, and a start that waits longer for its route fails
         if (a.length > 5) c.setInstanceName(a[5]);
         c.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
         c.subscribe(a[2], "*");
