@@ -153,7 +153,7 @@ func TestSendRefusals(t *testing.T) {
 	base := []string{"--namesrv", namesrv}
 	runs(t, append(base, "send", "orders", "x", "--read-only")).want(t, statusRefused, "sending is refused")
 	runs(t, append(base, "send", "nope", "x")).want(t, statusNotFound,
-		"send makes none by itself; create it first: eyeq topic create nope --namesrv "+namesrv+"\n")
+		"send makes none by itself; create it first: eyeq topic create nope --namesrv "+namesrv+"; 'eyeq topic list --namesrv "+namesrv+"' shows which there are\n")
 	runs(t, append(base, "send", "orders", "x", "--queue", "broker-a:9")).want(t, statusNotFound, "has no queue broker-a:9")
 	runs(t, []string{"send", "orders", "x", "--namesrv", deadAddress(t)}).want(t, statusUnreachable, "no name server answers")
 	if p := runs(t, append(base, "send", "orders", "x", "--dry-run")).want(t, statusDone, ""); p.out.String() != "would send to orders broker-a/0\n" {
