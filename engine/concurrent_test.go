@@ -181,6 +181,7 @@ func TestDelayOfABrokersOwnLevels(t *testing.T) {
 // A delay level is the broker's (0), the listener's (n) or the dead letters (-1)
 // (spec/consumer-concurrent.md 5.2).
 func TestDelayLevels(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		level int32
 		told  int32
@@ -302,6 +303,7 @@ func badSendBack(w *wire) {
 // When the broker refuses a send-back, a normal message takes its place, with what
 // the listener wanted: its level, the dead letters, and the limit (trap T24).
 func TestFallbackKeepsTheIntent(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		level, limit int32
 		target       string

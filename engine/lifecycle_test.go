@@ -113,7 +113,7 @@ func membersAt(ctx context.Context, c *remoting.Client, addr, group string) (int
 // the next member gets all queues at once, so there is no lock either. Every
 // third life ends before it has a queue, at whatever point it has come to.
 func TestStartAndStopLeavesNothing(t *testing.T) {
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
+	sandboxtest.RunIn(t, sandboxtest.Sandboxes|sandboxtest.Real|sandboxtest.Alone, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		admin := tg.Client(t, nil)
 		addr := tg.Masters(t)["broker-a"]

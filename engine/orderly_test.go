@@ -300,6 +300,7 @@ func readDeadLetters(t *testing.T, tg *sandboxtest.Target, group string, n int) 
 // else may have the queue: over another owner's progress never, and otherwise when
 // the lock is held again.
 func TestCallEndsAfterLockLoss(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		others    int64 // commit of another owner meanwhile; 0: none
 		backFirst bool  // the lock is held again before the call ends

@@ -156,10 +156,8 @@ func TestFindByOffsetIDAfterAMove(t *testing.T) {
 			t.Errorf("found %q, want the message", got)
 		}
 	}
-	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
-		if tg.Sandbox != nil { // the shared brokers stay where they are
-			look(t, tg, func() { tg.Sandbox.MoveBroker("broker-a") })
-		}
+	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {
+		look(t, tg, func() { tg.Sandbox.MoveBroker("broker-a") })
 	})
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		look(t, own.Up(t, "b"), func() {

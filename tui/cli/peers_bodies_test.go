@@ -34,7 +34,7 @@ func wantBodies(t *testing.T, where string, messages []map[string]any, n int) {
 // Bodies of every length and of four kinds of text, by each compressor of the stock
 // producer, are read wherever messages are.
 func TestPeersBodies(t *testing.T) {
-	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 1), tg.Group(t)
 		var specs []string

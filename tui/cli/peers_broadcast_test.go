@@ -11,7 +11,7 @@ import (
 // A stock Java broadcasting member and ours replace each other on one offset file:
 // each reads what the other wrote, and begins where it stopped (G32).
 func TestPeersBroadcastFile(t *testing.T) {
-	besideStockProgramsAtLength(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)
 		dir := t.TempDir()

@@ -104,8 +104,8 @@ func compareWithAdmin(t *testing.T, ours map[string]any, admin map[string]string
 // What get and find tell of messages of the stock producer, single, in batches and
 // compressed, is what mqadmin tells of them.
 func TestPeersMessages(t *testing.T) {
-	t.Setenv("RMQ_JAVA_OPTS", "-Djava.io.tmpdir="+t.TempDir()) // mqadmin leaves bodies there
-	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		p.java = append(p.java, "-Djava.io.tmpdir="+t.TempDir()) // mqadmin leaves bodies there
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic := tg.Topic(t, 2)
 		p.produce(t, namesrv, topic, 4)
@@ -172,8 +172,8 @@ func TestPeersMessages(t *testing.T) {
 // What track infers of groups, online and not, is what mqadmin infers; where ours says
 // more than NOT_CONSUME_YET or UNKNOWN, the test says so.
 func TestPeersMessageTrack(t *testing.T) {
-	t.Setenv("RMQ_JAVA_OPTS", "-Djava.io.tmpdir="+t.TempDir())
-	besideStockProgramsInTurn(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
+		p.java = append(p.java, "-Djava.io.tmpdir="+t.TempDir())
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, online := tg.Topic(t, 1), tg.Group(t)
 		java := p.startConsumer(t, namesrv, online, topic)

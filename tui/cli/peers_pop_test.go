@@ -22,7 +22,6 @@ func popMode(o map[string]any) string { return fmt.Sprint(o["request_modes"]) }
 // of them at a queue are no finding (R137).
 func TestPeersPopGroup(t *testing.T) {
 	besideStockProgramsIn(t, sandboxtest.Real&sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
-		t.Parallel()
 		const n = 40
 		namesrv := strings.Join(tg.Namesrv, ";")
 		topic, group := tg.Topic(t, 4), tg.Group(t)

@@ -37,27 +37,9 @@ const toolLimit = 3 * time.Minute
 // memberLife is for how many seconds a stock member runs: its test ends it, long before.
 const memberLife = "900"
 
-// besideStockPrograms runs body beside all real clusters at once: most of the time
-// it waits for the programs.
+// besideStockPrograms runs body beside each real cluster, at once: most of the time it
+// waits for the programs.
 func besideStockPrograms(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
-	t.Helper()
-	besideStockProgramsIn(t, sandboxtest.Real, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
-		t.Parallel()
-		body(t, tg, p)
-	})
-}
-
-// besideStockProgramsAtLength is that for a test that waits for minutes and looks at no
-// passing state: it runs beside those with brokers of their own, after all other tests.
-func besideStockProgramsAtLength(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
-	t.Helper()
-	t.Parallel()
-	besideStockPrograms(t, body)
-}
-
-// besideStockProgramsInTurn runs body beside one real cluster after the other, for
-// those that change the environment.
-func besideStockProgramsInTurn(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target, p *peers)) {
 	t.Helper()
 	besideStockProgramsIn(t, sandboxtest.Real, body)
 }

@@ -5,6 +5,10 @@
 // half is skipped; with EYEQ_TEST_REQUIRE_BROKER=1 it fails instead. What only some
 // of them have is for RunIn, which leaves the others out.
 //
+// Real halves mostly wait, so they run beside each other (as many as -parallel says),
+// after the tests of their package that are not parallel. One that looks at the whole
+// process asks for Alone.
+//
 // A body waits for events or asks with a limit (AwaitRoute, AwaitOffset): on a
 // real cluster a new topic and a stored message take a moment to be seen.
 // Topics and groups get unique names and are deleted at the end of the test.

@@ -65,8 +65,8 @@ type OwnBrokers struct {
 // OnOwnBrokers runs body, as subtests, for each version that EYEQ_TEST_NAMESRV
 // names, and skips without the script that EYEQ_TEST_CLUSTER names. Where
 // EYEQ_TEST_OWN_BROKERS names versions it runs for those among them only. Such a
-// test takes minutes a version, of which it waits for most: it runs beside others of
-// its kind, after all other tests of its package.
+// test takes minutes a version, of which it waits for most: it runs beside others, as
+// the real halves of Run do.
 func OnOwnBrokers(t *testing.T, body func(t *testing.T, own *OwnBrokers)) {
 	t.Helper()
 	script, clusters, only := os.Getenv(clusterEnv), os.Getenv(clustersEnv), os.Getenv("EYEQ_TEST_OWN_BROKERS")

@@ -59,6 +59,10 @@ const (
 	real5
 	real4
 
+	// Alone is for a body that looks at the whole process or changes it: no other test
+	// runs beside its real half, where those of Run run beside each other.
+	Alone
+
 	Sandboxes = sandbox5 | sandbox4
 	Real      = real5 | real4
 	Line5     = sandbox5 | real5
@@ -108,6 +112,9 @@ func runReal(t *testing.T, in Worlds, body func(t *testing.T, target *Target)) {
 		})
 		return
 	}
+	if in&Alone == 0 {
+		t.Parallel()
+	}
 	for entry := range strings.SplitSeq(clusters, ",") {
 		version, addrs, ok := strings.Cut(strings.TrimSpace(entry), "=")
 		if !ok || version == "" || addrs == "" {
@@ -118,6 +125,9 @@ func runReal(t *testing.T, in Worlds, body func(t *testing.T, target *Target)) {
 			continue
 		}
 		t.Run(version, func(t *testing.T) {
+			if in&Alone == 0 {
+				t.Parallel()
+			}
 			target := &Target{Name: version, Namesrv: strings.Split(addrs, ";"), Line: line}
 			target.admin = target.Client(t, nil)
 			target.sweep(t)
