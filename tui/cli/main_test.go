@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite config.example.toml")
+var update = flag.Bool("update", false, "rewrite config.example.toml and the golden outputs")
 
 func TestMain(m *testing.M) {
 	if os.Getenv(crashing) != "" { // we are a test's program: see pty_test.go
