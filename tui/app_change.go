@@ -1,24 +1,13 @@
 package tui
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine/audit"
-	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
-)
-
-// How long a plan, and its execution with the watching of members, may take.
-const (
-	planLimit       = 30 * time.Second
-	applyResetLimit = 150 * time.Second
-	applyPauseLimit = 120 * time.Second
 )
 
 // openResetAny opens the reset dialog for any group.
@@ -98,54 +87,4 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(page.HurryMsg{}))
 	a.hurryWatched()
 	return cmd
-}
-
-func planReset(c page.Commands, cl page.Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
-	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
-		m := resetPlanMsg{ticket: r.ticket}
-		var err error
-		if r.file != "" {
-			m.saved, err = readSavedFile(r.file)
-			r.Exact = m.saved.exact
-		}
-		if err == nil {
-			m.raw, err = cl.PlanReset(ctx, r.ResetRequest)
-		}
-		m.safe, m.at, m.err = page.CleanCopy(m.raw), now(), page.ErrorText(err)
-		return m
-	})
-}
-
-// applyReset carries out a plan between its two lines in the audit file.
-func applyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
-	return c.Within(applyResetLimit, func(ctx context.Context) tea.Msg {
-		var result inspect.ResetResult
-		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
-			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
-				return audit.ResetDone(&result), err, err
-			}
-			return audit.ResetDone(&result), result.Failed(), nil
-		})
-		return resetAnyDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
-	})
-}
-
-func planPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
-	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
-		p, err := cl.PlanPause(ctx, r)
-		return pausePlanMsg{ticket, p, page.CleanCopy(p), now(), page.ErrorText(err)}
-	})
-}
-
-func applyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
-	return c.Within(applyPauseLimit, func(ctx context.Context) tea.Msg {
-		var result inspect.PauseResult
-		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {
-			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
-				return audit.PauseDone(&result), err, err
-			}
-			return audit.PauseDone(&result), result.Failed(), nil
-		})
-		return pauseGroupDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
-	})
 }

@@ -7,7 +7,6 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
-	"eyeq/tui/draw"
 	"eyeq/tui/page"
 )
 
@@ -17,12 +16,6 @@ const fullBatch = 512
 const pollEvery = time.Second
 
 const pauseLimit = 5 * time.Second
-
-const previewLimit = 20 * time.Second
-
-const resetLimit = 60 * time.Second
-
-const settleLimit = 60 * time.Second
 
 const leaveLimit = 6 * time.Second // an engine leaves within 5 s
 
@@ -78,23 +71,6 @@ func waitEvents(c page.Commands, source int, stream eventStream) tea.Cmd {
 	})
 }
 
-// held reads the first n messages of a queue's cache. known are the rows of the
-// last reading: what does not change of a message is made once.
-func readHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
-	return c.Within(heldLimit, func(ctx context.Context) tea.Msg {
-		messages, err := e.Held(ctx, mq, n)
-		return heldMsg{mq, heldRows(messages, known), page.ErrorText(err), poll}
-	})
-}
-
-// settle carries out a decision about held messages.
-func settle(c page.Commands, e page.Engine, r engine.SettleRequest, ticket int) tea.Cmd {
-	return c.Within(settleLimit, func(ctx context.Context) tea.Msg {
-		rows, err := e.Settle(ctx, r)
-		return settleDoneMsg{ticket, settledRows(rows), page.ErrorText(err)}
-	})
-}
-
 // pollLater asks for the next round of a view that polls.
 func pollLater(c page.Commands, poll int) tea.Cmd {
 	return c.After(pollEvery, func() tea.Msg { return pollDueMsg{poll} })
@@ -110,45 +86,6 @@ func resume(c page.Commands, e page.Engine, r engine.ResumeRequest, what string)
 	return c.Within(pauseLimit, func(ctx context.Context) tea.Msg {
 		return pauseDoneMsg{what, page.ErrorText(e.Resume(ctx, r))}
 	})
-}
-
-func previewReset(c page.Commands, e page.Engine, r previewRequest, now func() time.Time) tea.Cmd {
-	return c.Within(previewLimit, func(ctx context.Context) tea.Msg {
-		m := resetPreviewMsg{ticket: r.ticket}
-		var err error
-		if r.file != "" {
-			if m.saved, err = readSavedFile(r.file); err == nil {
-				r.Exact = m.saved.exact
-				r.Queues, err = m.saved.of(r.Queues)
-			}
-		}
-		if err == nil {
-			m.rows, err = e.PreviewReset(ctx, r.ResetRequest)
-		}
-		m.at, m.err = now(), page.ErrorText(err)
-		return m
-	})
-}
-
-func doReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
-	return c.Within(resetLimit, func(ctx context.Context) tea.Msg {
-		rows, err := e.ResetOffset(ctx, r)
-		return resetDoneMsg{rows, page.ErrorText(err)}
-	})
-}
-
-func readLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
-	if tail == nil {
-		return nil
-	}
-	return func() tea.Msg {
-		lines := tail(logLines)
-		safe := make([]string, len(lines))
-		for i, l := range lines {
-			safe[i] = draw.SafeText(l)
-		}
-		return logMsg{safe, poll}
-	}
 }
 
 // leave begins the orderly leave and gives it a limit.

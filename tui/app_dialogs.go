@@ -147,14 +147,6 @@ func (a *app) askPauseAll() tea.Cmd {
 	return nil
 }
 
-// topicLabel is how a topic is called: the retry topic of the group needs no name.
-func topicLabel(group, topic string) string {
-	if topic == "%RETRY%"+group {
-		return "(retry)"
-	}
-	return draw.SafeText(topic)
-}
-
 // queueName names a queue with its topic: an act must not be about another topic's
 // queue of the same number.
 func (a *app) queueName(mq engine.MessageQueue) string {

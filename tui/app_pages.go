@@ -1,14 +1,11 @@
 package tui
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
@@ -289,18 +286,6 @@ func (a *app) pageState(s page.PageStatus) []draw.Segment {
 	return []draw.Segment{draw.Styled(th.Good, "● live"), every}
 }
 
-// untold is the right end of the tabs where nothing was told: there is no such thing, it
-// could not be asked for, or the answer is awaited.
-func untold(th *draw.Theme, gone, failed bool) []draw.Segment {
-	switch {
-	case gone:
-		return []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" not there ")}
-	case failed:
-		return []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" no answer ")}
-	}
-	return []draw.Segment{draw.Styled(th.Dim, "reading … ")}
-}
-
 // pageHealth is the left of the status line.
 func (a *app) pageHealth(s page.PageStatus) draw.Segment {
 	th, q := a.env.Theme, s.Main
@@ -342,20 +327,4 @@ func (a *app) clusterText() []draw.Segment {
 		return []draw.Segment{draw.Styled(a.env.Theme.Bad, fmt.Sprintf("ns %s of %d", words.Unknown, len(n)))}
 	}
 	return []draw.Segment{draw.Styled(a.env.Theme.Text, "ns "+draw.SafeText(strings.TrimSuffix(n[0], ":9876"))), draw.Styled(a.env.Theme.Dim, fmt.Sprintf(" 1/%d", len(n)))}
-}
-
-// jsonText is a text to be copied that is made when it is wanted.
-func jsonText(what string, v any) page.Copied {
-	return page.Copied{What: what + " as JSON", Text: func() (string, error) {
-		b, err := json.MarshalIndent(v, "", "  ")
-		return string(inspect.PlainJSON(b)), err
-	}}
-}
-
-// sinceText says how long ago something was, for columns.
-func sinceText(t, now time.Time) string {
-	if t.IsZero() {
-		return words.None
-	}
-	return words.Age(now.Sub(t)) + " ago"
 }

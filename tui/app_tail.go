@@ -1,9 +1,12 @@
 package tui
 
 import (
+	"cmp"
+
+	tea "github.com/charmbracelet/bubbletea"
+
 	"eyeq/tui/page"
 	"eyeq/tui/words"
-	tea "github.com/charmbracelet/bubbletea"
 )
 
 // openTail reads a topic without any group, from the end unless said otherwise. The
@@ -85,4 +88,13 @@ func (a *app) onResent(msg resendDoneMsg) tea.Cmd {
 		return a.written(msg, text+" of "+words.Grouped(int64(len(msg.rows)))+words.Because(msg.err), words.Failure)
 	}
 	return a.written(msg, text, words.Notice)
+}
+
+// onDirect tells what a member made of a message.
+func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
+	sev := words.Failure
+	if msg.consumed {
+		sev = words.Notice
+	}
+	return a.written(msg, "message: "+cmp.Or(msg.words, msg.err), sev)
 }

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -207,4 +208,57 @@ func (a *app) resetWatched() tea.Cmd {
 		r.Topic = r.Queues[0].Topic
 	}
 	return a.servePage(r)
+}
+
+// pollTold asks the members of the shown consumer's group when that is due.
+func (a *app) pollTold() tea.Cmd {
+	if a.env.Options.Inspect == nil || !slices.Contains([]page.ViewID{page.ViewLive, page.ViewQueue}, a.shown) || len(a.engines) == 0 || a.watchedNow() != nil {
+		return nil
+	}
+	s := a.source()
+	if s.scene == nil || s.frozen != nil {
+		return nil
+	}
+	raw := s.scene.raw
+	if s.told == nil {
+		s.told = newTold(raw)
+	}
+	t := s.told
+	wrong := s.scene.told != nil && s.scene.told.wrongs() // it may be a hand-over under way
+	if t.computed != nil && a.env.Now.Sub(t.Began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
+		t.Hurried = true
+	}
+	if !t.concerns(raw) || !t.Due(a.env.Now) {
+		return nil
+	}
+	t.computed = computedOwners(raw)
+	return page.AskCluster(a.cmds, a.env.Options.Inspect, t.Begin(a.env))
+}
+
+// onTold takes the members' word.
+func (a *app) onTold(msg page.AnswerMsg) {
+	for i, s := range a.sources {
+		if s.told == nil || !s.told.Asking || s.told.Ticket != msg.Ticket {
+			continue
+		}
+		if s.told.members = nil; s.told.Answer(msg, a.env.Now) {
+			m := msg.Raw.(inspect.Members)
+			s.told.members = &m
+		}
+		s.retell(a.env.Now)
+		a.show(i)
+	}
+}
+
+// readHead reads the head of the queue that is looked at when it is another one now.
+func (a *app) readHead() tea.Cmd {
+	q := a.source().scene.queue(a.queue.mq)
+	if q == nil || a.frozen() {
+		return pollLater(a.cmds, a.poll)
+	}
+	at, ok := headOffset(q)
+	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
+		return pollLater(a.cmds, a.poll)
+	}
+	return readHeadOf(a.cmds, a.env.Options.Inspect, a.queue.mq, at, a.poll)
 }

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 )
@@ -47,4 +49,56 @@ type applyPauseRequest struct {
 type settleRequest struct {
 	ticket, count int
 	engine.SettleRequest
+}
+
+// resetPreviewMsg answers a preview; ticket tells which one.
+type resetPreviewMsg struct {
+	ticket int
+	rows   []engine.ResetRow
+	at     time.Time
+	saved  savedFile
+	err    string
+}
+
+// resetDoneMsg is what each queue's reset came to.
+type resetDoneMsg struct {
+	rows []engine.ResetRow
+	err  string
+}
+
+// resetPlanMsg answers the plan of a reset of any group, raw as it came.
+type resetPlanMsg struct {
+	ticket    int
+	raw, safe inspect.ResetPlan
+	at        time.Time
+	saved     savedFile
+	err       string
+}
+
+// resetAnyDoneMsg is what it came to; safe to print.
+type resetAnyDoneMsg struct {
+	ticket int
+	result inspect.ResetResult
+	err    string
+}
+
+// pausePlanMsg and pauseGroupDoneMsg are theirs for the pause of a whole group.
+type pausePlanMsg struct {
+	ticket    int
+	raw, safe inspect.PausePlan
+	at        time.Time
+	err       string
+}
+
+type pauseGroupDoneMsg struct {
+	ticket int
+	result inspect.PauseResult
+	err    string
+}
+
+// settleDoneMsg is what became of held messages.
+type settleDoneMsg struct {
+	ticket int
+	rows   []settledRow
+	err    string
 }

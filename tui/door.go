@@ -104,15 +104,6 @@ func (s *scene) name() {
 	s.brokers = words.NewShortener(brokers)
 }
 
-// letter names the n-th member: A … Z, a … z, then #52.
-func letter(n int) string {
-	const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-	if n < len(letters) {
-		return letters[n : n+1]
-	}
-	return "#" + words.Grouped(int64(n))
-}
-
 // snapshotIsSafe reports whether cleaning would change nothing.
 func snapshotIsSafe(s *engine.Snapshot) bool {
 	safe := draw.IsSafe(s.StateCause) && draw.IsSafe(s.Group) && draw.IsSafe(s.ClientID) && draw.IsSafe(s.Strategy) &&

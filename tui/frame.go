@@ -18,8 +18,6 @@ const (
 	leastHeight = 16
 	// tabsFrom is the height from which there is a line of tabs.
 	tabsFrom = 30
-	// staleAfter is when a snapshot counts as old.
-	staleAfter = 3 * time.Second
 )
 
 // bodyHeight is the room of a view: all but line 1, tabs, hints and status.

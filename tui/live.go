@@ -209,3 +209,58 @@ func (v *liveView) escape() bool {
 	}
 	return true
 }
+
+// click selects in the live view: a member, a queue, or a line of the feed.
+func (v *liveView) click(y int) {
+	at, y := v.at(y)
+	switch at {
+	case paneAlloc:
+		head := 1
+		if v.plan.allocHead {
+			head = 2
+		}
+		if page.ClickRow(&v.members, y, head) {
+			v.focus = paneAlloc
+		}
+	case paneQueues:
+		if page.ClickRow(&v.queues, y, 2) {
+			v.focus, v.chosen, v.moved = paneQueues, true, v.env.Now
+		}
+	case paneFeed:
+		if page.ClickRow(&v.feed, y, 1) {
+			v.focus = paneFeed
+		}
+	}
+}
+
+// point gives the focus to the pane of a line.
+func (v *liveView) point(y int) {
+	if at, y := v.at(y); y >= 0 {
+		v.focus = at
+	}
+}
+
+// at finds the pane of a line, and that line of it.
+func (v *liveView) at(y int) (pane, int) {
+	p := &v.plan
+	if !v.zoomed {
+		y -= p.figures
+	}
+	if y < 0 {
+		return v.focus, -1
+	}
+	if p.alloc > 0 && !p.allocLine && y < p.allocHeight() {
+		return paneAlloc, y
+	}
+	y -= p.allocHeight()
+	if p.rows > 0 && y < p.rows+page.TableFrame {
+		return paneQueues, y
+	}
+	if p.rows > 0 {
+		y -= p.rows + page.TableFrame
+	}
+	if p.feed > 0 {
+		return paneFeed, y
+	}
+	return v.focus, -1
+}

@@ -143,13 +143,6 @@ func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
 	return []string{"no members: no broker has named any yet"}
 }
 
-func orUnknown(s string) string {
-	if s == "" {
-		return words.Unknown
-	}
-	return s
-}
-
 // memberWidth is the room of a client id.
 func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
 	n := 14

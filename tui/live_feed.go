@@ -191,18 +191,6 @@ func (v *liveView) feedQueue(f *fold, brief bool) string {
 	return table.Cut(q.Topic, 8) + " " + v.pic.scene.brokers.Name(q.BrokerName) + fmt.Sprintf("/%d", q.QueueID)
 }
 
-func severityStyle(th *draw.Theme, s words.Severity) draw.Style {
-	switch s {
-	case words.Failure:
-		return th.Bad
-	case words.Warning:
-		return th.Warn
-	case words.Notice:
-		return th.Accent
-	}
-	return th.Text
-}
-
 // foldText is what a line of the feed says, and what stands at its right end. A
 // flow control in force is told with the queue's present figures.
 func (v *liveView) foldText(f *fold) (text, tail string) {

@@ -125,15 +125,6 @@ func (v *liveView) measure() {
 	v.sizes = z
 }
 
-func groupedWidth(n int64) int {
-	digits := 1
-	for n >= 10 {
-		n /= 10
-		digits++
-	}
-	return digits + (digits-1)/3
-}
-
 // byTopic reports whether rows of more than one topic are shown. The group's retry
 // topic is none of them: its queues say it in their names.
 func (v *liveView) byTopic() bool {

@@ -10,9 +10,6 @@ import (
 // wheelRows is how far one notch of the wheel moves.
 const wheelRows = 3
 
-// clickMsg is a click on a line of a view, counted from its first.
-type clickMsg struct{ x, y int }
-
 // toggleMouse turns the mouse on or off for this session. It is off at first, so that
 // the terminal's own selection works.
 func (a *app) toggleMouse() tea.Cmd {
@@ -76,20 +73,6 @@ func (a *app) viewLine(y int) (int, bool) {
 	return y, y >= 0 && y < a.bodyHeight()
 }
 
-// under is what the wheel would move.
-type under uint8
-
-const (
-	overRows under = iota
-	overText       // that scrolls by itself below or beside its row
-)
-
-// pointMsg asks a view to take what lies at a place for what keys are about.
-type pointMsg struct{ x, y int }
-
-// pointed is a page that has text with the rows.
-type pointed interface{ under(x, y int) under }
-
 // point has the pane that lies under the pointer take the focus, and says what is there.
 func (a *app) point(x, y int) under {
 	y, ok := a.viewLine(y)
@@ -105,61 +88,6 @@ func (a *app) point(x, y int) under {
 	}
 	a.toPage(pointMsg{x, y})
 	return overRows
-}
-
-// at finds the pane of a line, and that line of it.
-func (v *liveView) at(y int) (pane, int) {
-	p := &v.plan
-	if !v.zoomed {
-		y -= p.figures
-	}
-	if y < 0 {
-		return v.focus, -1
-	}
-	if p.alloc > 0 && !p.allocLine && y < p.allocHeight() {
-		return paneAlloc, y
-	}
-	y -= p.allocHeight()
-	if p.rows > 0 && y < p.rows+page.TableFrame {
-		return paneQueues, y
-	}
-	if p.rows > 0 {
-		y -= p.rows + page.TableFrame
-	}
-	if p.feed > 0 {
-		return paneFeed, y
-	}
-	return v.focus, -1
-}
-
-// point gives the focus to the pane of a line.
-func (v *liveView) point(y int) {
-	if at, y := v.at(y); y >= 0 {
-		v.focus = at
-	}
-}
-
-// click selects in the live view: a member, a queue, or a line of the feed.
-func (v *liveView) click(y int) {
-	at, y := v.at(y)
-	switch at {
-	case paneAlloc:
-		head := 1
-		if v.plan.allocHead {
-			head = 2
-		}
-		if page.ClickRow(&v.members, y, head) {
-			v.focus = paneAlloc
-		}
-	case paneQueues:
-		if page.ClickRow(&v.queues, y, 2) {
-			v.focus, v.chosen, v.moved = paneQueues, true, v.env.Now
-		}
-	case paneFeed:
-		if page.ClickRow(&v.feed, y, 1) {
-			v.focus = paneFeed
-		}
-	}
 }
 
 // at finds the pane of a line in h lines, and that line of it.
@@ -188,18 +116,6 @@ func (s *stack) mouse(msg any, top, h int) {
 		if i, y := s.at(msg.y-top, h-top); y >= 0 {
 			s.focus = i
 		}
-	}
-}
-
-// click selects a message of a tail.
-func (v *tailView) click(x, y int) {
-	p := v.plan()
-	if p.beside && x >= p.listW {
-		return
-	}
-	v.stand()
-	if page.ClickRow(&v.list, y-1, 2) {
-		v.top, v.moved = 0, v.env.Now
 	}
 }
 

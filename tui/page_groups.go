@@ -216,9 +216,6 @@ func groupKind(r *inspect.GroupRow) string {
 	return text
 }
 
-// broadcasting is the message model of that name, which the screen may not import.
-const broadcasting = 2
-
 func (v *groupsView) cells(k string, cells []table.Cell) {
 	e, th := v.Entries[k], v.Env.Theme
 	cells[colGroup] = e.NameCell(th.Text)

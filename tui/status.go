@@ -211,9 +211,6 @@ func resumeText(p *engine.PauseState, now time.Time) string {
 	return "resumes in " + words.Age(p.ResumeAt.Sub(now))
 }
 
-// noteFor is how long the answer to a key stays.
-const noteFor = 10 * time.Second
-
 // newsFor is how long an error or an operator's act that only the snapshot tells of
 // is repeated in the status line.
 const newsFor = 30 * time.Second

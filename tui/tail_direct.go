@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -163,13 +162,4 @@ func (d directDialog) View(w, h int) string {
 
 func (d directDialog) Hint(c *draw.Canvas) string {
 	return d.form.Hint(c, "the member's listener has the message")
-}
-
-// onDirect tells what a member made of a message.
-func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
-	sev := words.Failure
-	if msg.consumed {
-		sev = words.Notice
-	}
-	return a.written(msg, "message: "+cmp.Or(msg.words, msg.err), sev)
 }

@@ -390,3 +390,15 @@ type (
 	seekMsg         struct{ from page.TailPosition }
 	chosenQueuesMsg struct{ queues []engine.MessageQueue }
 )
+
+// click selects a message of a tail.
+func (v *tailView) click(x, y int) {
+	p := v.plan()
+	if p.beside && x >= p.listW {
+		return
+	}
+	v.stand()
+	if page.ClickRow(&v.list, y-1, 2) {
+		v.top, v.moved = 0, v.env.Now
+	}
+}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"time"
 
-	tea "github.com/charmbracelet/bubbletea"
-
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
@@ -50,46 +48,6 @@ func computedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
 func (t *told) concerns(s *engine.Snapshot) bool {
 	return s.State == engine.Running && s.Model != broadcasting &&
 		slices.ContainsFunc(s.Topics, func(t engine.TopicSnapshot) bool { return len(t.Members) > 1 })
-}
-
-// pollTold asks the members of the shown consumer's group when that is due.
-func (a *app) pollTold() tea.Cmd {
-	if a.env.Options.Inspect == nil || !slices.Contains([]page.ViewID{page.ViewLive, page.ViewQueue}, a.shown) || len(a.engines) == 0 || a.watchedNow() != nil {
-		return nil
-	}
-	s := a.source()
-	if s.scene == nil || s.frozen != nil {
-		return nil
-	}
-	raw := s.scene.raw
-	if s.told == nil {
-		s.told = newTold(raw)
-	}
-	t := s.told
-	wrong := s.scene.told != nil && s.scene.told.wrongs() // it may be a hand-over under way
-	if t.computed != nil && a.env.Now.Sub(t.Began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
-		t.Hurried = true
-	}
-	if !t.concerns(raw) || !t.Due(a.env.Now) {
-		return nil
-	}
-	t.computed = computedOwners(raw)
-	return page.AskCluster(a.cmds, a.env.Options.Inspect, t.Begin(a.env))
-}
-
-// onTold takes the members' word.
-func (a *app) onTold(msg page.AnswerMsg) {
-	for i, s := range a.sources {
-		if s.told == nil || !s.told.Asking || s.told.Ticket != msg.Ticket {
-			continue
-		}
-		if s.told.members = nil; s.told.Answer(msg, a.env.Now) {
-			m := msg.Raw.(inspect.Members)
-			s.told.members = &m
-		}
-		s.retell(a.env.Now)
-		a.show(i)
-	}
 }
 
 // self is what this process holds of a topic, which needs no broker to be asked.

@@ -55,19 +55,6 @@ func headOffset(q *engine.QueueSnapshot) (int64, bool) {
 	return q.CommittedOffset, known && lag > 0
 }
 
-// readHead reads the head of the queue that is looked at when it is another one now.
-func (a *app) readHead() tea.Cmd {
-	q := a.source().scene.queue(a.queue.mq)
-	if q == nil || a.frozen() {
-		return pollLater(a.cmds, a.poll)
-	}
-	at, ok := headOffset(q)
-	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
-		return pollLater(a.cmds, a.poll)
-	}
-	return readHeadOf(a.cmds, a.env.Options.Inspect, a.queue.mq, at, a.poll)
-}
-
 // consumeText says when a queue's holder finished a message last. How long nothing was
 // finished of what it has cached is its own clock's difference.
 func consumeText(q *engine.QueueSnapshot, w *watchedQueue, now time.Time) string {

@@ -1,0 +1,108 @@
+package tui
+
+import (
+	"context"
+	"time"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/engine/audit"
+	"eyeq/engine/inspect"
+	"eyeq/tui/page"
+)
+
+func planReset(c page.Commands, cl page.Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
+	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
+		m := resetPlanMsg{ticket: r.ticket}
+		var err error
+		if r.file != "" {
+			m.saved, err = readSavedFile(r.file)
+			r.Exact = m.saved.exact
+		}
+		if err == nil {
+			m.raw, err = cl.PlanReset(ctx, r.ResetRequest)
+		}
+		m.safe, m.at, m.err = page.CleanCopy(m.raw), now(), page.ErrorText(err)
+		return m
+	})
+}
+
+// applyReset carries out a plan between its two lines in the audit file.
+func applyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
+	return c.Within(applyResetLimit, func(ctx context.Context) tea.Msg {
+		var result inspect.ResetResult
+		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
+				return audit.ResetDone(&result), err, err
+			}
+			return audit.ResetDone(&result), result.Failed(), nil
+		})
+		return resetAnyDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
+	})
+}
+
+func planPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
+	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
+		p, err := cl.PlanPause(ctx, r)
+		return pausePlanMsg{ticket, p, page.CleanCopy(p), now(), page.ErrorText(err)}
+	})
+}
+
+func applyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
+	return c.Within(applyPauseLimit, func(ctx context.Context) tea.Msg {
+		var result inspect.PauseResult
+		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
+				return audit.PauseDone(&result), err, err
+			}
+			return audit.PauseDone(&result), result.Failed(), nil
+		})
+		return pauseGroupDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
+	})
+}
+
+const planLimit = 30 * time.Second
+
+const applyResetLimit = 150 * time.Second
+
+const applyPauseLimit = 120 * time.Second
+
+func previewReset(c page.Commands, e page.Engine, r previewRequest, now func() time.Time) tea.Cmd {
+	return c.Within(previewLimit, func(ctx context.Context) tea.Msg {
+		m := resetPreviewMsg{ticket: r.ticket}
+		var err error
+		if r.file != "" {
+			if m.saved, err = readSavedFile(r.file); err == nil {
+				r.Exact = m.saved.exact
+				r.Queues, err = m.saved.of(r.Queues)
+			}
+		}
+		if err == nil {
+			m.rows, err = e.PreviewReset(ctx, r.ResetRequest)
+		}
+		m.at, m.err = now(), page.ErrorText(err)
+		return m
+	})
+}
+
+func doReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
+	return c.Within(resetLimit, func(ctx context.Context) tea.Msg {
+		rows, err := e.ResetOffset(ctx, r)
+		return resetDoneMsg{rows, page.ErrorText(err)}
+	})
+}
+
+// settle carries out a decision about held messages.
+func settle(c page.Commands, e page.Engine, r engine.SettleRequest, ticket int) tea.Cmd {
+	return c.Within(settleLimit, func(ctx context.Context) tea.Msg {
+		rows, err := e.Settle(ctx, r)
+		return settleDoneMsg{ticket, settledRows(rows), page.ErrorText(err)}
+	})
+}
+
+const previewLimit = 20 * time.Second
+
+const resetLimit = 60 * time.Second
+
+const settleLimit = 60 * time.Second

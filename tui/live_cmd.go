@@ -1,0 +1,34 @@
+package tui
+
+import (
+	"context"
+
+	tea "github.com/charmbracelet/bubbletea"
+
+	"eyeq/engine"
+	"eyeq/tui/draw"
+	"eyeq/tui/page"
+)
+
+// held reads the first n messages of a queue's cache. known are the rows of the
+// last reading: what does not change of a message is made once.
+func readHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
+	return c.Within(heldLimit, func(ctx context.Context) tea.Msg {
+		messages, err := e.Held(ctx, mq, n)
+		return heldMsg{mq, heldRows(messages, known), page.ErrorText(err), poll}
+	})
+}
+
+func readLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
+	if tail == nil {
+		return nil
+	}
+	return func() tea.Msg {
+		lines := tail(logLines)
+		safe := make([]string, len(lines))
+		for i, l := range lines {
+			safe[i] = draw.SafeText(l)
+		}
+		return logMsg{safe, poll}
+	}
+}
