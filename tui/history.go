@@ -26,9 +26,6 @@ const (
 	trendWindow = 10 * time.Second
 	// minWindow is the least distance of two samples that give a rate.
 	minWindow = 900 * time.Millisecond
-	// commitWindow is the least distance of two samples that tell how fast commits
-	// move: members send them every 5 s, so in less they seem to stand still.
-	commitWindow = 5 * time.Second
 )
 
 // history keeps samples a second apart, and the newest one whenever it was taken.

@@ -62,3 +62,11 @@ func letter(n int) string {
 
 // broadcasting is the message model of that name, which the screen may not import.
 const broadcasting = 2
+
+// millis is a time on the wire; 0 is none.
+func millis(n int64) time.Time {
+	if n <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n)
+}

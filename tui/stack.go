@@ -128,3 +128,32 @@ func (s *stack) draw(c *draw.Canvas, h int, of func(i int) paneText) {
 		}
 	}
 }
+
+// mouse takes a click on a line, or that the pointer is there.
+func (s *stack) mouse(msg any, top, h int) {
+	switch msg := msg.(type) {
+	case clickMsg:
+		if i, y := s.at(msg.y-top, h-top); y >= 0 {
+			s.focus = i
+			s.list[i].Click(y, s.heights(h - top)[i])
+		}
+	case pointMsg:
+		if i, y := s.at(msg.y-top, h-top); y >= 0 {
+			s.focus = i
+		}
+	}
+}
+
+// at finds the pane of a line in h lines, and that line of it.
+func (s *stack) at(y, h int) (pane, line int) {
+	if s.alone(h) {
+		y-- // the names of the panes
+	}
+	for i, n := range s.heights(h) {
+		if y >= 0 && y < n {
+			return i, y
+		}
+		y -= n
+	}
+	return s.focus, -1
+}

@@ -35,3 +35,7 @@ const noteFor = 10 * time.Second
 
 // staleAfter is when a snapshot counts as old.
 const staleAfter = 3 * time.Second
+
+// commitWindow is the least distance of two samples that tell how fast commits
+// move: members send them every 5 s, so in less they seem to stand still.
+const commitWindow = 5 * time.Second

@@ -73,14 +73,6 @@ func known(n inspect.Number) int64 {
 	return n.Value
 }
 
-// millis is a time on the wire; 0 is none.
-func millis(n int64) time.Time {
-	if n <= 0 {
-		return time.Time{}
-	}
-	return time.UnixMilli(n)
-}
-
 func watchQueue(l *inspect.Live, q *inspect.LiveQueue, before *watchPast) engine.QueueSnapshot {
 	s := engine.QueueSnapshot{
 		MessageQueue: q.MessageQueue, Retry: q.Retry, Owner: q.Owner, StateSince: l.At,
