@@ -72,7 +72,7 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 			left.gone++
 		case !q.Own:
 			left.foreign++
-			other = a.queueName(mq) + " is not ours: by " + s.Strategy + " it is " + orUnknown(q.Owner) + "'s"
+			other = a.queueName(mq) + " is not ours: by " + s.Strategy + " it is " + words.OrUnknown(q.Owner) + "'s"
 		case s.pausedAlone(q):
 			paused = append(paused, mq)
 		default:
@@ -168,7 +168,7 @@ func (a *app) queueNames(queues []engine.MessageQueue) string {
 		}
 		name := draw.SafeText(mq.Short())
 		if i == 0 || queues[i-1].Topic != mq.Topic {
-			name = topicLabel(group, mq.Topic) + " " + name
+			name = words.TopicLabel(group, mq.Topic) + " " + name
 		}
 		names = append(names, name)
 	}
@@ -212,13 +212,13 @@ func (a *app) openReset() tea.Cmd {
 		if len(chosen) > 1 {
 			label = fmt.Sprintf("marked (%d)", len(chosen))
 			if !slices.ContainsFunc(chosen, func(mq engine.MessageQueue) bool { return mq.Topic != topic }) {
-				label = fmt.Sprintf("marked of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(chosen))
+				label = fmt.Sprintf("marked of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(chosen))
 			}
 		}
 		scopes = append(scopes, resetScope{label: label, queues: chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, resetScope{label: fmt.Sprintf("all own of %s (%d)", table.Cut(topicLabel(s.raw.Group, topic), 24), len(all)), queues: all})
+		scopes = append(scopes, resetScope{label: fmt.Sprintf("all own of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(all)), queues: all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")

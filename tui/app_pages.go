@@ -281,7 +281,7 @@ func (a *app) pageState(s page.PageStatus) []draw.Segment {
 	case stale:
 		return []draw.Segment{draw.Styled(th.Bad, "! "+words.Age(old)+" old"), every}
 	case q.Gone || q.Tries > 0 || !q.Asked:
-		return untold(th, q.Gone, q.Tries > 0)
+		return page.Untold(th, q.Gone, q.Tries > 0)
 	}
 	return []draw.Segment{draw.Styled(th.Good, "● live"), every}
 }

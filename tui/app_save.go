@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -139,38 +138,6 @@ func (v *eventsView) Export() page.Export {
 		}
 	}
 	return x
-}
-
-// askSave asks where to save: by the name's ending the rows as CSV or JSON lines, else
-// the true bytes of the body under the cursor.
-func (v tailView) askSave() (page.Page, page.Request) {
-	r := v.current()
-	if r == nil || r.message == nil {
-		return v, page.RefuseRequest{Text: "there is no message under the cursor to save"}
-	}
-	marked := v.list.MarkCount() > 0
-	rows := v.shown
-	if marked {
-		rows = v.targets()
-	}
-	e := v.env
-	name := page.FileName(v.request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.offset), e.Now.In(e.Options.Location)) + ".bin"
-	help := "the body's bytes; .jsonl or .csv: " + words.Plural(len(rows), "message")
-	return v, page.PushRequest{Dialog: page.NewPrompt(e, "save to", help, "SAVE", strings.ReplaceAll(name, ",", ""), func(path string) (page.Request, error) {
-		switch {
-		case path == "":
-			return nil, errors.New("a file's name is needed")
-		case strings.HasSuffix(path, ".jsonl"):
-			if e.Options.MessageJSON == nil {
-				return nil, errors.New("there is no JSON of messages here")
-			}
-			return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(rows), "message"), Path: path, Make: func() ([]byte, error) { return jsonLines(e.Options, rows), nil }}}, nil
-		case strings.HasSuffix(path, ".csv"):
-			x := tailExport(rows)
-			return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(rows), "message"), Path: path, Make: x.CsvText}}, nil
-		}
-		return page.SaveRequest{Saved: page.Saved{What: "the body at " + words.Grouped(r.offset), Path: path, Make: r.message.Body}}, nil
-	})}
 }
 
 func jsonLines(o page.Options, rows []*tailRow) []byte {

@@ -45,7 +45,7 @@ func (a *app) showStack() tea.Cmd {
 func (a *app) memberHere() (group, client string) {
 	switch p := a.page().(type) {
 	case groupView:
-		if pane, key, ok := p.panes.current(); ok && pane == groupMembers {
+		if pane, key, ok := p.panes.Current(); ok && pane == groupMembers {
 			return p.name, p.trueID(key)
 		}
 		return p.name, ""

@@ -137,7 +137,7 @@ func (a *app) watchHealth() draw.Segment {
 	case f.paused != "":
 		return draw.Styled(th.Accent, " "+f.paused)
 	case sev != words.Info:
-		return draw.Styled(severityStyle(th, sev), " "+sev.Sign()+" "+text)
+		return draw.Styled(words.SeverityStyle(th, sev), " "+sev.Sign()+" "+text)
 	}
 	if a.w < 100 {
 		return draw.Styled(th.Good, " ✓ "+text)

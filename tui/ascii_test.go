@@ -6,6 +6,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
 
@@ -19,7 +20,7 @@ func TestAnAnswerToAKeyPasses(t *testing.T) {
 	o := defaultOptions()
 	o.Member = true
 	d := drive(t, 120, 36, o, nil).keys("ctrl+z").see("a stopped member")
-	d.now = d.now.Add(noteFor + time.Second)
+	d.now = d.now.Add(page.NoteFor + time.Second)
 	d.keys("j").miss("a stopped member")
 }
 

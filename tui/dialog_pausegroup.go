@@ -265,9 +265,9 @@ func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 		case b.Verified:
 			l = append(l, draw.Styled(e.Theme.Bad, words.Failure.Sign()+" other fields differ now: "+strings.Join(b.Changed, ", ")))
 		case b.Missing: // nothing was to be done there
-			l = append(l, draw.Styled(e.Theme.Warn, words.Warning.Sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.Theme.Warn, words.Warning.Sign()+" "+words.OrUnknown(b.Error)))
 		default:
-			l = append(l, draw.Styled(e.Theme.Bad, words.Failure.Sign()+" "+orUnknown(b.Error)))
+			l = append(l, draw.Styled(e.Theme.Bad, words.Failure.Sign()+" "+words.OrUnknown(b.Error)))
 		}
 		lines = append(lines, l)
 	}

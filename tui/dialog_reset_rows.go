@@ -102,7 +102,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 
 // rowName is a queue with its topic, whose end gives way to a narrow column.
 func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
-	name, topic := draw.SafeText(r.Short()), topicLabel(d.group, r.Topic)
+	name, topic := draw.SafeText(r.Short()), words.TopicLabel(d.group, r.Topic)
 	if room := width - table.Width(name) - 1; room >= 2 {
 		return table.Cut(topic, room) + " " + name
 	}
@@ -113,7 +113,7 @@ func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
 func (d *resetDialog) nameWidth() int {
 	n := 12
 	for i := range d.rows {
-		n = max(n, table.Width(topicLabel(d.group, d.rows[i].Topic))+1+table.Width(draw.SafeText(d.rows[i].Short())))
+		n = max(n, table.Width(words.TopicLabel(d.group, d.rows[i].Topic))+1+table.Width(draw.SafeText(d.rows[i].Short())))
 	}
 	return n
 }

@@ -35,7 +35,7 @@ func newResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (resetDialog, page.R
 		d.scopes = append(d.scopes, resetScope{label: label, queues: r.Queues, topics: topics})
 	}
 	if r.Topic != "" {
-		d.scopes = append(d.scopes, resetScope{label: "topic " + topicLabel(r.Group, r.Topic), topics: []string{r.Topic}})
+		d.scopes = append(d.scopes, resetScope{label: "topic " + words.TopicLabel(r.Group, r.Topic), topics: []string{r.Topic}})
 	}
 	d.scopes = append(d.scopes, resetScope{label: "all topics"}, resetScope{label: "all and %RETRY%", retry: true})
 	if len(r.Queues) == 1 { // rarely what is meant, and the broker may not be able to
@@ -90,7 +90,7 @@ func planRows(raw, safe []inspect.ResetRow, unchosen bool) []engine.ResetRow {
 		case r.Error != "":
 			rows[i].Err = errors.New(safe[i].Error)
 		case r.Unknown || r.Method == inspect.MethodNone && !unchosen:
-			rows[i].Err = errors.New(orUnknown(safe[i].Why))
+			rows[i].Err = errors.New(words.OrUnknown(safe[i].Why))
 		}
 	}
 	return rows

@@ -12,6 +12,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/words"
 )
 
 // The screen says which way keeps a member's queues and which hands them over (R103).
@@ -45,7 +46,7 @@ func TestLeavingSaysWhoGetsTheQueues(t *testing.T) {
 	d.keys("esc", "P").see("Nobody else reads them meanwhile: there is no other member.").miss("hand them")
 	change(func(s *engine.Snapshot) { s.Topics[0].MembersError = "timeout" }).keys("q").see("other members, where there are any")
 	change(func(s *engine.Snapshot) { s.Topics[0].Members = s.Topics[0].Members[:2] }).keys("q").see("to the other member.")
-	d = change(func(s *engine.Snapshot) { s.Model = broadcasting })
+	d = change(func(s *engine.Snapshot) { s.Model = words.Broadcasting })
 	d.keys("q").see("each member reads all queues for itself").keys("esc", "P").miss("hand them")
 	change(func(s *engine.Snapshot) {
 		s.Queues = slices.Clone(s.Queues)

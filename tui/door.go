@@ -83,7 +83,7 @@ func (s *scene) name() {
 	for _, t := range s.Topics {
 		for _, m := range t.Members {
 			if _, ok := s.letters[m.ClientID]; !ok {
-				s.letters[m.ClientID] = letter(len(s.letters))
+				s.letters[m.ClientID] = words.Letter(len(s.letters))
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (a *app) drawHeader(c *draw.Canvas) {
 	if wide {
 		gap = "  "
 	}
-	left := []draw.Segment{draw.Styled(th.Bold, " eyeq "), draw.Styled(a.dot(), "● "), draw.Styled(th.Bold, draw.SafeText(orUnknown(a.env.Options.Cluster))), draw.Styled(draw.Style{}, gap)}
+	left := []draw.Segment{draw.Styled(th.Bold, " eyeq "), draw.Styled(a.dot(), "● "), draw.Styled(th.Bold, draw.SafeText(words.OrUnknown(a.env.Options.Cluster))), draw.Styled(draw.Style{}, gap)}
 	if m := a.env.ModeWord(); m != "" {
 		left = append(left, draw.Styled(th.Mode, m), draw.Styled(draw.Style{}, gap))
 	}
@@ -209,7 +209,7 @@ func (a *app) groupName() string {
 	name := draw.SafeText(a.source().name)
 	switch {
 	case s == nil:
-		return orUnknown(name)
+		return words.OrUnknown(name)
 	case name == "" || name == s.Group:
 		return s.Group
 	case strings.HasPrefix(name, s.Group):
@@ -288,7 +288,7 @@ func (a *app) stale() (time.Duration, bool) {
 	if w := a.watchedNow(); w != nil {
 		return old, old > w.staleAfter()
 	}
-	return old, old > staleAfter && !a.ended
+	return old, old > page.StaleAfter && !a.ended
 }
 
 // hintPair is a key and what it does.

@@ -34,7 +34,7 @@ func (a *app) drawTiny() string {
 		c.Put(f.Style, f.Text)
 		c.End()
 	}
-	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.Lines >= leastPane && a.w >= 20 {
+	if p := a.page(); p != nil && len(a.dialogs) == 0 && a.h-1-c.Lines >= page.LeastPane && a.w >= 20 {
 		c.B = append(append(c.B, p.View(a.w, a.h-1-c.Lines)...), '\n')
 		c.Lines = a.h - 1
 	}
@@ -45,8 +45,8 @@ func (a *app) drawTiny() string {
 	case a.leave.on || a.leave.after:
 		c.Put(a.env.Theme.Warn, a.leavingText())
 		c.End()
-	case a.note.text != "" && a.env.Now.Sub(a.note.at) < noteFor && a.h > 1:
-		c.Put(severityStyle(a.env.Theme, a.note.sev), a.note.text)
+	case a.note.text != "" && a.env.Now.Sub(a.note.at) < page.NoteFor && a.h > 1:
+		c.Put(words.SeverityStyle(a.env.Theme, a.note.sev), a.note.text)
 		c.End()
 	default:
 		c.Put(a.env.Theme.Dim, a.tinySummary())
@@ -125,7 +125,7 @@ func (a *app) facts() []draw.Segment {
 	add(th.Text, "%s", v.commitText())
 	for i := range p.folds {
 		r := &p.folds[i].row
-		add(severityStyle(th, r.Sev), "%s %s %s %s %s", a.env.Clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
+		add(words.SeverityStyle(th, r.Sev), "%s %s %s %s %s", a.env.Clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
 	}
 	return lines
 }

@@ -163,7 +163,7 @@ func heldDetails(e *page.Env, r *heldRow) page.TextDialog {
 		stage = "held for the operator since " + when(r.held)
 	}
 	return page.TextDialog{Env: e, Title: "Message at " + words.Grouped(r.offset), Lines: []string{
-		"id      " + orUnknown(r.id),
+		"id      " + words.OrUnknown(r.id),
 		"stage   " + stage,
 		"born    " + when(r.born),
 		"stored  " + when(r.stored),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/tui/page"
 )
 
 // sample is what is kept of a snapshot for rates and trends.
@@ -157,7 +158,7 @@ func (h *history) lags(cells []float64) []float64 {
 // changes within the window, nor before every member had to commit.
 func (h *history) lagSlope() (float64, bool) {
 	s, ok := h.before(trendWindow)
-	if !ok || h.latest.at.Sub(s.at) < commitWindow || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
+	if !ok || h.latest.at.Sub(s.at) < page.CommitWindow || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
 		return 0, false
 	}
 	return float64(h.latest.lag-s.lag) / h.latest.at.Sub(s.at).Seconds(), true

@@ -65,10 +65,10 @@ func (v liveView) update(msg any) liveView {
 		v.layout()
 	case page.ActionMsg:
 		v = v.act(msg.Action)
-	case clickMsg:
-		v.click(msg.y)
-	case pointMsg:
-		v.point(msg.y)
+	case page.ClickMsg:
+		v.click(msg.Y)
+	case page.PointMsg:
+		v.point(msg.Y)
 	}
 	return v
 }

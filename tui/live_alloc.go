@@ -126,7 +126,7 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 	return text
 }
 
-func isBroadcast(s *scene) bool { return s.Model == broadcasting }
+func isBroadcast(s *scene) bool { return s.Model == words.Broadcasting }
 
 // allocNotes says why there is no allocation.
 func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
@@ -134,7 +134,7 @@ func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
 	case t.Missing != "":
 		return []string{words.Failure.Sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
 	case t.MembersError != "":
-		return []string{words.Failure.Sign() + " members " + words.Unknown + ": " + t.MembersError, "  asked " + orUnknown(t.MembersFrom) + "; what is held stays as it is"}
+		return []string{words.Failure.Sign() + " members " + words.Unknown + ": " + t.MembersError, "  asked " + words.OrUnknown(t.MembersFrom) + "; what is held stays as it is"}
 	case v.watched() != nil && v.watched().empty():
 		return []string{"no member is connected: nobody consumes, offsets stay as they are"}
 	case v.pic.scene.State == engine.CreateJust:
@@ -361,7 +361,7 @@ func (v *liveView) drawAllocLine(c *draw.Canvas) {
 				c.Put(st, "(this)")
 			}
 		}
-		by := "by " + orUnknown(v.pic.scene.Strategy)
+		by := "by " + words.OrUnknown(v.pic.scene.Strategy)
 		if v.pic.scene.watch == nil {
 			by = v.pic.scene.by()
 		}

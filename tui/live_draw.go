@@ -191,7 +191,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	case "TWO OWNERS":
 		letters := make([]string, len(s.told.owners[n]))
 		for i, id := range s.told.owners[n] {
-			letters[i] = orUnknown(s.letters[id])
+			letters[i] = words.OrUnknown(s.letters[id])
 		}
 		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
 	}

@@ -122,7 +122,7 @@ func (v *liveView) drawFeed(c *draw.Canvas) {
 // drawFold writes one line of the feed into the room there is.
 func (v *liveView) drawFold(c *draw.Canvas, f *fold, cursor bool) {
 	th := v.env.Theme
-	st := severityStyle(th, f.row.Sev)
+	st := words.SeverityStyle(th, f.row.Sev)
 	sign := f.row.Sev.Sign()
 	if cursor {
 		sign = v.env.Glyphs.Cursor

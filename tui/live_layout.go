@@ -114,12 +114,12 @@ func (v *liveView) measure() {
 		if i == 0 || s.Queues[i-1].Topic != q.Topic {
 			z.topic = max(z.topic, table.Width(v.topicName(q)))
 		}
-		z.offset = max(z.offset, groupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
+		z.offset = max(z.offset, words.GroupedWidth(max(q.MaxOffset, q.CommittedOffset, q.CachedMax)))
 		if q.Own {
 			z.flight = max(z.flight, table.Width(words.NumberText(v.inFlight(i))))
 		}
 		if lag, ok := lagOf(q); ok {
-			z.lag = max(z.lag, groupedWidth(lag))
+			z.lag = max(z.lag, words.GroupedWidth(lag))
 		}
 	}
 	v.sizes = z

@@ -31,7 +31,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 	switch {
 	case msg.Button == tea.MouseButtonWheelUp, msg.Button == tea.MouseButtonWheelDown:
 		key, name := tea.KeyMsg{Type: tea.KeyDown}, page.Action("down")
-		text := a.point(msg.X, msg.Y) == overText
+		text := a.point(msg.X, msg.Y) == page.OverText
 		switch up := msg.Button == tea.MouseButtonWheelUp; {
 		case up && text:
 			key, name = tea.KeyMsg{Type: tea.KeyUp}, "body-up"
@@ -54,7 +54,7 @@ func (a *app) onMouse(msg tea.MouseMsg) tea.Cmd {
 			return a.clickTab(msg.X)
 		}
 		if y, ok := a.viewLine(msg.Y); ok {
-			click := clickMsg{msg.X, y}
+			click := page.ClickMsg{X: msg.X, Y: y}
 			if a.page() != nil {
 				return a.toPage(click)
 			}
@@ -74,40 +74,40 @@ func (a *app) viewLine(y int) (int, bool) {
 }
 
 // point has the pane that lies under the pointer take the focus, and says what is there.
-func (a *app) point(x, y int) under {
+func (a *app) point(x, y int) page.Under {
 	y, ok := a.viewLine(y)
 	if !ok || len(a.dialogs) > 0 || a.tiny() {
-		return overRows
+		return page.OverRows
 	}
 	if a.page() == nil {
-		a.toView(pointMsg{x, y})
-		return overRows
+		a.toView(page.PointMsg{X: x, Y: y})
+		return page.OverRows
 	}
-	if p, ok := a.page().(pointed); ok {
-		return p.under(x, y)
+	if p, ok := a.page().(page.Pointed); ok {
+		return p.Under(x, y)
 	}
-	a.toPage(pointMsg{x, y})
-	return overRows
+	a.toPage(page.PointMsg{X: x, Y: y})
+	return page.OverRows
 }
 
-// under is the message where there is one at the place.
-func (v tailView) under(x, y int) under {
+// Under is the message where there is one at the place.
+func (v tailView) Under(x, y int) page.Under {
 	switch p := v.plan(); {
 	case p.bodyH == 0, y < 1:
 	case p.listH == 0, p.beside && x >= p.listW && y <= p.bodyH, !p.beside && y > p.listH && y <= p.listH+p.bodyH:
-		return overText
+		return page.OverText
 	}
-	return overRows
+	return page.OverRows
 }
 
-// under is the text below the list.
-func (v stackView) under(_, y int) under { return belowList(y, v.listHeight(), v.List.Len()) }
+// Under is the text below the list.
+func (v stackView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
 
-func (v doctorView) under(_, y int) under { return belowList(y, v.listHeight(), v.List.Len()) }
+func (v doctorView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
 
-func belowList(y, listHeight, rows int) under {
+func belowList(y, listHeight, rows int) page.Under {
 	if y >= listHeight || rows == 0 {
-		return overText
+		return page.OverText
 	}
-	return overRows
+	return page.OverRows
 }

@@ -60,8 +60,8 @@ func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
 	}
 	d = driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("d", "m")
 	d.wheel(5, d.at("─ Configuration")+2)
-	if v := d.a.page().(groupView); v.panes.focus != groupConfig || v.panes.list[groupConfig].List.Cursor() != wheelRows || v.panes.list[groupMembers].List.Cursor() != 0 {
-		t.Errorf("over a pane: the focus is on %d", v.panes.focus)
+	if v := d.a.page().(groupView); v.panes.Focus != groupConfig || v.panes.List[groupConfig].List.Cursor() != wheelRows || v.panes.List[groupMembers].List.Cursor() != 0 {
+		t.Errorf("over a pane: the focus is on %d", v.panes.Focus)
 	}
 }
 

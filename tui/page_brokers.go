@@ -20,28 +20,28 @@ type brokersView struct {
 	env   *page.Env
 	w, h  int
 	ask   page.Question
-	panes stack
+	panes page.Stack
 	data  inspect.Brokers // safe to print
 }
 
 func newBrokersView(e *page.Env) brokersView {
 	v := brokersView{env: e, ask: page.Question{Kind: page.AskBrokers, What: "brokers", Every: page.BrokersEvery}}
-	v.panes = stack{env: e, list: []page.Lister[string]{
+	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Brokers", Orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, Rising: []string{"broker"}},
 		{Env: e, Title: "Name servers"},
 	}}
-	v.panes.list[0].Order("broker")
+	v.panes.List[0].Order("broker")
 	return v
 }
 
-func (v brokersView) FilterText() string { return v.panes.filterText() }
+func (v brokersView) FilterText() string { return v.panes.FilterText() }
 
 func (v brokersView) Subject() string { return "" }
 
 var brokerColumns = []string{"in/s", "out/s", "disk", "rtt"}
 
 func (v brokersView) Narrow(text string) (page.Page, error) {
-	err := v.panes.narrow(text, [][]string{brokerColumns, {"rtt"}}[v.panes.focus])
+	err := v.panes.Narrow(text, [][]string{brokerColumns, {"rtt"}}[v.panes.Focus])
 	if err == nil {
 		v.arrange()
 	}
@@ -86,9 +86,9 @@ func (v brokersView) Update(msg any) (page.Page, page.Request) {
 		return v, r
 	case page.HurryMsg:
 		v.ask.Hurried = true
-		v.panes.list[0].Resort()
+		v.panes.List[0].Resort()
 	case page.OrderMsg:
-		if l := &v.panes.list[0]; !l.Order(msg.Column) {
+		if l := &v.panes.List[0]; !l.Order(msg.Column) {
 			return v, page.RefuseRequest{Text: "sort: columns are " + strings.Join(l.Orders, ", ")}
 		}
 		v.arrange()
@@ -101,8 +101,8 @@ func (v brokersView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg, pointMsg:
-		v.panes.mouse(msg, 0, v.h)
+	case page.ClickMsg, page.PointMsg:
+		v.panes.Mouse(msg, 0, v.h)
 	}
 	return v, nil
 }
@@ -110,7 +110,7 @@ func (v brokersView) Update(msg any) (page.Page, page.Request) {
 func (v brokersView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "escape":
-		if !v.panes.escape() {
+		if !v.panes.Escape() {
 			return v, page.BackRequest{}
 		}
 		v.arrange()
@@ -118,19 +118,19 @@ func (v brokersView) act(a page.Action) (page.Page, page.Request) {
 	case "detail", "describe":
 		return v, v.describe()
 	case "copy", "copy-json":
-		_, key, ok := v.panes.current()
+		_, key, ok := v.panes.Current()
 		if !ok {
 			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
 		if a == "copy" {
 			return v, page.CopyRequest{Copied: page.Literal(key, key)}
 		}
-		if b := v.broker(key); b != nil && v.panes.focus == 0 {
-			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.list[0].Targets()).Copied(draw.SafeText(b.Broker))}
+		if b := v.broker(key); b != nil && v.panes.Focus == 0 {
+			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.List[0].Targets()).Copied(draw.SafeText(b.Broker))}
 		}
-		return v, page.CopyRequest{Copied: jsonText(key, v.namesrv(key))}
+		return v, page.CopyRequest{Copied: page.JsonText(key, v.namesrv(key))}
 	}
-	v.panes.act(a)
+	v.panes.Act(a)
 	if a == "sort" || a == "sort-reverse" {
 		v.arrange()
 	}
@@ -159,7 +159,7 @@ func (v *brokersView) arrange() {
 	for i := range keys {
 		keys[i] = v.data.Brokers[i].Address
 	}
-	l := &v.panes.list[0]
+	l := &v.panes.List[0]
 	l.Arrange(keys, func(k string) bool {
 		b := v.broker(k)
 		return l.Filter.Matches(func() string {
@@ -179,7 +179,7 @@ func (v *brokersView) arrange() {
 	for i := range names {
 		names[i] = v.data.Namesrv[i].Address
 	}
-	servers := &v.panes.list[1]
+	servers := &v.panes.List[1]
 	servers.Arrange(names, func(k string) bool {
 		n := v.namesrv(k)
 		return servers.Filter.Matches(func() string { return n.Address + "\n" + n.Dialled + "\n" + strings.Join(n.Differs, "\n") },
@@ -244,7 +244,7 @@ func (v *brokersView) layout() {
 	}
 	address = min(address, 43) // two of IPv4
 	name = min(name, max(v.w/3, 18))
-	v.panes.list[0].Columns = []table.Column{
+	v.panes.List[0].Columns = []table.Column{
 		colBroker:        {ID: "broker", Title: "broker", Width: name, Flex: 1, Max: 40, Fixed: true},
 		colBrokerRole:    {Title: "role", Width: 7, Gap: 2, Rank: 4},
 		colBrokerAddress: {Title: "address", Width: address, Rank: 7},
@@ -260,7 +260,7 @@ func (v *brokersView) layout() {
 		colBrokerUp:      {Title: "up", Width: 7, Right: true, Rank: 9},
 		colBrokerClock:   {Title: "clock", Width: 8, Right: true, Rank: 11},
 	}
-	v.panes.list[1].Columns = []table.Column{
+	v.panes.List[1].Columns = []table.Column{
 		{Title: "address", Width: address, Max: max(address, 40), Fixed: true, Flex: 1},
 		{Title: "state", Width: 10, Gap: 2, Flex: 2},
 		{Title: "rtt", Width: 6, Right: true, Rank: 2},
@@ -276,7 +276,7 @@ func (v *brokersView) brokerCells(k string, cells []table.Cell) {
 	text(colBroker, th.Text, "%s", brokerName(b))
 	text(colBrokerRole, th.Dim, "%s", strings.ToLower(b.Role))
 	text(colBrokerAddress, th.Text, "%s", addressText(b.Address, b.Dialled))
-	text(colBrokerVersion, th.Dim, "%s", strings.ReplaceAll(strings.TrimPrefix(orUnknown(b.Version), "V"), "_", "."))
+	text(colBrokerVersion, th.Dim, "%s", strings.ReplaceAll(strings.TrimPrefix(words.OrUnknown(b.Version), "V"), "_", "."))
 	if !b.Reachable {
 		text(colBrokerState, th.Bad, "%s %v", words.Failure.Sign(), b.Why)
 		for i := colBrokerRTT; i <= colBrokerClock; i++ {
@@ -365,10 +365,10 @@ func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 
 func (v brokersView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
-	v.panes.draw(c, h, func(i int) paneText {
-		l := &v.panes.list[i]
+	v.panes.Draw(c, h, func(i int) page.PaneText {
+		l := &v.panes.List[i]
 		if i == 1 {
-			return paneText{details: l.Details(""), cells: v.namesrvCells, notes: l.NoMatch("name server")}
+			return page.PaneText{Details: l.Details(""), Cells: v.namesrvCells, Notes: l.NoMatch("name server")}
 		}
 		notes := v.ask.Lines(v.env)
 		if lines := l.NoMatch("broker"); lines != nil {
@@ -377,7 +377,7 @@ func (v brokersView) View(w, h int) string {
 			notes = []string{"", "The name servers know no broker: none is running, or they are not this cluster's.", "  " +
 				v.env.Keys.First("refresh") + " asks again"}
 		}
-		return paneText{details: l.Details(v.ask.Note(v.env)), cells: v.brokerCells, notes: notes}
+		return page.PaneText{Details: l.Details(v.ask.Note(v.env)), Cells: v.brokerCells, Notes: notes}
 	})
 	c.Blank(h)
 	return c.String()
@@ -393,7 +393,7 @@ func addressText(announced, dialled string) string {
 
 // describe is everything about the row under the cursor.
 func (v *brokersView) describe() page.Request {
-	pane, key, ok := v.panes.current()
+	pane, key, ok := v.panes.Current()
 	if !ok {
 		return nil
 	}

@@ -56,8 +56,8 @@ func (v doctorView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg:
-		v.Click(msg.y)
+	case page.ClickMsg:
+		v.Click(msg.Y)
 	}
 	return v, nil
 }
@@ -89,7 +89,7 @@ func (v doctorView) act(a page.Action) (page.Page, page.Request) {
 			return v, page.RefuseRequest{Text: "there is no finding to copy"}
 		}
 		if a == "copy-json" {
-			return v, page.CopyRequest{Copied: jsonText("the finding", f)}
+			return v, page.CopyRequest{Copied: page.JsonText("the finding", f)}
 		}
 		return v, page.CopyRequest{Copied: page.Literal("the finding", strings.Join(slices.Concat([]string{f.Summary}, f.Evidence, []string{f.Next}), "\n"))}
 	}
@@ -173,7 +173,7 @@ func (v doctorView) View(w, h int) string {
 		f := &v.report.Findings[i]
 		sev := severityOf(f.Severity)
 		look := v.Env.Look(i == v.List.Cursor(), false, true)
-		look.Mark, look.Gutter = sev.Sign(), severityStyle(th, sev)
+		look.Mark, look.Gutter = sev.Sign(), words.SeverityStyle(th, sev)
 		cells[0], cells[1], cells[2] = table.Cell{Text: string(f.Severity), Style: look.Gutter}, table.Cell{Text: f.Summary}, table.Cell{Text: f.Code, Style: th.Dim}
 		return look
 	}, v.notes())
@@ -220,7 +220,7 @@ func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
 		}
 	}
 	if f != nil {
-		add(severityStyle(th, severityOf(f.Severity)), "", f.Summary)
+		add(words.SeverityStyle(th, severityOf(f.Severity)), "", f.Summary)
 		for _, e := range f.Evidence {
 			add(th.Text, "· ", e)
 		}

@@ -77,7 +77,7 @@ func (v lagView) rowsOf(rows []lagKey) page.Export {
 }
 
 // Export are the brokers; of one that does not answer only its place is known.
-func (v brokersView) Export() page.Export { return v.rowsOf(v.panes.list[0].List.Keys()) }
+func (v brokersView) Export() page.Export { return v.rowsOf(v.panes.List[0].List.Keys()) }
 
 func (v brokersView) rowsOf(brokers []string) page.Export {
 	x := page.Export{Name: "brokers", Columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
@@ -96,7 +96,7 @@ func (v brokersView) rowsOf(brokers []string) page.Export {
 }
 
 // Export are the queues of the topic.
-func (v topicView) Export() page.Export { return v.rowsOf(v.panes.list[topicQueues].List.Keys()) }
+func (v topicView) Export() page.Export { return v.rowsOf(v.panes.List[topicQueues].List.Keys()) }
 
 func (v topicView) rowsOf(queues []string) page.Export {
 	x := page.Export{Name: "topic-" + v.name, Columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
@@ -108,7 +108,7 @@ func (v topicView) rowsOf(queues []string) page.Export {
 }
 
 // Export are the members of the group; what one that does not answer has is null.
-func (v groupView) Export() page.Export { return v.rowsOf(v.panes.list[groupMembers].List.Keys()) }
+func (v groupView) Export() page.Export { return v.rowsOf(v.panes.List[groupMembers].List.Keys()) }
 
 func (v groupView) rowsOf(members []string) page.Export {
 	x := page.Export{Name: "group-" + v.name, Columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
@@ -137,7 +137,7 @@ func (v groupView) copied(pane int, key string) page.Copied {
 		m := &v.raw.Subscriptions
 		i := slices.IndexFunc(m.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == key })
 		if i < 0 {
-			return jsonText(draw.SafeText(key), key)
+			return page.JsonText(draw.SafeText(key), key)
 		}
 		by := map[string]string{}
 		for n, expression := range m.Rows[i].Cells {
@@ -154,5 +154,5 @@ func (v groupView) copied(pane int, key string) page.Copied {
 		}
 		return page.Export{Columns: []string{"field", "differs", "brokers"}, Rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.Copied("the field")
 	}
-	return v.rowsOf(v.panes.list[groupMembers].Targets()).Copied("the member")
+	return v.rowsOf(v.panes.List[groupMembers].Targets()).Copied("the member")
 }

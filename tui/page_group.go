@@ -20,7 +20,7 @@ type groupView struct {
 	w, h    int
 	detail  page.Question
 	members page.Question
-	panes   stack
+	panes   page.Stack
 	raw     inspect.GroupDetail
 	data    inspect.GroupDetail // safe to print
 	rawWho  inspect.Members
@@ -40,17 +40,17 @@ func newGroupView(e *page.Env, group string) groupView {
 	v := groupView{env: e, name: group,
 		detail:  page.Question{Kind: page.AskGroup, Names: names, What: "group " + draw.SafeText(group), Every: page.DetailsEvery},
 		members: page.Question{Kind: page.AskMembers, Names: names, What: "members of " + draw.SafeText(group), Every: page.DetailsEvery}}
-	v.panes = stack{env: e, list: []page.Lister[string]{
+	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Members"}, {Env: e, Title: "Subscriptions"}, {Env: e, Title: "Configuration"}}}
 	return v
 }
 
-func (v groupView) FilterText() string { return v.panes.filterText() }
+func (v groupView) FilterText() string { return v.panes.FilterText() }
 
 func (v groupView) Subject() string { return "group " + draw.SafeText(v.name) }
 
 func (v groupView) Narrow(text string) (page.Page, error) {
-	err := v.panes.narrow(text, nil)
+	err := v.panes.Narrow(text, nil)
 	if err == nil {
 		v.arrange()
 	}
@@ -124,17 +124,17 @@ func (v groupView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg, pointMsg:
-		v.panes.mouse(msg, len(v.headLines()), v.h)
+	case page.ClickMsg, page.PointMsg:
+		v.panes.Mouse(msg, len(v.headLines()), v.h)
 	}
 	return v, nil
 }
 
 func (v groupView) act(a page.Action) (page.Page, page.Request) {
-	pane, key, ok := v.panes.current()
+	pane, key, ok := v.panes.Current()
 	switch a {
 	case "escape":
-		if !v.panes.escape() {
+		if !v.panes.Escape() {
 			return v, page.BackRequest{}
 		}
 		v.arrange()
@@ -160,7 +160,7 @@ func (v groupView) act(a page.Action) (page.Page, page.Request) {
 		}
 		return v, page.CopyRequest{Copied: v.copied(pane, key)}
 	}
-	v.panes.act(a)
+	v.panes.Act(a)
 	return v, nil
 }
 
@@ -189,7 +189,7 @@ func (v *groupView) arrange() {
 		return strings.Compare(a, b)
 	})
 	for i, keys := range [][]string{members, topics, names} {
-		l := &v.panes.list[i]
+		l := &v.panes.List[i]
 		l.Arrange(keys, func(k string) bool {
 			return l.Filter.Matches(func() string { return v.search(i, k) }, func(string) (float64, bool) { return 0, false })
 		}, nil)
@@ -223,7 +223,7 @@ func (v *groupView) layout() {
 		topic = max(topic, table.Width(v.data.Subscriptions.Rows[i].Topic))
 	}
 	id, topic = min(id, max(v.w/2, 20)), min(topic, max(v.w/3, 16))
-	v.panes.list[groupMembers].Columns = []table.Column{
+	v.panes.List[groupMembers].Columns = []table.Column{
 		{Title: "member (client id)", Width: id, Flex: 1, Max: 60, Fixed: true},
 		{Title: "address", Width: 18, Flex: 1, Max: 24, Gap: 2, Rank: 2},
 		{Title: "client", Width: 12, Flex: 1, Max: 16, Rank: 1},
@@ -240,12 +240,12 @@ func (v *groupView) layout() {
 	for _, m := range v.data.Subscriptions.Members {
 		columns = append(columns, table.Column{Title: v.letterOf(m), Width: 8, Flex: 1, Max: 24, Rank: 7})
 	}
-	v.panes.list[groupSubscriptions].Columns = columns
+	v.panes.List[groupSubscriptions].Columns = columns
 	columns = []table.Column{{Title: "field", Width: 24, Flex: 1, Max: 34, Fixed: true}, {Title: "differs", Width: 8}}
 	for i := range v.data.Configs {
 		columns = append(columns, table.Column{Title: v.data.Configs[i].Broker, Width: 14, Flex: 1, Max: 40, Rank: 3})
 	}
-	v.panes.list[groupConfig].Columns = columns
+	v.panes.List[groupConfig].Columns = columns
 }
 
 // versionText is a client's version as people write it.
@@ -306,7 +306,7 @@ func (v groupView) View(w, h int) string {
 		c.Puts(l...)
 		c.End()
 	}
-	v.panes.draw(c, h-c.Lines, func(i int) paneText {
+	v.panes.Draw(c, h-c.Lines, func(i int) page.PaneText {
 		switch i {
 		case groupMembers:
 			return v.membersPane()

@@ -91,12 +91,12 @@ func (v *groupView) describeField(key string) page.Request {
 	return page.TextRequest{Title: "Configuration " + key, Lines: lines}
 }
 
-func (v *groupView) subscriptionsPane() paneText {
+func (v *groupView) subscriptionsPane() page.PaneText {
 	notes := v.detail.Lines(v.env)
 	if v.detail.Asked && notes == nil {
 		notes = []string{"no member says what it subscribes to"}
 	}
-	details := v.panes.list[groupSubscriptions].Details(v.detail.Note(v.env))
+	details := v.panes.List[groupSubscriptions].Details(v.detail.Note(v.env))
 	if s := &v.data.Subscriptions; v.detail.Asked && len(s.Rows) > 0 && details == "" {
 		all, told := len(s.Members), v.told()
 		switch {
@@ -108,10 +108,10 @@ func (v *groupView) subscriptionsPane() paneText {
 			details = "all members agree ✓"
 		}
 	}
-	return paneText{details, v.subscriptionCells, notes}
+	return page.PaneText{Details: details, Cells: v.subscriptionCells, Notes: notes}
 }
 
-func (v *groupView) configPane() paneText {
+func (v *groupView) configPane() page.PaneText {
 	var notes []string
 	if v.detail.Asked {
 		notes = []string{"no broker has a configuration of this group"}
@@ -121,9 +121,9 @@ func (v *groupView) configPane() paneText {
 			}
 		}
 	}
-	details := v.panes.list[groupConfig].Details("")
+	details := v.panes.List[groupConfig].Details("")
 	if n := len(v.data.Differences); n > 0 && details == "" {
 		details = words.Failure.Sign() + " " + words.Plural(n, "field") + " differ between brokers"
 	}
-	return paneText{details, v.configCells, notes}
+	return page.PaneText{Details: details, Cells: v.configCells, Notes: notes}
 }

@@ -39,7 +39,7 @@ func (v *groupView) member(id string) *inspect.Member {
 // letterOf names a member in the matrix.
 func (v *groupView) letterOf(id string) string {
 	if i := v.memberIndex(id); i >= 0 {
-		return letter(i)
+		return words.Letter(i)
 	}
 	return words.Unknown
 }
@@ -57,7 +57,7 @@ func (v *groupView) memberCells(k string, cells []table.Cell) {
 		if n := len(m.Held); n > 0 {
 			cells[3] = table.Cell{Text: "≥ " + strconv.Itoa(n), Style: th.Warn}
 		}
-		cells[5] = table.Cell{Text: words.Warning.Sign() + " " + orUnknown(m.Why.String()), Style: th.Warn}
+		cells[5] = table.Cell{Text: words.Warning.Sign() + " " + words.OrUnknown(m.Why.String()), Style: th.Warn}
 	} else {
 		cached := int64(0)
 		for _, q := range m.Info.MQTable {
@@ -108,7 +108,7 @@ func (v *groupView) describeMember(key string) page.Request {
 		lines = append(lines, "not to    "+strings.Join(m.Missing, " "))
 	}
 	if m.Info == nil {
-		lines = append(lines, "", words.Warning.Sign()+" it does not say what it does: "+orUnknown(m.Why.String()))
+		lines = append(lines, "", words.Warning.Sign()+" it does not say what it does: "+words.OrUnknown(m.Why.String()))
 		return page.TextRequest{Title: "Member " + key, Lines: append(lines, heldLines(m)...)}
 	}
 	lines = append(lines, "", words.Plural(len(m.Info.MQTable), "queue")+":")
@@ -123,7 +123,7 @@ func (v *groupView) describeMember(key string) page.Request {
 	for _, mq := range slices.SortedFunc(maps.Keys(m.Info.MQPopTable), byName) {
 		q := m.Info.MQPopTable[mq]
 		lines = append(lines, fmt.Sprintf("  %s  by POP  popped and not acknowledged %s  last pop %s", poppedName(mq), words.Grouped(int64(q.WaitAckCount)),
-			words.Ago(millis(q.LastPopTimestamp), v.env.Now)))
+			words.Ago(words.Millis(q.LastPopTimestamp), v.env.Now)))
 	}
 	for _, a := range m.Assigned {
 		lines = append(lines, fmt.Sprintf("  %s  the broker gives it by %s", poppedName(a.Queue), a.Mode))
@@ -138,7 +138,7 @@ func (v *groupView) describeMember(key string) page.Request {
 	return page.TextRequest{Title: "Member " + key, Lines: lines}
 }
 
-func (v *groupView) membersPane() paneText {
+func (v *groupView) membersPane() page.PaneText {
 	notes := v.members.Lines(v.env)
 	switch problems := v.who.Problems; {
 	case !v.members.Asked || notes != nil:
@@ -150,5 +150,5 @@ func (v *groupView) membersPane() paneText {
 	default:
 		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.Keys.First("lag") + " shows the lag"}
 	}
-	return paneText{v.panes.list[groupMembers].Details(v.members.Note(v.env)), v.memberCells, notes}
+	return page.PaneText{Details: v.panes.List[groupMembers].Details(v.members.Note(v.env)), Cells: v.memberCells, Notes: notes}
 }

@@ -56,8 +56,8 @@ func (v groupsView) Update(msg any) (page.Page, page.Request) {
 		v.Rows.List.Resize(v.H - page.TableFrame)
 	case page.AnswerMsg:
 		v.answer(msg)
-	case clickMsg:
-		v.Rows.Click(msg.y, v.H)
+	case page.ClickMsg:
+		v.Rows.Click(msg.Y, v.H)
 	case page.ActionMsg:
 		key, ok := v.Rows.List.Current()
 		switch {
@@ -195,7 +195,7 @@ func groupState(r *inspect.GroupRow) string {
 	if text := pauseText(r.Paused); text != "" {
 		return text
 	}
-	return orUnknown(r.State)
+	return words.OrUnknown(r.State)
 }
 
 // groupKind is how a group consumes.
@@ -207,7 +207,7 @@ func groupKind(r *inspect.GroupRow) string {
 	if share := inspect.PopShare(r.Modes); r.Kind == inspect.KindPop && share != "" {
 		text += " " + share
 	}
-	if r.Model == broadcasting {
+	if r.Model == words.Broadcasting {
 		text += " broadcast"
 	}
 	if r.Orderly {

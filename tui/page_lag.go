@@ -79,7 +79,7 @@ func (v lagView) Subject() string {
 			return fmt.Sprintf("%s  (%s)", text, membersCount(v.data.Members))
 		}
 	}
-	return fmt.Sprintf("%s  (%s: %s)", text, orUnknown(v.data.State), membersCount(v.data.Members))
+	return fmt.Sprintf("%s  (%s: %s)", text, words.OrUnknown(v.data.State), membersCount(v.data.Members))
 }
 
 // membersCount is a count of members that need not be known.
@@ -111,7 +111,7 @@ func (v lagView) Status() page.PageStatus {
 	}
 	switch {
 	case s.Health.Text != "":
-	case v.data.Model == broadcasting: // nothing failed: no broker has these offsets
+	case v.data.Model == words.Broadcasting: // nothing failed: no broker has these offsets
 		s.Fine = "broadcasting: the members keep the offsets"
 	case v.data.UnknownQueues > 0:
 		s.Health = draw.Styled(v.env.Theme.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
@@ -133,7 +133,7 @@ func (v *lagView) wrong() string {
 		}
 	}
 	switch texts := v.data.UnreadableTexts(); {
-	case shared > 0 && v.data.Model != broadcasting:
+	case shared > 0 && v.data.Model != words.Broadcasting:
 		return words.Plural(shared, "queue") + " with two owners"
 	case without > 0:
 		return words.Plural(without, "queue") + " unowned"
@@ -174,9 +174,9 @@ func (v lagView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg:
+	case page.ClickMsg:
 		above := len(v.figuresIn(v.h))
-		v.rows.Click(msg.y-above, v.h-above)
+		v.rows.Click(msg.Y-above, v.h-above)
 	}
 	return v, nil
 }
@@ -387,7 +387,7 @@ func (v *lagView) layout() {
 	for i := range v.data.Queues {
 		q := &v.data.Queues[i]
 		name = max(name, table.Width(q.Short())+2)
-		offsets = max(offsets, groupedWidth(q.Max.Value))
+		offsets = max(offsets, words.GroupedWidth(q.Max.Value))
 	}
 	offsets = min(offsets, 20)
 	widest := name

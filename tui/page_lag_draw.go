@@ -61,7 +61,7 @@ func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) 
 	}
 	for i := first; i < len(h.marks)-1; i++ {
 		m := &h.marks[i]
-		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= commitWindow {
+		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= page.CommitWindow {
 			return m, now, true
 		}
 	}
@@ -143,7 +143,7 @@ func (v *lagView) figureLines() [][]draw.Segment {
 	if !wide {
 		cells = 8
 	}
-	if v.data.Model == broadcasting {
+	if v.data.Model == words.Broadcasting {
 		return [][]draw.Segment{page.Line(draw.Styled(th.Warn, " lag "+words.Unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
 	first = append(first, draw.Styled(th.Spark, v.env.Glyphs.Trend(v.hist.trend(v.env.Glyphs.TrendCells(cells, keepMarks)), false)))

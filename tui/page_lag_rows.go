@@ -262,7 +262,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
 	if !t.consumed.IsZero() {
-		cells[colLagConsumed] = table.Cell{Text: sinceText(t.consumed, e.Now), Style: th.Text}
+		cells[colLagConsumed] = table.Cell{Text: words.SinceText(t.consumed, e.Now), Style: th.Text}
 	}
 	client := table.Cell{Text: t.clients, Style: th.Dim}
 	if t.why != "" {
@@ -298,7 +298,7 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	default:
 		cells[colLagLate] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	}
-	cells[colLagConsumed] = table.Cell{Text: sinceText(q.LastConsumed, e.Now), Style: th.Text}
+	cells[colLagConsumed] = table.Cell{Text: words.SinceText(q.LastConsumed, e.Now), Style: th.Text}
 	client := v.clientText(q)
 	st := th.Dim
 	if len(q.Owners) > 1 && !q.Pop || client == unowned {
@@ -330,7 +330,7 @@ func (v *lagView) clientText(q *inspect.QueueLag) string {
 		return words.None
 	case q.OwnersWhy.Kind != inspect.ReasonNone:
 		return words.Unknown + " " + q.OwnersWhy.String()
-	case v.data.Members.Known && v.data.Model != broadcasting:
+	case v.data.Members.Known && v.data.Model != words.Broadcasting:
 		return unowned
 	}
 	return words.None

@@ -56,8 +56,8 @@ func (v stackView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg:
-		v.Click(msg.y)
+	case page.ClickMsg:
+		v.Click(msg.Y)
 	}
 	return v, nil
 }

@@ -22,7 +22,7 @@ type topicView struct {
 	name      string // true name
 	w, h      int
 	ask       page.Question
-	panes     stack
+	panes     page.Stack
 	raw, data inspect.TopicDetail // as it came, and safe to print
 	queues    map[string]int      // by key
 	groups    []string            // true names
@@ -47,17 +47,17 @@ const (
 
 func newTopicView(e *page.Env, topic string) topicView {
 	v := topicView{env: e, name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
-	v.panes = stack{env: e, list: []page.Lister[string]{
+	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Queues"}, {Env: e, Title: "Groups that read it"}, {Env: e, Title: "Route"}}}
 	return v
 }
 
-func (v topicView) FilterText() string { return v.panes.filterText() }
+func (v topicView) FilterText() string { return v.panes.FilterText() }
 
 func (v topicView) Subject() string { return "topic " + draw.SafeText(v.name) }
 
 func (v topicView) Narrow(text string) (page.Page, error) {
-	err := v.panes.narrow(text, nil)
+	err := v.panes.Narrow(text, nil)
 	if err == nil {
 		v.arrange()
 	}
@@ -100,8 +100,8 @@ func (v topicView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg, pointMsg:
-		v.panes.mouse(msg, len(v.headLines()), v.h)
+	case page.ClickMsg, page.PointMsg:
+		v.panes.Mouse(msg, len(v.headLines()), v.h)
 	}
 	return v, nil
 }
@@ -121,10 +121,10 @@ func (v *topicView) measure() {
 }
 
 func (v topicView) act(a page.Action) (page.Page, page.Request) {
-	pane, key, ok := v.panes.current()
+	pane, key, ok := v.panes.Current()
 	switch a {
 	case "escape":
-		if !v.panes.escape() {
+		if !v.panes.Escape() {
 			return v, page.BackRequest{}
 		}
 		v.arrange()
@@ -150,11 +150,11 @@ func (v topicView) act(a page.Action) (page.Page, page.Request) {
 		return v, page.CopyRequest{Copied: page.Literal(draw.SafeText(key), key)}
 	case "copy-json":
 		if pane == topicQueues && ok {
-			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.list[topicQueues].Targets()).Copied("the queue")}
+			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.List[topicQueues].Targets()).Copied("the queue")}
 		}
 		return v, page.CopyRequest{Copied: v.Export().Copied("topic " + draw.SafeText(v.name))}
 	}
-	v.panes.act(a)
+	v.panes.Act(a)
 	return v, nil
 }
 
@@ -170,7 +170,7 @@ func (v *topicView) arrange() {
 			return l.Filter.Matches(func() string { return draw.SafeText(k) }, func(string) (float64, bool) { return 0, false })
 		}
 	}
-	q, g, r := &v.panes.list[topicQueues], &v.panes.list[topicGroups], &v.panes.list[topicRoute]
+	q, g, r := &v.panes.List[topicQueues], &v.panes.List[topicGroups], &v.panes.List[topicRoute]
 	q.Arrange(keys, contains(q), nil)
 	v.groups = v.raw.Groups
 	g.Arrange(v.groups, contains(g), nil)
@@ -191,7 +191,7 @@ func (v *topicView) layout() {
 		broker = max(broker, table.Width(v.data.Route[i].Broker))
 	}
 	name, broker = min(name, max(v.w/3, 16)), min(broker, max(v.w/3, 16))
-	v.panes.list[topicQueues].Columns = []table.Column{
+	v.panes.List[topicQueues].Columns = []table.Column{
 		{Title: "queue", Width: name, Flex: 1, Max: 44, Fixed: true},
 		{Title: "min", Width: 13, Right: true, Rank: 2},
 		{Title: "max", Width: 13, Right: true},
@@ -201,10 +201,10 @@ func (v *topicView) layout() {
 		{Title: "perm", Width: 5, Gap: 2, Rank: 4},
 	}
 	if slices.ContainsFunc(v.data.Queues, func(q inspect.TopicQueue) bool { return q.Closed != "" }) {
-		v.panes.list[topicQueues].Columns[6] = table.Column{Title: "perm", Width: 14, Flex: 2, Gap: 2} // it says why, too
+		v.panes.List[topicQueues].Columns[6] = table.Column{Title: "perm", Width: 14, Flex: 2, Gap: 2} // it says why, too
 	}
-	v.panes.list[topicGroups].Columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
-	v.panes.list[topicRoute].Columns = []table.Column{
+	v.panes.List[topicGroups].Columns = []table.Column{{Title: "group", Width: 20, Flex: 1, Max: 60, Fixed: true}, {Title: "paused", Width: 18, Flex: 3, Gap: 2}}
+	v.panes.List[topicRoute].Columns = []table.Column{
 		{Title: "broker", Width: broker, Flex: 1, Max: 44, Fixed: true},
 		{Title: "read", Width: 5, Right: true},
 		{Title: "write", Width: 5, Right: true},
@@ -223,8 +223,8 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 		stored = inspect.Exact(q.Max.Value - q.Min.Value)
 	}
 	cells[3] = v.env.NumberCell(stored, false)
-	cells[4] = table.Cell{Text: sinceText(q.FirstStored, v.env.Now), Style: th.Dim}
-	cells[5] = table.Cell{Text: sinceText(q.LastStored, v.env.Now), Style: th.Text}
+	cells[4] = table.Cell{Text: words.SinceText(q.FirstStored, v.env.Now), Style: th.Dim}
+	cells[5] = table.Cell{Text: words.SinceText(q.LastStored, v.env.Now), Style: th.Text}
 	cells[6] = table.Cell{Text: inspect.PermText(q.Perm), Style: th.Dim}
 	if q.Closed != "" {
 		cells[6] = table.Cell{Text: words.Warning.Sign() + " " + q.Closed, Style: th.Bad}
@@ -274,8 +274,8 @@ func (v *topicView) headLines() [][]draw.Segment {
 		incoming = words.Rate(v.rate, true)
 	}
 	l := page.Line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
-		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, sinceText(r.LastStored, v.env.Now)),
-		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, orUnknown(r.Perm)))
+		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, words.SinceText(r.LastStored, v.env.Now)),
+		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, words.OrUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
 		l = append(l, draw.Styled(th.Dim, "   "+draw.SafeText(whose)))
 	}
@@ -295,8 +295,8 @@ func (v topicView) View(w, h int) string {
 		c.Puts(l...)
 		c.End()
 	}
-	v.panes.draw(c, h-c.Lines, func(i int) paneText {
-		l := &v.panes.list[i]
+	v.panes.Draw(c, h-c.Lines, func(i int) page.PaneText {
+		l := &v.panes.List[i]
 		notes := v.ask.Lines(v.env)
 		note := ""
 		if i == topicQueues {
@@ -312,17 +312,17 @@ func (v topicView) View(w, h int) string {
 			if v.data.GroupsWhy.Kind != inspect.ReasonNone && note == "" {
 				note = words.Warning.Sign() + " partial: " + v.data.GroupsWhy.String()
 			}
-			return paneText{l.Details(note), v.groupCells, notes}
+			return page.PaneText{Details: l.Details(note), Cells: v.groupCells, Notes: notes}
 		case topicRoute:
 			if v.ask.Asked && len(v.data.Route) == 0 {
 				notes = []string{"no name server has a route of it"}
 			}
-			return paneText{l.Details(note), v.routeCells, notes}
+			return page.PaneText{Details: l.Details(note), Cells: v.routeCells, Notes: notes}
 		}
 		if v.ask.Asked && notes == nil {
 			notes = []string{"no queue can be read"}
 		}
-		return paneText{l.Details(note), v.queueCells, notes}
+		return page.PaneText{Details: l.Details(note), Cells: v.queueCells, Notes: notes}
 	})
 	c.Blank(h)
 	return c.String()
@@ -334,8 +334,8 @@ func (v *topicView) describe() page.Request {
 		return nil
 	}
 	r := &v.data.Row
-	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + orUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
-		"last     " + sinceText(r.LastStored, v.env.Now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
+	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + words.OrUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
+		"last     " + words.SinceText(r.LastStored, v.env.Now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
 	if whose := r.Whose(); whose != "" {
 		lines = append(lines, "is       "+draw.SafeText(whose))
 	}

@@ -51,8 +51,8 @@ func (v topicsView) Update(msg any) (page.Page, page.Request) {
 		v.Rows.List.Resize(v.H - page.TableFrame)
 	case page.AnswerMsg:
 		v.answer(msg)
-	case clickMsg:
-		v.Rows.Click(msg.y, v.H)
+	case page.ClickMsg:
+		v.Rows.Click(msg.Y, v.H)
 	case page.ActionMsg:
 		key, ok := v.Rows.List.Current()
 		switch msg.Action {
@@ -164,7 +164,7 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 		cells[colTopicQueues] = table.Cell{Text: words.Grouped(int64(r.Queues)), Style: th.Text}
 	}
 	cells[colTopicStored] = v.Env.NumberCell(r.Stored, false)
-	cells[colTopicLast] = table.Cell{Text: sinceText(r.LastStored, v.Env.Now), Style: th.Text}
+	cells[colTopicLast] = table.Cell{Text: words.SinceText(r.LastStored, v.Env.Now), Style: th.Text}
 	cells[colTopicPerm] = table.Cell{Text: r.Perm, Style: th.Text}
 	brokers := strings.Join(r.Brokers, " ")
 	if len(r.Problems) > 0 {
@@ -201,7 +201,7 @@ func (v *topicsView) notes() []string {
 // type is in it, as on 4.x, there is none.
 func topicType(r *inspect.TopicRow) string {
 	if t := r.TypeText(); t != "" || r.Perm == "" {
-		return orUnknown(t)
+		return words.OrUnknown(t)
 	}
 	return words.None
 }

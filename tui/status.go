@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -30,12 +31,12 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 	default:
 		left = append(left, a.health())
 	}
-	note := draw.Styled(severityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.Sign())+lead(a.note.sev)+a.note.text)
+	note := draw.Styled(words.SeverityStyle(th, a.note.sev), strings.TrimSpace(a.note.sev.Sign())+lead(a.note.sev)+a.note.text)
 	room := a.w - table.Width(word) - 4
 	// What was said on another view stands beside what the shown one says of itself, not
 	// in its place; a failure is to be read wherever the operator goes.
 	elsewhere := a.note.at.Before(a.turned) && a.note.sev != words.Failure && draw.WidthOf(left)+3+table.Width(note.Text) > room
-	if a.note.text != "" && a.env.Now.Sub(a.note.at) < noteFor && !elsewhere {
+	if a.note.text != "" && a.env.Now.Sub(a.note.at) < page.NoteFor && !elsewhere {
 		if draw.WidthOf(left)+3+table.Width(note.Text) > room { // the answer to a key is what matters
 			switch {
 			case !strings.HasPrefix(left[0].Text, " ✓"):
@@ -170,7 +171,7 @@ func (a *app) health() draw.Segment {
 	}
 	if s.told != nil {
 		if text, sev := s.told.wrong(); text != "" {
-			return draw.Styled(severityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.Now)))
+			return draw.Styled(words.SeverityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.Now)))
 		}
 	}
 	if s.Pause != nil {
@@ -249,5 +250,5 @@ func (a *app) membersText() string {
 	case s.toldWhy != "":
 		return " · what other members hold is computed: " + s.toldWhy
 	}
-	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.Now), orUnknown(t.MembersFrom))
+	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.Now), words.OrUnknown(t.MembersFrom))
 }

@@ -767,7 +767,7 @@ func TestATailOfMuteQueuesIsNotGreen(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, size[0]), func(t *testing.T) {
 				d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, &page.TailBatch{Behind: 0})
 				d.see("✓ buffer")
-				d.batch(&page.TailBatch{Behind: -1, Mute: tt.mute}).later(noteFor + time.Second).see(tt.want).miss("✓ ").miss("0 behind").miss("● follow")
+				d.batch(&page.TailBatch{Behind: -1, Mute: tt.mute}).later(page.NoteFor + time.Second).see(tt.want).miss("✓ ").miss("0 behind").miss("● follow")
 				d.see("no message was read: ")
 				d.batch(&page.TailBatch{Behind: 0}).see("✓ buffer")
 			})

@@ -144,8 +144,8 @@ func (v tailView) Update(msg any) (page.Page, page.Request) {
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
-	case clickMsg:
-		v.click(msg.x, msg.y)
+	case page.ClickMsg:
+		v.click(msg.X, msg.Y)
 	case tailMessage:
 		if msg.tailTicket() != v.ticket {
 			if opened, ok := msg.(tailOpenedMsg); ok { // nobody wants it any more
@@ -216,7 +216,7 @@ func (v tailView) answer(msg tailMessage) (page.Page, page.Request) {
 		return v, page.PushRequest{Dialog: newDirectDialog(v.env, v.cmds, msg.raw)}
 	case tailQueuesMsg:
 		if msg.err != "" || len(msg.queues) == 0 {
-			return v, page.RefuseRequest{Text: "queues of " + draw.SafeText(v.request.Topic) + ": " + orUnknown(msg.err)}
+			return v, page.RefuseRequest{Text: "queues of " + draw.SafeText(v.request.Topic) + ": " + words.OrUnknown(msg.err)}
 		}
 		return v, page.PushRequest{Dialog: newQueuesDialog(v.env, msg.queues, v.request.Queues)}
 	}
@@ -356,7 +356,7 @@ func (v tailView) Status() page.PageStatus {
 		s.Health = draw.Styled(th.Warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
 		s.Health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.muteText())
-	case v.noted != "" && v.env.Now.Sub(v.noteAt) < noteFor:
+	case v.noted != "" && v.env.Now.Sub(v.noteAt) < page.NoteFor:
 		s.Health = draw.Styled(th.Warn, " ! "+v.noted)
 	default:
 		lead := " ✓ "

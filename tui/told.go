@@ -46,7 +46,7 @@ func computedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
 
 // concerns reports whether there is anybody else to ask.
 func (t *told) concerns(s *engine.Snapshot) bool {
-	return s.State == engine.Running && s.Model != broadcasting &&
+	return s.State == engine.Running && s.Model != words.Broadcasting &&
 		slices.ContainsFunc(s.Topics, func(t engine.TopicSnapshot) bool { return len(t.Members) > 1 })
 }
 

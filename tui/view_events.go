@@ -39,9 +39,9 @@ func (v eventsView) update(msg any) eventsView {
 		v.list.Resize(max(v.h-page.TableFrame, 0))
 	case page.ActionMsg:
 		v = v.act(msg.Action)
-	case clickMsg:
+	case page.ClickMsg:
 		v.list.Follow = false
-		page.ClickRow(&v.list, msg.y, 2)
+		page.ClickRow(&v.list, msg.Y, 2)
 	}
 	return v
 }
@@ -177,7 +177,7 @@ func (v eventsView) view(w, h int) string {
 		if r == nil {
 			continue
 		}
-		st := severityStyle(th, r.Sev)
+		st := words.SeverityStyle(th, r.Sev)
 		text := r.Text
 		if v.scroll > 0 {
 			text = table.Tail(text, v.scroll)

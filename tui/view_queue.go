@@ -237,7 +237,7 @@ func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
 		}
 		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + words.Ago(s.told.at, v.pic.now)
 	case s.ownersFinding(n) == "UNOWNED":
-		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", words.Ago(s.told.at, v.pic.now), s.Strategy, orUnknown(s.raw.Queues[n].Owner))
+		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", words.Ago(s.told.at, v.pic.now), s.Strategy, words.OrUnknown(s.raw.Queues[n].Owner))
 	case q.Owner == "":
 		return words.Unknown + ": no allocation known"
 	case q.Own && q.Owner == s.ClientID:
@@ -296,7 +296,7 @@ func (v *queueView) headText(q *engine.QueueSnapshot) string {
 	case !q.HeadStarted.IsZero():
 		text = "in its listener for " + words.Span(v.pic.now.Sub(q.HeadStarted))
 	}
-	return fmt.Sprintf("%s %s, stored %s, id %s", words.Grouped(q.CachedMin), text, words.Ago(q.HeadStored, v.pic.now), orUnknown(q.HeadMessageID))
+	return fmt.Sprintf("%s %s, stored %s, id %s", words.Grouped(q.CachedMin), text, words.Ago(q.HeadStored, v.pic.now), words.OrUnknown(q.HeadMessageID))
 }
 
 func (v *queueView) flowText(q *engine.QueueSnapshot) string {
@@ -312,7 +312,7 @@ func (v *queueView) pullText(q *engine.QueueSnapshot) string {
 		rtt = words.Span(q.PullRTT)
 	}
 	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", words.Offset(q.NextOffset), words.Ago(q.LastPull, v.pic.now),
-		words.Role(q.BrokerID), orUnknown(q.LastStatus), rtt, words.Grouped(int64(q.Pulled)), q.Generation)
+		words.Role(q.BrokerID), words.OrUnknown(q.LastStatus), rtt, words.Grouped(int64(q.Pulled)), q.Generation)
 }
 
 func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {

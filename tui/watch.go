@@ -59,7 +59,7 @@ func (w *watch) waitingLines(e *page.Env) []string {
 	case w.past.live == nil:
 		return []string{"", "asking brokers and members of " + draw.SafeText(w.group()) + " …"}
 	case len(w.past.live.Queues) == 0:
-		return []string{"", "no queues: " + draw.SafeText(orUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
+		return []string{"", "no queues: " + draw.SafeText(words.OrUnknown(w.past.live.Lag.State)) + ", and no topic of the group is known"}
 	}
 	return nil
 }
@@ -69,16 +69,16 @@ func (w *watch) state(th *draw.Theme) []draw.Segment {
 	if w.Asked {
 		return nil
 	}
-	return untold(th, w.Gone, w.Tries > 0)
+	return page.Untold(th, w.Gone, w.Tries > 0)
 }
 
 // staleAfter is when figures count as old: two rounds missed.
-func (w *watch) staleAfter() time.Duration { return max(2*w.Every, staleAfter) + time.Second }
+func (w *watch) staleAfter() time.Duration { return max(2*w.Every, page.StaleAfter) + time.Second }
 
 // title is what line 1 says of a watched group.
 func (f *watchFacts) title(s *scene, expression string) string {
 	if f.empty() { // how it consumes is what members tell
-		text := orUnknown(f.state) + "·0 members"
+		text := words.OrUnknown(f.state) + "·0 members"
 		if f.paused != "" {
 			text += "·" + f.paused
 		}

@@ -131,7 +131,7 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 	w := watchedQueue{closed: draw.SafeText(q.Closed), committed: q.Committed, lag: q.Lag, max: q.Max, inflight: q.Inflight, expired: q.Expired, expiresAt: q.ExpiresAt,
 		owners: cleanAll(q.Owners), expected: draw.SafeText(q.Expected), standing: p.standing(q.MessageQueue, l.At), told: q.Info != nil, pop: q.Pop}
 	if q.Popped != nil && q.Popped.LastPopTimestamp > 0 {
-		w.popAge = l.At.Sub(millis(q.Popped.LastPopTimestamp))
+		w.popAge = l.At.Sub(words.Millis(q.Popped.LastPopTimestamp))
 	}
 	if q.NextWhy.Kind != inspect.ReasonNone {
 		w.next = draw.SafeText(q.NextWhy.String())

@@ -160,7 +160,7 @@ func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts)
 	v.drawRates(c, f, atLeast(w.rates.atLeast))
 	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
 	if w.rates.worst != "" && w.several {
-		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", orUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
+		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", words.OrUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
 	}
 	c.End()
 

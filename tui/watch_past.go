@@ -282,7 +282,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 	return events, moved
 }
 
-func isBroadcastLive(l *inspect.Live) bool { return l.Members.Model == broadcasting }
+func isBroadcastLive(l *inspect.Live) bool { return l.Members.Model == words.Broadcasting }
 
 // flowSeen tells of flow control that began or ended between two pictures.
 func flowSeen(at engine.At, lastSeen time.Time, q *engine.QueueSnapshot, was, now *queuePast) (events []engine.Event) {

@@ -164,7 +164,7 @@ func (v *queueView) insideWhy(s *scene, q *engine.QueueSnapshot, w *watchedQueue
 	case q.Owner == "" && w.finding != "":
 		return "nobody holds it"
 	}
-	return orUnknown(w.why)
+	return words.OrUnknown(w.why)
 }
 
 func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
@@ -184,7 +184,7 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 		text = "nobody"
 	}
 	if w.expected != "" && w.expected != q.Owner {
-		text += fmt.Sprintf(" (%s gives it to %s %s)", orUnknown(s.Strategy), s.letters[w.expected], w.expected)
+		text += fmt.Sprintf(" (%s gives it to %s %s)", words.OrUnknown(s.Strategy), s.letters[w.expected], w.expected)
 	}
 	return text
 }
@@ -241,7 +241,7 @@ func (v *queueView) headLines(width int) []string {
 	}
 	r := v.head.row
 	lines := []string{
-		fmt.Sprintf(" offset %s   id %s   sent back %d times", words.Grouped(at), orUnknown(r.id), r.reconsumed),
+		fmt.Sprintf(" offset %s   id %s   sent back %d times", words.Grouped(at), words.OrUnknown(r.id), r.reconsumed),
 		fmt.Sprintf(" born %s   stored %s", v.when(r.born), v.when(r.stored)),
 		fmt.Sprintf(" tags %s   keys %s   body %s%s", words.OrNone(r.tags), words.OrNone(r.keys), words.Size(int64(r.bodySize)), r.more), ""}
 	for _, l := range draw.WrapText(r.body, max(width-3, 10)) {

@@ -33,7 +33,7 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	if len(w.owners) > 1 && (w.finding != "" || w.pop) {
 		letters := make([]string, len(w.owners))
 		for i, id := range w.owners {
-			letters[i] = orUnknown(v.pic.scene.letters[id])
+			letters[i] = words.OrUnknown(v.pic.scene.letters[id])
 		}
 		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
 		if w.pop {
@@ -107,7 +107,7 @@ func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
 	case q.State == engine.QueueOther:
 		return "owner " + words.Unknown, th.Warn
 	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
-		return "due to " + orUnknown(v.pic.scene.letters[w.expected]), th.Warn
+		return "due to " + words.OrUnknown(v.pic.scene.letters[w.expected]), th.Warn
 	case q.Own && w.pullAge > deadPull:
 		return "NO PULL " + words.Age(w.pullAge), th.Warn
 	case v.pic.scene.Orderly && q.Locked:

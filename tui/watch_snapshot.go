@@ -104,8 +104,8 @@ func watchInside(q *inspect.LiveQueue, s *engine.QueueSnapshot, before *watchPas
 		s.CachedMin, s.CachedMax = info.CachedMsgMinOffset, info.CachedMsgMaxOffset
 		s.Span = max(s.CachedMax-s.CachedMin, 0)
 	}
-	s.Locked, s.LockedAt = info.Locked, millis(info.LastLockTimestamp)
-	s.LastPull, s.LastConsume = millis(info.LastPullTimestamp), millis(info.LastConsumeTimestamp)
+	s.Locked, s.LockedAt = info.Locked, words.Millis(info.LastLockTimestamp)
+	s.LastPull, s.LastConsume = words.Millis(info.LastPullTimestamp), words.Millis(info.LastConsumeTimestamp)
 	s.Consuming, s.ConsumingMin, s.ConsumingMax = int64(info.TransactionMsgCount), info.TransactionMsgMinOffset, info.TransactionMsgMaxOffset
 	// What is in flight and not cached is done, or another tag's.
 	pulled, _ := before.pulledUpTo(q)
