@@ -8,7 +8,6 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/page"
-	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
 
@@ -150,23 +149,4 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 		cmds = append(cmds, a.readHeld())
 	}
 	return tea.Batch(cmds...)
-}
-
-// markedRows are the marked messages of the list.
-func (v *queueView) markedRows() (rows []*heldRow) {
-	for i := range v.held {
-		if v.list.IsMarked(v.held[i].offset) {
-			rows = append(rows, &v.held[i])
-		}
-	}
-	return rows
-}
-
-// line is the message in one line.
-func (r *heldRow) line() string {
-	text := r.body
-	if r.keys != "" {
-		text = r.keys + " · " + text
-	}
-	return words.Grouped(r.offset) + "  " + table.Cut(text, 200)
 }

@@ -3,10 +3,11 @@ package tui
 import (
 	"context"
 	"errors"
-	"eyeq/tui/page"
-	"eyeq/tui/words"
 	"fmt"
 	"time"
+
+	"eyeq/tui/page"
+	"eyeq/tui/words"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -48,26 +49,6 @@ func (a *app) askLeave() tea.Cmd {
 	return nil
 }
 
-// afterLeave says what becomes of so many own queues when this member leaves.
-func (s *scene) afterLeave(own int) string {
-	others, known := s.others()
-	switch {
-	case own == 0:
-		return "Leaving moves no queue."
-	case isBroadcast(s):
-		return "Leaving stores their offsets; in broadcasting each member reads all queues for itself."
-	case !known:
-		return "Leaving stores their offsets and gives them to other members, where there are any: who is there is not known."
-	case others == 0:
-		return "Leaving stores their offsets. There is no other member: nobody reads them until one joins."
-	}
-	who := "the other member"
-	if others > 1 {
-		who = "the other " + words.Plural(others, "member")
-	}
-	return "Leaving stores their offsets and gives them to " + who + "."
-}
-
 // handover says, in the dialog that pauses, how a member's queues get to others.
 func (a *app) handover(s *scene) string {
 	others, known := s.others()
@@ -78,25 +59,6 @@ func (a *app) handover(s *scene) string {
 		return " Nobody else reads them meanwhile: there is no other member."
 	}
 	return " Nobody else reads them meanwhile. To hand them to the other members, leave (" + a.env.Keys.First("back") + ")."
-}
-
-// others counts the other members of the group; known is false where a broker did not name
-// those of a topic.
-func (s *scene) others() (n int, known bool) {
-	ids := map[string]bool{}
-	known = true
-	for i := range s.Topics {
-		t := &s.Topics[i]
-		if t.Missing == "" && !t.Retry && (t.MembersError != "" || len(t.Members) == 0) {
-			known = false
-		}
-		for j := range t.Members {
-			if m := &t.Members[j]; !m.Self {
-				ids[m.ClientID] = true
-			}
-		}
-	}
-	return len(ids), known && len(s.Topics) > 0
 }
 
 // interrupt is ctrl-c: leave in order; again: at once.

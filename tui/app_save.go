@@ -1,13 +1,11 @@
 package tui
 
 import (
-	"slices"
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/charmbracelet/x/ansi"
 
-	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
@@ -60,111 +58,6 @@ func (a *app) shot(path string) tea.Cmd {
 	text := page.Saved{What: "the screen as text", Path: path + ".txt", Make: func() ([]byte, error) { return []byte(trimLines(ansi.Strip(frame)) + "\n"), nil }}
 	ansi := page.Saved{What: "the screen", Path: path + ".ansi", Make: func() ([]byte, error) { return []byte(pinned(frame, w) + "\n"), nil }}
 	return tea.Batch(page.SaveFile(a.cmds, text, false), page.SaveFile(a.cmds, ansi, false))
-}
-
-// Export are the queues of the live view as they are sorted and filtered.
-func (v *liveView) Export() page.Export {
-	x := page.Export{Name: "live", Columns: []string{"topic", "broker", "queue", "client_id", "state", "detail", "committed_offset", "min_offset", "max_offset", "lag",
-		"cached_count", "cached_bytes", "cached_min_offset", "cached_max_offset", "span", "flow", "locked", "last_pull", "last_consume"}}
-	s := v.pic.scene
-	if s == nil {
-		return x
-	}
-	x.Name = "live-" + s.Group
-	offset := func(n int64) any {
-		if n == engine.Unknown {
-			return nil
-		}
-		return n
-	}
-	for _, mq := range v.queues.Keys() {
-		i, ok := s.index[mq]
-		if !ok {
-			continue
-		}
-		q := &s.raw.Queues[i]
-		own := func(value any) any {
-			if !q.Own {
-				return nil
-			}
-			return value
-		}
-		committed, state, detail := offset(q.CommittedOffset), q.State.String(), q.Detail
-		if s.watch != nil {
-			w := &s.watch.queues[i]
-			if committed = nil; w.committed.Known {
-				committed = w.committed.Value
-			}
-			if w.finding != "" {
-				state = w.finding
-			}
-		}
-		var lag, owner any
-		if n, ok := lagOf(q); ok {
-			lag = n
-		}
-		if q.Owner != "" {
-			owner = q.Owner
-		}
-		flow := ""
-		if q.Own {
-			flow = q.Flow.String()
-		}
-		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, owner, state, detail, committed, offset(q.MinOffset), offset(q.MaxOffset), lag,
-			own(q.CachedCount), own(q.CachedBytes), offset(q.CachedMin), offset(q.CachedMax), own(q.Span), flow, own(q.Locked), q.LastPull, q.LastConsume})
-	}
-	return x
-}
-
-// copyWatched is a row of a watched group as JSON: own, which an engine's row says, has
-// no meaning there.
-func (v *liveView) copyWatched(mq engine.MessageQueue) page.Copied {
-	x := v.Export()
-	x.Rows = slices.DeleteFunc(x.Rows, func(row []any) bool {
-		return row[0] != mq.Topic || row[1] != mq.BrokerName || row[2] != mq.QueueID
-	})
-	return page.Copied{What: "queue " + draw.SafeText(mq.Short()) + " as JSON", Text: func() (string, error) {
-		b, err := x.JsonText()
-		return string(b), err
-	}}
-}
-
-// Export are the events as they are filtered.
-func (v *eventsView) Export() page.Export {
-	x := page.Export{Name: "events", Columns: []string{"time", "event", "kind", "cause", "topic", "queue", "text"}}
-	for _, seq := range v.list.Keys() {
-		if r := v.row(seq); r != nil {
-			x.Rows = append(x.Rows, []any{r.At, r.Name, r.Kind, r.Cause, r.Topic, r.Queue, r.Text})
-		}
-	}
-	return x
-}
-
-func jsonLines(o page.Options, rows []*tailRow) []byte {
-	var b []byte
-	for _, r := range rows {
-		if r.message != nil {
-			b = append(append(b, o.MessageJSON(r.message)...), '\n')
-		}
-	}
-	return b
-}
-
-// tailExport are messages as rows; bodies that are text only.
-func tailExport(rows []*tailRow) page.Export {
-	x := page.Export{Name: "tail", Columns: []string{"born", "stored", "topic", "broker", "queue", "offset", "message_id", "tags", "keys", "reconsume_times", "size", "body", "error"}}
-	for _, r := range rows {
-		m := r.message
-		if m == nil {
-			continue
-		}
-		var body any
-		if b, err := m.Body(); err == nil && r.decoder != "hex" {
-			body = string(b)
-		}
-		x.Rows = append(x.Rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
-	}
-	return x
 }
 
 // trimLines takes the blanks from the ends of lines.

@@ -1,9 +1,10 @@
 package tui
 
 import (
+	"slices"
+
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
-	"slices"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -100,16 +101,4 @@ func (a *app) memberIDs() []string {
 	}
 	slices.Sort(ids)
 	return slices.DeleteFunc(slices.Compact(ids), func(id string) bool { return !draw.IsSafe(id) })
-}
-
-// trueMember is the client id of a member that is shown as id.
-func (s *scene) trueMember(id string) string {
-	for i := range s.Topics {
-		for j := range s.Topics[i].Members {
-			if s.Topics[i].Members[j].ClientID == id {
-				return s.raw.Topics[i].Members[j].ClientID
-			}
-		}
-	}
-	return ""
 }

@@ -207,3 +207,81 @@ func cleanPause(p *engine.PauseState) *engine.PauseState {
 	clean(&c.By, &c.Reason)
 	return &c
 }
+
+// afterLeave says what becomes of so many own queues when this member leaves.
+func (s *scene) afterLeave(own int) string {
+	others, known := s.others()
+	switch {
+	case own == 0:
+		return "Leaving moves no queue."
+	case isBroadcast(s):
+		return "Leaving stores their offsets; in broadcasting each member reads all queues for itself."
+	case !known:
+		return "Leaving stores their offsets and gives them to other members, where there are any: who is there is not known."
+	case others == 0:
+		return "Leaving stores their offsets. There is no other member: nobody reads them until one joins."
+	}
+	who := "the other member"
+	if others > 1 {
+		who = "the other " + words.Plural(others, "member")
+	}
+	return "Leaving stores their offsets and gives them to " + who + "."
+}
+
+// held counts the messages that wait for the operator.
+func (s *scene) held() (n int64) {
+	for i := range s.Queues {
+		n += s.Queues[i].Held
+	}
+	return n
+}
+
+// others counts the other members of the group; known is false where a broker did not name
+// those of a topic.
+func (s *scene) others() (n int, known bool) {
+	ids := map[string]bool{}
+	known = true
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		if t.Missing == "" && !t.Retry && (t.MembersError != "" || len(t.Members) == 0) {
+			known = false
+		}
+		for j := range t.Members {
+			if m := &t.Members[j]; !m.Self {
+				ids[m.ClientID] = true
+			}
+		}
+	}
+	return len(ids), known && len(s.Topics) > 0
+}
+
+// redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
+func (s *scene) redRows() string {
+	for _, state := range []engine.QueueState{engine.QueueError, engine.QueueUnlocked, engine.QueueSuspended} {
+		n, detail := 0, ""
+		for i := range s.Queues {
+			if q := &s.Queues[i]; q.Own && q.State == state {
+				n++
+				if detail == "" {
+					detail = q.Detail
+				}
+			}
+		}
+		if n > 0 {
+			return words.Plural(n, "queue") + " " + state.String() + words.Because(unrepeated(detail))
+		}
+	}
+	return ""
+}
+
+// trueMember is the client id of a member that is shown as id.
+func (s *scene) trueMember(id string) string {
+	for i := range s.Topics {
+		for j := range s.Topics[i].Members {
+			if s.Topics[i].Members[j].ClientID == id {
+				return s.raw.Topics[i].Members[j].ClientID
+			}
+		}
+	}
+	return ""
+}

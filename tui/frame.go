@@ -194,14 +194,6 @@ func (a *app) holdText(gap string) []draw.Segment {
 	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.Theme.Warn, "HOLDS "+words.Grouped(n))}
 }
 
-// held counts the messages that wait for the operator.
-func (s *scene) held() (n int64) {
-	for i := range s.Queues {
-		n += s.Queues[i].Held
-	}
-	return n
-}
-
 func (a *app) picture() picture { return a.source().picture(a.env.Now) }
 
 func (a *app) groupName() string {

@@ -175,3 +175,12 @@ func heldDetails(e *page.Env, r *heldRow) page.TextDialog {
 		r.body,
 	}}
 }
+
+// line is the message in one line.
+func (r *heldRow) line() string {
+	text := r.body
+	if r.keys != "" {
+		text = r.keys + " · " + text
+	}
+	return words.Grouped(r.offset) + "  " + table.Cut(text, 200)
+}

@@ -90,21 +90,6 @@ func (a *app) point(x, y int) page.Under {
 	return page.OverRows
 }
 
-// Under is the message where there is one at the place.
-func (v tailView) Under(x, y int) page.Under {
-	switch p := v.plan(); {
-	case p.bodyH == 0, y < 1:
-	case p.listH == 0, p.beside && x >= p.listW && y <= p.bodyH, !p.beside && y > p.listH && y <= p.listH+p.bodyH:
-		return page.OverText
-	}
-	return page.OverRows
-}
-
-// Under is the text below the list.
-func (v stackView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
-
-func (v doctorView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
-
 func belowList(y, listHeight, rows int) page.Under {
 	if y >= listHeight || rows == 0 {
 		return page.OverText

@@ -247,3 +247,5 @@ func (v doctorView) Export() page.Export {
 	}
 	return x
 }
+
+func (v doctorView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }

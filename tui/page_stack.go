@@ -153,3 +153,6 @@ func (v stackView) askSave() (page.Page, page.Request) {
 		return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(x.Rows), "row"), Path: path, Make: text}}, nil
 	})}
 }
+
+// Under is the text below the list.
+func (v stackView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }

@@ -183,25 +183,6 @@ func (a *app) health() draw.Segment {
 	return draw.Styled(th.Good, fmt.Sprintf(" ✓ engine ok · %s · heartbeat %s", words.Plural(len(s.Brokers), "broker"), words.Ago(beat, a.env.Now)))
 }
 
-// redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
-func (s *scene) redRows() string {
-	for _, state := range []engine.QueueState{engine.QueueError, engine.QueueUnlocked, engine.QueueSuspended} {
-		n, detail := 0, ""
-		for i := range s.Queues {
-			if q := &s.Queues[i]; q.Own && q.State == state {
-				n++
-				if detail == "" {
-					detail = q.Detail
-				}
-			}
-		}
-		if n > 0 {
-			return words.Plural(n, "queue") + " " + state.String() + words.Because(unrepeated(detail))
-		}
-	}
-	return ""
-}
-
 // slowBeat is when a heartbeat that is not answered yet is worth a word.
 const slowBeat = time.Second
 

@@ -336,3 +336,40 @@ func (v tailView) askSave() (page.Page, page.Request) {
 		return page.SaveRequest{Saved: page.Saved{What: "the body at " + words.Grouped(r.offset), Path: path, Make: r.message.Body}}, nil
 	})}
 }
+
+// Under is the message where there is one at the place.
+func (v tailView) Under(x, y int) page.Under {
+	switch p := v.plan(); {
+	case p.bodyH == 0, y < 1:
+	case p.listH == 0, p.beside && x >= p.listW && y <= p.bodyH, !p.beside && y > p.listH && y <= p.listH+p.bodyH:
+		return page.OverText
+	}
+	return page.OverRows
+}
+
+func jsonLines(o page.Options, rows []*tailRow) []byte {
+	var b []byte
+	for _, r := range rows {
+		if r.message != nil {
+			b = append(append(b, o.MessageJSON(r.message)...), '\n')
+		}
+	}
+	return b
+}
+
+// tailExport are messages as rows; bodies that are text only.
+func tailExport(rows []*tailRow) page.Export {
+	x := page.Export{Name: "tail", Columns: []string{"born", "stored", "topic", "broker", "queue", "offset", "message_id", "tags", "keys", "reconsume_times", "size", "body", "error"}}
+	for _, r := range rows {
+		m := r.message
+		if m == nil {
+			continue
+		}
+		var body any
+		if b, err := m.Body(); err == nil && r.decoder != "hex" {
+			body = string(b)
+		}
+		x.Rows = append(x.Rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
+	}
+	return x
+}

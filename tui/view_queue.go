@@ -401,3 +401,13 @@ func (v *queueView) current() *heldRow {
 	}
 	return nil
 }
+
+// markedRows are the marked messages of the list.
+func (v *queueView) markedRows() (rows []*heldRow) {
+	for i := range v.held {
+		if v.list.IsMarked(v.held[i].offset) {
+			rows = append(rows, &v.held[i])
+		}
+	}
+	return rows
+}
