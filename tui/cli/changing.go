@@ -46,13 +46,13 @@ func (f *groupChange) confirmGroup(ctx context.Context, e *env, t *target, what,
 		return &refusedError{fmt.Sprintf("%s is one of RocketMQ's own groups, and %s can break the brokers' own work: it needs --yes and --system-group %s; nothing was changed",
 			group, what, tui.ShellWord(group))}
 	}
-	if err := e.confirm(ctx, t, change{what: what, typed: group, flags: f.changeFlags}); err != nil {
+	if err := e.confirm(ctx, t, confirmation{what: what, typed: group, flags: f.changeFlags}); err != nil {
 		return err
 	}
 	if !system || f.system == group {
 		return nil
 	}
-	return e.confirm(ctx, t, change{what: "It is one of RocketMQ's own groups, and this can break the brokers' own work: " + what, typed: group, flags: f.changeFlags})
+	return e.confirm(ctx, t, confirmation{what: "It is one of RocketMQ's own groups, and this can break the brokers' own work: " + what, typed: group, flags: f.changeFlags})
 }
 
 // plannedChange is a change of a group that is planned and not yet made.

@@ -49,7 +49,7 @@ func (f *changeFlags) manage(ctx context.Context, e *env, r inspect.ManageReques
 	if !f.yes && e.canAsk() {
 		e.showPlan(manageText(&p, true))
 	}
-	c := change{what: what, flags: *f}
+	c := confirmation{what: what, flags: *f}
 	if r.Action == inspect.DeleteTopic || r.Action == inspect.DeleteGroup {
 		c.typed = r.Name
 	}

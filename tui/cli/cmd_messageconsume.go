@@ -90,7 +90,7 @@ func (f *messageConsumeFlags) run(ctx context.Context, e *env, id string) error 
 		e.showPlan(directText(e, &inspect.DirectResult{Plan: p}, true))
 	}
 	what = fmt.Sprintf("having %s of %s consume message %s", p.Request.ClientID, f.group, id)
-	if err := e.confirm(ctx, x.target, change{what: what, flags: f.changeFlags}); err != nil {
+	if err := e.confirm(ctx, x.target, confirmation{what: what, flags: f.changeFlags}); err != nil {
 		return err
 	}
 	var res inspect.DirectResult

@@ -134,7 +134,7 @@ func runMessageResend(ctx context.Context, e *env, f *messageResendFlags, group 
 			typed = group
 		}
 		e.say("%s of %s to %s, one copy each", inspect.Plural(n, "dead letter"), f.topic, r.out.Target)
-		if err := e.confirm(ctx, x.target, change{what: fmt.Sprintf("sending %s of %s back", inspect.Plural(n, "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
+		if err := e.confirm(ctx, x.target, confirmation{what: fmt.Sprintf("sending %s of %s back", inspect.Plural(n, "dead letter"), group), typed: typed, flags: f.changeFlags}); err != nil {
 			return err
 		}
 		change := audit.ResendChange{Group: group, Source: f.topic, Target: r.out.Target, DeadLetters: n, IDs: ids, Reason: f.reason}

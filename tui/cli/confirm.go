@@ -25,8 +25,8 @@ func (f *changeFlags) register(fl *pflag.FlagSet) {
 	fl.StringVar(&f.reason, "reason", "", "why, for the audit file")
 }
 
-// change is something that a command is about to do to a cluster.
-type change struct {
+// confirmation is something that a command is about to do to a cluster.
+type confirmation struct {
 	// what says it in a few words, such as "resetting group orders to earliest": the
 	// question and the refusals are made of it.
 	what string
@@ -43,7 +43,7 @@ type change struct {
 // A command shows what it is going to do first, returns when dryRun is set, and calls
 // confirm when nothing but the change itself is left to do. One whose preview takes
 // long calls allowChange at its beginning too, unless dryRun is set.
-func (e *env) confirm(ctx context.Context, t *target, c change) error {
+func (e *env) confirm(ctx context.Context, t *target, c confirmation) error {
 	if err := t.allowChange(c.what); err != nil {
 		return err
 	}

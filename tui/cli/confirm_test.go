@@ -12,7 +12,7 @@ import (
 )
 
 // asked runs confirm on a terminal where an operator types answer.
-func asked(t *testing.T, tg *target, c change, answer string) (screen string, err error) {
+func asked(t *testing.T, tg *target, c confirmation, answer string) (screen string, err error) {
 	t.Helper()
 	master, slave, err := pty.Open()
 	if err != nil {
@@ -39,23 +39,23 @@ func TestConfirmOnATerminal(t *testing.T) {
 	const what = "resetting group orders"
 	tests := map[string]struct {
 		mode   mode
-		change change
+		change confirmation
 		answer string
 		ok     bool
 		asks   string // "" is that nothing is asked
 		why    string
 	}{
-		"yes":              {modeConfirm, change{what: what}, "yes\n", true, "go on? [y/N]", ""},
-		"y":                {modeConfirm, change{what: what}, "Y\n", true, "go on? [y/N]", ""},
-		"enter":            {modeConfirm, change{what: what}, "\n", false, "go on? [y/N]", "was not confirmed"},
-		"ctrl-d":           {modeConfirm, change{what: what}, "\x04", false, "go on? [y/N]", "was not confirmed"},
-		"the name":         {modeConfirm, change{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
-		"another name":     {modeConfirm, change{what: what, typed: "orders"}, "order\n", false, "type orders to go on", "was not confirmed"},
-		"y for a name":     {modeConfirm, change{what: what, typed: "orders"}, "y\n", false, "type orders to go on", "was not confirmed"},
-		"--yes":            {modeConfirm, change{what: what, typed: "orders", flags: changeFlags{yes: true}}, "", true, "", ""},
-		"open":             {modeOpen, change{what: what}, "", true, "", ""},
-		"open with a name": {modeOpen, change{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
-		"read-only":        {modeReadOnly, change{what: what, flags: changeFlags{yes: true}}, "yes\n", false, "", "prod is read-only (file:3)"},
+		"yes":              {modeConfirm, confirmation{what: what}, "yes\n", true, "go on? [y/N]", ""},
+		"y":                {modeConfirm, confirmation{what: what}, "Y\n", true, "go on? [y/N]", ""},
+		"enter":            {modeConfirm, confirmation{what: what}, "\n", false, "go on? [y/N]", "was not confirmed"},
+		"ctrl-d":           {modeConfirm, confirmation{what: what}, "\x04", false, "go on? [y/N]", "was not confirmed"},
+		"the name":         {modeConfirm, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
+		"another name":     {modeConfirm, confirmation{what: what, typed: "orders"}, "order\n", false, "type orders to go on", "was not confirmed"},
+		"y for a name":     {modeConfirm, confirmation{what: what, typed: "orders"}, "y\n", false, "type orders to go on", "was not confirmed"},
+		"--yes":            {modeConfirm, confirmation{what: what, typed: "orders", flags: changeFlags{yes: true}}, "", true, "", ""},
+		"open":             {modeOpen, confirmation{what: what}, "", true, "", ""},
+		"open with a name": {modeOpen, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
+		"read-only":        {modeReadOnly, confirmation{what: what, flags: changeFlags{yes: true}}, "yes\n", false, "", "prod is read-only (file:3)"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestConfirmOnATerminal(t *testing.T) {
 }
 
 func TestConfirmMakesForeignNamesSafe(t *testing.T) {
-	screen, err := asked(t, &target{name: "prod", mode: modeConfirm, cluster: &clusterConfig{}}, change{what: "deleting \x1b]0;x\x07", typed: "g"}, "g\n")
+	screen, err := asked(t, &target{name: "prod", mode: modeConfirm, cluster: &clusterConfig{}}, confirmation{what: "deleting \x1b]0;x\x07", typed: "g"}, "g\n")
 	if err != nil || strings.ContainsAny(screen, "\x1b\x07") {
 		t.Errorf("the terminal got %q, %v", screen, err)
 	}
@@ -84,11 +84,11 @@ func TestConfirmMakesForeignNamesSafe(t *testing.T) {
 func TestConfirmWithoutATerminal(t *testing.T) {
 	e := &env{stdin: strings.NewReader("yes\n"), stderr: io.Discard}
 	tg := &target{name: "dev", mode: modeConfirm, cluster: &clusterConfig{}}
-	err := e.confirm(t.Context(), tg, change{what: "resetting"})
+	err := e.confirm(t.Context(), tg, confirmation{what: "resetting"})
 	if exitStatus(err, nil) != statusRefused || !strings.Contains(err.Error(), "needs --yes") {
 		t.Errorf("without --yes: %v", err)
 	}
-	if err := e.confirm(t.Context(), tg, change{what: "resetting", flags: changeFlags{yes: true}}); err != nil {
+	if err := e.confirm(t.Context(), tg, confirmation{what: "resetting", flags: changeFlags{yes: true}}); err != nil {
 		t.Errorf("with --yes: %v", err)
 	}
 }
@@ -104,7 +104,7 @@ func TestConfirmEndsWithItsContext(t *testing.T) {
 	cause := &signalError{os.Interrupt}
 	cancel(cause)
 	e := &env{stdin: slave, stderr: slave}
-	if err := e.confirm(ctx, &target{mode: modeConfirm, cluster: &clusterConfig{}}, change{what: "resetting"}); !errors.Is(err, cause) {
+	if err := e.confirm(ctx, &target{mode: modeConfirm, cluster: &clusterConfig{}}, confirmation{what: "resetting"}); !errors.Is(err, cause) {
 		t.Errorf("confirm = %v, want the signal", err)
 	}
 }
