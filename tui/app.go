@@ -6,6 +6,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -129,11 +130,11 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		cmd, changed = a.onPoll(msg), false
 	case pauseDoneMsg:
 		a.say(msg.what, msg.err)
-	case resetPreviewMsg:
+	case change.ResetPreviewMsg:
 		cmd = a.toDialogs(msg)
-	case resetDoneMsg:
+	case change.ResetDoneMsg:
 		cmd = a.onResetDone(msg)
-	case settleDoneMsg:
+	case change.SettleDoneMsg:
 		cmd = a.onSettleDone(msg)
 	case copiedMsg:
 		a.onCopied(msg)

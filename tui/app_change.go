@@ -5,6 +5,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/change"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
@@ -18,7 +19,7 @@ func (a *app) openResetAny(r page.ResetAnyRequest) tea.Cmd {
 	case a.env.Options.Inspect == nil:
 		return a.refuse("reset: there is no cluster to ask")
 	}
-	d, req := newResetAnyDialog(a.env, r)
+	d, req := change.NewResetAnyDialog(a.env, r)
 	a.push(d)
 	return a.serve(req)
 }
@@ -34,7 +35,7 @@ func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
 	case a.env.Options.Inspect == nil:
 		return a.refuse(what + ": there is no cluster to ask")
 	}
-	d, r := newPauseGroupDialog(a.env, group, resume)
+	d, r := change.NewPauseGroupDialog(a.env, group, resume)
 	a.push(d)
 	return a.serve(r)
 }
@@ -45,16 +46,16 @@ func (a *app) serveChange(r page.Request) tea.Cmd {
 	switch r := r.(type) {
 	case page.ResetAnyRequest:
 		return a.openResetAny(r)
-	case planResetRequest:
-		return planReset(a.cmds, o.Inspect, r, o.Now)
-	case applyResetRequest:
-		a.writing = "a reset of " + words.Plural(len(r.plan.Rows), "queue")
-		return applyReset(a.cmds, o.Inspect, o.Audit, r)
-	case planPauseRequest:
-		return planPause(a.cmds, o.Inspect, r.PauseRequest, r.ticket, o.Now)
-	case applyPauseRequest:
-		a.writing = "a change of group " + draw.SafeText(r.plan.Request.Group)
-		return applyPause(a.cmds, o.Inspect, o.Audit, r)
+	case change.PlanResetRequest:
+		return change.PlanReset(a.cmds, o.Inspect, r, o.Now)
+	case change.ApplyResetRequest:
+		a.writing = "a reset of " + words.Plural(len(r.Plan.Rows), "queue")
+		return change.ApplyReset(a.cmds, o.Inspect, o.Audit, r)
+	case change.PlanPauseRequest:
+		return change.PlanPause(a.cmds, o.Inspect, r.PauseRequest, r.Ticket, o.Now)
+	case change.ApplyPauseRequest:
+		a.writing = "a change of group " + draw.SafeText(r.Plan.Request.Group)
+		return change.ApplyPause(a.cmds, o.Inspect, o.Audit, r)
 	}
 	return nil
 }
@@ -64,24 +65,24 @@ func (a *app) serveChange(r page.Request) tea.Cmd {
 func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 	text, sev := "", words.Notice
 	switch msg := msg.(type) {
-	case resetAnyDoneMsg:
-		text = fmt.Sprintf("reset of %s: %d of %s verified", draw.SafeText(msg.result.Plan.Request.Group), msg.result.Done, words.Plural(len(msg.result.Rows), "queue"))
-		if msg.err != "" || msg.result.Done < len(msg.result.Rows) {
-			text, sev = text+words.Because(msg.err), words.Failure
+	case change.ResetAnyDoneMsg:
+		text = fmt.Sprintf("reset of %s: %d of %s verified", draw.SafeText(msg.Result.Plan.Request.Group), msg.Result.Done, words.Plural(len(msg.Result.Rows), "queue"))
+		if msg.Err != "" || msg.Result.Done < len(msg.Result.Rows) {
+			text, sev = text+words.Because(msg.Err), words.Failure
 		}
-	case pauseGroupDoneMsg:
-		q, good, of := msg.result.Plan.Request, 0, 0
-		for i := range msg.result.Rows {
-			if msg.result.Rows[i].Verified {
+	case change.PauseGroupDoneMsg:
+		q, good, of := msg.Result.Plan.Request, 0, 0
+		for i := range msg.Result.Rows {
+			if msg.Result.Rows[i].Verified {
 				good++
 			}
-			if !msg.result.Rows[i].Missing {
+			if !msg.Result.Rows[i].Missing {
 				of++
 			}
 		}
 		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], draw.SafeText(q.Group), good, words.Plural(of, "broker"))
-		if msg.err != "" || good < of {
-			text, sev = text+words.Because(msg.err), words.Failure
+		if msg.Err != "" || good < of {
+			text, sev = text+words.Because(msg.Err), words.Failure
 		}
 	}
 	cmd := tea.Batch(a.written(msg, text, sev), a.toPage(page.HurryMsg{}))

@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/change"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
@@ -84,11 +85,11 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 	case len(own)+len(paused) == 0:
 		return a.refuse("only own queues can be paused here; " + other)
 	case len(own) == 0:
-		a.push(newPauseDialog(a.env, paused, a.queueNames(paused), left.text(), true))
+		a.push(change.NewPauseDialog(a.env, paused, a.queueNames(paused), left.text(), true))
 	default:
 		left.paused = len(paused)
-		d := newPauseDialog(a.env, own, a.queueNames(own), left.text(), false)
-		d.handover = a.handover(s)
+		d := change.NewPauseDialog(a.env, own, a.queueNames(own), left.text(), false)
+		d.Handover = a.handover(s)
 		a.push(d)
 	}
 	return nil
@@ -141,8 +142,8 @@ func (a *app) askPauseAll() tea.Cmd {
 	if s == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
-	d := newPauseDialog(a.env, nil, "the whole consumer "+s.Group, "", s.Pause != nil)
-	d.handover = a.handover(s)
+	d := change.NewPauseDialog(a.env, nil, "the whole consumer "+s.Group, "", s.Pause != nil)
+	d.Handover = a.handover(s)
 	a.push(d)
 	return nil
 }
@@ -206,7 +207,7 @@ func (a *app) openReset() tea.Cmd {
 			chosen = append(chosen, q.MessageQueue)
 		}
 	}
-	var scopes []resetScope
+	var scopes []change.ResetScope
 	if len(chosen) > 0 {
 		label := a.queueNames(chosen)
 		if len(chosen) > 1 {
@@ -215,19 +216,19 @@ func (a *app) openReset() tea.Cmd {
 				label = fmt.Sprintf("marked of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(chosen))
 			}
 		}
-		scopes = append(scopes, resetScope{label: label, queues: chosen})
+		scopes = append(scopes, change.ResetScope{Label: label, Queues: chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, resetScope{label: fmt.Sprintf("all own of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(all)), queues: all})
+		scopes = append(scopes, change.ResetScope{Label: fmt.Sprintf("all own of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(all)), Queues: all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")
 	}
 	perSecond, _ := a.source().hist.rate(consumed, trendWindow)
 	a.unseenMarks(&left)
-	d, r := newResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
+	d, r := change.NewResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
 	if len(chosen) > 0 && a.live[a.cur].queues.MarkCount() > 0 && a.shown == page.ViewLive {
-		d.left = left.text()
+		d.Left = left.text()
 	}
 	a.push(d)
 	return a.serve(r)
@@ -248,21 +249,21 @@ func (a *app) serve(r page.Request) tea.Cmd {
 		a.pop()
 		a.commands.Add(r.Line)
 		return a.command(r.Line)
-	case pauseRequest:
+	case change.PauseRequest:
 		a.pop()
 		what := "paused " + a.what(r.Queues)
 		return pause(a.cmds, e, r.PauseRequest, what)
-	case resumeRequest:
+	case change.ResumeRequest:
 		a.pop()
 		return resume(a.cmds, e, r.ResumeRequest, "resumed "+a.what(r.Queues))
-	case previewRequest:
-		return previewReset(a.cmds, e, r, a.env.Options.Now)
-	case settleRequest:
-		a.writing = "a decision about " + words.Plural(r.count, "held message")
-		return settle(a.cmds, e, r.SettleRequest, r.ticket)
-	case applyRequest:
+	case change.PreviewRequest:
+		return change.PreviewReset(a.cmds, e, r, a.env.Options.Now)
+	case change.SettleRequest:
+		a.writing = "a decision about " + words.Plural(r.Count, "held message")
+		return change.Settle(a.cmds, e, r.SettleRequest, r.Ticket)
+	case change.ApplyRequest:
 		a.writing = "a reset of " + words.Plural(len(r.Queues), "queue")
-		return doReset(a.cmds, e, r.ResetRequest)
+		return change.DoReset(a.cmds, e, r.ResetRequest)
 	default:
 		return a.servePage(r)
 	}
@@ -290,20 +291,20 @@ func (a *app) onFilter(r page.FilterRequest) tea.Cmd {
 	return nil
 }
 
-func (a *app) onResetDone(msg resetDoneMsg) tea.Cmd {
+func (a *app) onResetDone(msg change.ResetDoneMsg) tea.Cmd {
 	good := 0
-	for i := range msg.rows {
-		if msg.rows[i].Err == nil && msg.rows[i].Verified {
+	for i := range msg.Rows {
+		if msg.Rows[i].Err == nil && msg.Rows[i].Verified {
 			good++
 		}
 	}
 	sev := words.Notice
-	text := fmt.Sprintf("reset: %d of %s verified", good, words.Plural(len(msg.rows), "queue"))
-	if msg.err != "" || good < len(msg.rows) {
+	text := fmt.Sprintf("reset: %d of %s verified", good, words.Plural(len(msg.Rows), "queue"))
+	if msg.Err != "" || good < len(msg.Rows) {
 		sev = words.Failure
 	}
-	if msg.err != "" {
-		text += ": " + msg.err
+	if msg.Err != "" {
+		text += ": " + msg.Err
 	}
 	return a.written(msg, text, sev)
 }

@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -26,23 +27,23 @@ func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
 	if v != engine.SettleAck && isBroadcast(s) {
 		return a.refuse("a broadcasting consumer has no retry topic and no dead letters: acknowledge, or leave the messages")
 	}
-	d := settleDialog{env: a.env, verdict: v, orderly: s.Orderly, group: s.Group}
+	d := change.SettleDialog{Env: a.env, Verdict: v, Orderly: s.Orderly, Group: s.Group}
 	why := ""
 	if a.shown == page.ViewQueue {
 		why = a.heldOfView(&d)
 	} else {
 		why = a.heldOfQueues(&d, s)
 	}
-	if d.count == 0 {
+	if d.Count == 0 {
 		return a.refuse(why)
 	}
-	d.ticket = a.env.NewTicket()
-	a.push(newSettleDialog(d))
+	d.Ticket = a.env.NewTicket()
+	a.push(change.NewSettleDialog(d))
 	return nil
 }
 
 // heldOfView fills in the messages of the queue view.
-func (a *app) heldOfView(d *settleDialog) (why string) {
+func (a *app) heldOfView(d *change.SettleDialog) (why string) {
 	v := &a.queue
 	rows := v.markedRows()
 	if v.list.MarkCount() == 0 {
@@ -56,32 +57,32 @@ func (a *app) heldOfView(d *settleDialog) (why string) {
 			notHeld++
 			continue
 		}
-		d.count++
-		d.ranges = append(d.ranges, engine.HeldRange{MessageQueue: v.mq, First: r.offset, Last: r.offset})
-		if len(d.sample) < sampleRows {
-			d.sample = append(d.sample, r.line())
+		d.Count++
+		d.Ranges = append(d.Ranges, engine.HeldRange{MessageQueue: v.mq, First: r.offset, Last: r.offset})
+		if len(d.Sample) < sampleRows {
+			d.Sample = append(d.Sample, r.line())
 		}
 	}
 	if gone := v.list.MarkCount() - len(rows); v.list.MarkCount() > 0 && gone+notHeld > 0 {
-		d.left = words.Plural(gone+notHeld, "marked message") + " left out: not held (any more)"
+		d.Left = words.Plural(gone+notHeld, "marked message") + " left out: not held (any more)"
 	}
-	if d.count == 0 {
+	if d.Count == 0 {
 		return "there is no held message under the cursor"
 	}
-	first, last := d.ranges[0].First, d.ranges[len(d.ranges)-1].Last
-	d.total = d.count
-	d.where = a.queueName(v.mq) + ", offset " + words.Grouped(first)
-	if d.count > 1 {
-		d.where = a.queueName(v.mq) + ", " + words.Plural(d.count, "offset") + " between " + words.Grouped(first) + " and " + words.Grouped(last)
-		if int64(d.count) == last-first+1 {
-			d.where = a.queueName(v.mq) + ", offsets " + words.Grouped(first) + " … " + words.Grouped(last)
+	first, last := d.Ranges[0].First, d.Ranges[len(d.Ranges)-1].Last
+	d.Total = d.Count
+	d.Where = a.queueName(v.mq) + ", offset " + words.Grouped(first)
+	if d.Count > 1 {
+		d.Where = a.queueName(v.mq) + ", " + words.Plural(d.Count, "offset") + " between " + words.Grouped(first) + " and " + words.Grouped(last)
+		if int64(d.Count) == last-first+1 {
+			d.Where = a.queueName(v.mq) + ", offsets " + words.Grouped(first) + " … " + words.Grouped(last)
 		}
 	}
 	return ""
 }
 
 // heldOfQueues fills in all that queues of the live view hold.
-func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
+func (a *app) heldOfQueues(d *change.SettleDialog, s *scene) (why string) {
 	targets := a.targets()
 	var queues []engine.MessageQueue
 	for _, mq := range targets {
@@ -90,9 +91,9 @@ func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
 			continue
 		}
 		queues = append(queues, mq)
-		d.count += int(q.Held)
-		d.ranges = append(d.ranges, engine.HeldRange{MessageQueue: mq, First: q.HeldFirst, Last: q.HeldLast})
-		d.sample = append(d.sample, fmt.Sprintf("%s  %s held, offsets %s … %s", a.queueName(mq), words.Grouped(q.Held), words.Grouped(q.HeldFirst), words.Grouped(q.HeldLast)))
+		d.Count += int(q.Held)
+		d.Ranges = append(d.Ranges, engine.HeldRange{MessageQueue: mq, First: q.HeldFirst, Last: q.HeldLast})
+		d.Sample = append(d.Sample, fmt.Sprintf("%s  %s held, offsets %s … %s", a.queueName(mq), words.Grouped(q.Held), words.Grouped(q.HeldFirst), words.Grouped(q.HeldLast)))
 	}
 	switch {
 	case len(targets) == 0:
@@ -103,24 +104,24 @@ func (a *app) heldOfQueues(d *settleDialog, s *scene) (why string) {
 		return "nothing is held of the marked queues"
 	}
 	const later = "; what comes later is not meant"
-	d.where = "All that is held of " + a.queueNames(queues) + later
-	if d.total = len(queues); d.total == 1 {
-		r := d.ranges[0]
-		d.where = fmt.Sprintf("All that is held of %s, offsets %s … %s%s", a.queueNames(queues), words.Grouped(r.First), words.Grouped(r.Last), later)
-		d.sample, d.total = nil, 0
+	d.Where = "All that is held of " + a.queueNames(queues) + later
+	if d.Total = len(queues); d.Total == 1 {
+		r := d.Ranges[0]
+		d.Where = fmt.Sprintf("All that is held of %s, offsets %s … %s%s", a.queueNames(queues), words.Grouped(r.First), words.Grouped(r.Last), later)
+		d.Sample, d.Total = nil, 0
 	}
 	return ""
 }
 
 // onSettleDone tells what became of a decision and closes its dialog when there
 // is nothing in it to be read.
-func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
+func (a *app) onSettleDone(msg change.SettleDoneMsg) tea.Cmd {
 	good := 0
 	became := ""
-	for _, r := range msg.rows {
-		if r.err == "" {
+	for _, r := range msg.Rows {
+		if r.Err == "" {
 			good++
-			became = r.became
+			became = r.Became
 		}
 	}
 	if became == "dead letter" {
@@ -128,17 +129,17 @@ func (a *app) onSettleDone(msg settleDoneMsg) tea.Cmd {
 	}
 	text, sev := words.Plural(good, "message")+" "+became, words.Notice
 	switch {
-	case msg.err != "":
-		text, sev = "nothing was decided: "+msg.err, words.Failure
-	case good < len(msg.rows):
-		text, sev = fmt.Sprintf("%d of %s done", good, words.Plural(len(msg.rows), "message")), words.Failure
+	case msg.Err != "":
+		text, sev = "nothing was decided: "+msg.Err, words.Failure
+	case good < len(msg.Rows):
+		text, sev = fmt.Sprintf("%d of %s done", good, words.Plural(len(msg.Rows), "message")), words.Failure
 	}
 	a.dialogs = slices.DeleteFunc(slices.Clone(a.dialogs), func(d page.Dialog) bool {
-		s, ok := d.(settleDialog)
+		s, ok := d.(change.SettleDialog)
 		if ok {
-			s.answer(msg)
+			s.Answer(msg)
 		}
-		return ok && s.ticket == msg.ticket && s.finished()
+		return ok && s.Ticket == msg.Ticket && s.Finished()
 	})
 	cmds := []tea.Cmd{a.written(msg, text, sev), readNow(a.cmds, a.engines)}
 	if a.shown == page.ViewQueue {

@@ -6,6 +6,7 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
+	"eyeq/tui/change"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
@@ -207,9 +208,9 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 		return true, nil
 	case tea.MouseMsg:
 		return true, a.onMouse(msg)
-	case resetPlanMsg, pausePlanMsg:
+	case change.ResetPlanMsg, change.PausePlanMsg:
 		return true, a.toDialogs(msg)
-	case resetAnyDoneMsg, pauseGroupDoneMsg:
+	case change.ResetAnyDoneMsg, change.PauseGroupDoneMsg:
 		return true, a.onChanged(msg)
 	}
 	return false, nil

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
+	"eyeq/tui/change"
 	"eyeq/tui/words"
 )
 
@@ -48,7 +49,7 @@ func TestTheAuditFileTellsAPauseAsItCameOut(t *testing.T) {
 				return r, nil
 			}
 			wanted, after, failed := auditOf(t, func(a audit.Begin) {
-				d.send(applyPause(d.a.cmds, f, a, applyPauseRequest{plan: plan})())
+				d.send(change.ApplyPause(d.a.cmds, f, a, change.ApplyPauseRequest{Plan: plan})())
 			})
 			if wanted != `{"broker-a":true}` || after != tt.after || (failed != nil) != tt.failed {
 				t.Errorf("wanted %s, after %s, failed %v; want after %s, failed %v", wanted, after, failed, tt.after, tt.failed)
@@ -69,7 +70,7 @@ func TestTheAuditFileTellsAResetThatDidNotHold(t *testing.T) {
 		r.Rows[0].Tried, r.Rows[0].ReadBack, r.Rows[0].Obeyed = true, 9, "overwritten by a member"
 		return r, nil
 	}
-	_, after, failed := auditOf(t, func(a audit.Begin) { applyReset(d.a.cmds, f, a, applyResetRequest{plan: plan})() })
+	_, after, failed := auditOf(t, func(a audit.Begin) { change.ApplyReset(d.a.cmds, f, a, change.ApplyResetRequest{Plan: plan})() })
 	if want := `[{"topic":"t","broker":"broker-a","queue":0,"offset":9}]`; after != want || failed == nil {
 		t.Errorf("after %s, failed %v; want %s and what did not hold", after, failed, want)
 	}
@@ -79,9 +80,9 @@ func TestAQueueThatWasThereAlreadyIsNoFailure(t *testing.T) {
 	p := fixturePlan(inspect.ResetRequest{Group: "g"})
 	result := fixtureResult(p)
 	result.Rows[0].Tried, result.Rows[0].Verified, result.Rows[0].Error, result.Rows[0].Obeyed = false, true, "", "was there already"
-	d := resetDialog{env: driveCluster(t, 120, 36, defaultOptions(), fullCluster()).a.env, any: true, plan: p, safe: p}
-	d.takeResult(resetAnyDoneMsg{result: result})
-	if err := d.rows[0].Err; err != nil {
+	d := change.ResetDialog{Env: driveCluster(t, 120, 36, defaultOptions(), fullCluster()).a.env, Any: true, Plan: p, Safe: p}
+	d.TakeResult(change.ResetAnyDoneMsg{Result: result})
+	if err := d.Rows[0].Err; err != nil {
 		t.Errorf("a queue that was there already is told as %q", err)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -242,7 +243,7 @@ func TestAnOldPreviewIsNotShownForANewTarget(t *testing.T) {
 	if last := tickets[len(tickets)-1].Target.Kind; last != core.ResetLatest {
 		t.Errorf("the last preview is of kind %v", last)
 	}
-	d.send(resetPreviewMsg{ticket: 1, err: "too slow"})
+	d.send(change.ResetPreviewMsg{Ticket: 1, Err: "too slow"})
 	d.miss("too slow")
 	d.keys("left").see("(•)earliest").see("replay 11,537").keys("left").see("(•)file").miss("replay 11,537").miss("18,190,440")
 	d.keys("left", "tab").see("(•)shift").typing("0").see("the form changed").miss("replay 11,537").keys("enter").see("replay 11,537")
@@ -262,7 +263,7 @@ func TestCtrlCWaitsForAWriteOnItsWay(t *testing.T) {
 	if left != 0 || d.quit {
 		t.Error("it did not wait")
 	}
-	d.send(resetDoneMsg{})
+	d.send(change.ResetDoneMsg{})
 	if left != 1 {
 		t.Error("it does not go on after the write")
 	}

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 )
 
@@ -205,7 +206,7 @@ func TestADecisionHoldsALeaveUp(t *testing.T) {
 	_, r := d.a.dialogs[0].Update(tea.KeyMsg{Type: tea.KeyEnter})
 	d.a.serve(r) // its command is not carried out yet
 	d.keys("ctrl+c").see("a decision about 1 held message is still being written")
-	d.send(settleDoneMsg{ticket: d.a.env.Tickets})
+	d.send(change.SettleDoneMsg{Ticket: d.a.env.Tickets})
 	d.see("leaving: stopping")
 }
 

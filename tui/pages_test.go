@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
@@ -403,7 +404,7 @@ func TestDialogsHaveTheirWholeTitle(t *testing.T) {
 			o := defaultOptions()
 			o.Cluster = cluster
 			e := driveCluster(t, 80, 24, o, fullCluster()).a.env
-			d, _ := newPauseGroupDialog(e, name, false)
+			d, _ := change.NewPauseGroupDialog(e, name, false)
 			view := d.View(80, 20)
 			read := strings.Join(strings.FieldsFunc(view, func(r rune) bool { return strings.ContainsRune("┏┓┃━ \n", r) }), "")
 			if want := "PAUSETHEGROUP" + name + "—nothingwrittenyet"; !strings.Contains(read, want) {

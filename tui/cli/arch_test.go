@@ -36,10 +36,11 @@ var arrows = map[string][]string{
 	"tui/words":                    {"engine", "engine/core", "engine/inspect", "tui/draw"},
 	"tui/page": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "tui/draw", "tui/table", "tui/words",
 		"github.com/charmbracelet/"},
+	"tui/change":     {"engine", "engine/audit", "engine/core", "engine/inspect", "tui/draw", "tui/page", "tui/table", "tui/words", "github.com/charmbracelet/"},
 	"tui/background": {"github.com/charmbracelet/lipgloss"},
-	"tui": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "tui/draw", "tui/page", "tui/table", "tui/words", "github.com/charmbracelet/", "github.com/muesli/termenv",
+	"tui": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "tui/change", "tui/draw", "tui/page", "tui/table", "tui/words", "github.com/charmbracelet/", "github.com/muesli/termenv",
 		"github.com/aymanbagabas/go-osc52/", "golang.org/x/sys/unix"},
-	"tui/cli": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/draw", "tui/page", "tui/table", "tui/words",
+	"tui/cli": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/change", "tui/draw", "tui/page", "tui/table", "tui/words",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
 }
 

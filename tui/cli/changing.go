@@ -9,7 +9,7 @@ import (
 
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
+	"eyeq/tui/change"
 )
 
 // groupChange is a command that changes a group of the cluster: what its flags say of
@@ -44,7 +44,7 @@ func (f *groupChange) begin(e *env, what string) (*inspection, error) {
 func (f *groupChange) confirmGroup(ctx context.Context, e *env, t *target, what, group string, system bool) error {
 	if system && f.system != group && (f.yes || !e.canAsk()) {
 		return &refusedError{fmt.Sprintf("%s is one of RocketMQ's own groups, and %s can break the brokers' own work: it needs --yes and --system-group %s; nothing was changed",
-			group, what, tui.ShellWord(group))}
+			group, what, change.ShellWord(group))}
 	}
 	if err := e.confirm(ctx, t, confirmation{what: what, typed: group, flags: f.changeFlags}); err != nil {
 		return err

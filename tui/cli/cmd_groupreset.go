@@ -15,7 +15,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/change"
 	"eyeq/tui/page"
 )
 
@@ -87,7 +87,7 @@ func (f *resetFlags) run(ctx context.Context, e *env, group string) error {
 	defer x.close()
 	if s := f.undone; s != nil && s.Cluster != x.target.name {
 		return &usageError{Err: fmt.Errorf("--undo %s: it was saved on %s, and this is %s", f.undo, s.Cluster, x.target.name),
-			Hint: "Where both are the same cluster, --to file:" + tui.ShellWord(f.undo) + " takes it all the same."}
+			Hint: "Where both are the same cluster, --to file:" + change.ShellWord(f.undo) + " takes it all the same."}
 	}
 	p, err := x.PlanReset(ctx, r)
 	if err != nil {

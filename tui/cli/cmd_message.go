@@ -13,7 +13,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/change"
 	"eyeq/tui/draw"
 )
 
@@ -94,7 +94,7 @@ func (x *inspection) meant(e *env, messages []protocol.MessageExt, topic, id str
 	}
 	mq := first.MessageQueue()
 	e.say("%s is the id of a batch, %v offsets %d to %d: this is its first message; another: eyeq message get -t %s --queue %s:%d --offset %d%s", id,
-		mq, first.QueueOffset(), last.QueueOffset(), tui.ShellWord(mq.Topic), tui.ShellWord(mq.BrokerName), mq.QueueID, last.QueueOffset(), x.target.flags)
+		mq, first.QueueOffset(), last.QueueOffset(), change.ShellWord(mq.Topic), change.ShellWord(mq.BrokerName), mq.QueueID, last.QueueOffset(), x.target.flags)
 	return first
 }
 

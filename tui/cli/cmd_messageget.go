@@ -8,7 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/engine/inspect/message"
-	"eyeq/tui"
+	"eyeq/tui/change"
 )
 
 // messageGetFlags say which message.
@@ -103,7 +103,7 @@ func runMessageGet(ctx context.Context, e *env, f *messageGetFlags, args []strin
 	m := x.meant(e, r.Messages, f.topic, id)
 	if n := len(r.Messages) - 1; n > 0 && !ofBatch(r.Messages) {
 		e.say("this id has %s more; to list them all: eyeq message find -t %s --unique-key %s%s", inspect.Plural(n, "message"),
-			tui.ShellWord(f.topic), tui.ShellWord(id), x.target.flags)
+			change.ShellWord(f.topic), change.ShellWord(id), x.target.flags)
 	}
 	if f.topic != "" && m.Topic() != f.topic {
 		e.say("it lies in %s, not in %s", m.Topic(), f.topic)

@@ -17,7 +17,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
-	"eyeq/tui"
+	"eyeq/tui/change"
 	"eyeq/tui/draw"
 )
 
@@ -142,7 +142,7 @@ type sentCount struct {
 // createTopic is a command that makes a topic of the cluster that was asked, ready to
 // be pasted.
 func createTopic(t *target, topic string) string {
-	return "eyeq topic create " + tui.ShellWord(topic) + t.flags
+	return "eyeq topic create " + change.ShellWord(topic) + t.flags
 }
 
 // isDelay reports whether a property makes the broker deliver later: --property

@@ -7,7 +7,7 @@ import (
 
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
-	"eyeq/tui"
+	"eyeq/tui/change"
 )
 
 // effectText is what a reset does to a queue: skip and gone are loud, since messages
@@ -113,7 +113,7 @@ func resetResultText(t *target, res *inspect.ResetResult) []byte {
 	out = append(out, headLine("%d of %d queues verified", res.Done, len(res.Rows))...)
 	if res.SavedTo != "" {
 		out = append(out, headLine("offsets before: %s (take it back: eyeq group reset %s --undo %s%s)", res.SavedTo,
-			tui.ShellWord(res.Plan.Request.Group), tui.ShellWord(res.SavedTo), t.flags)...)
+			change.ShellWord(res.Plan.Request.Group), change.ShellWord(res.SavedTo), t.flags)...)
 	}
 	return out
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"eyeq/remoting"
-	"eyeq/tui"
+	"eyeq/tui/change"
 )
 
 // target is the cluster that a command works with, and who said so.
@@ -117,7 +117,7 @@ func targetFlags(config, cluster, namesrv string) string {
 	text := ""
 	for _, f := range []struct{ name, value string }{{"config", config}, {"cluster", cluster}, {"namesrv", namesrv}} {
 		if f.value != "" {
-			text += " --" + f.name + " " + tui.ShellWord(f.value)
+			text += " --" + f.name + " " + change.ShellWord(f.value)
 		}
 	}
 	return text

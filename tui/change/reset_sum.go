@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -21,10 +21,10 @@ type resetSum struct {
 }
 
 // sum adds up the rows that are not left out and whose offsets are known.
-func (d *resetDialog) sum() resetSum {
+func (d *ResetDialog) sum() resetSum {
 	var s resetSum
-	for i := range d.rows {
-		r := &d.rows[i]
+	for i := range d.Rows {
+		r := &d.Rows[i]
 		switch {
 		case d.exclude[r.MessageQueue]:
 			s.excluded++
@@ -61,10 +61,10 @@ func (d *resetDialog) sum() resetSum {
 }
 
 // sumLines are the lines below the rows: what they come to, and what is to be known.
-func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
-	e, s := d.env, d.sum()
+func (d *ResetDialog) sumLines(wide bool) [][]draw.Segment {
+	e, s := d.Env, d.sum()
 	switch {
-	case len(d.rows) == 0:
+	case len(d.Rows) == 0:
 		return [][]draw.Segment{page.Line()}
 	case d.old: // figures of another target are none
 		return [][]draw.Segment{page.Line(), page.Line(draw.Styled(e.Theme.Dim, " Sum    "), e.Plain("…")), page.Line(draw.Styled(e.Theme.Dim, " Lag    "), e.Plain("…"))}
@@ -101,9 +101,9 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	}
 	lag += fmt.Sprintf("   preview %s old, ", words.Since(d.at, e.Now))
 	switch {
-	case d.any && wide:
+	case d.Any && wide:
 		lag += "re-checked at apply; stops if any offset was moved"
-	case d.any:
+	case d.Any:
 		lag += "re-checked at apply"
 	case wide:
 		lag += "applied as shown; a queue that was moved back since is not touched"
@@ -114,7 +114,7 @@ func (d *resetDialog) sumLines(wide bool) [][]draw.Segment {
 	if !wide {
 		return lines
 	}
-	if d.any {
+	if d.Any {
 		return append(lines, d.riskLines()...)
 	}
 	return append(lines,

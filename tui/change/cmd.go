@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"eyeq/tui/page"
 )
 
-func planReset(c page.Commands, cl page.Cluster, r planResetRequest, now func() time.Time) tea.Cmd {
+func PlanReset(c page.Commands, cl page.Cluster, r PlanResetRequest, now func() time.Time) tea.Cmd {
 	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
-		m := resetPlanMsg{ticket: r.ticket}
+		m := ResetPlanMsg{ticket: r.ticket}
 		var err error
 		if r.file != "" {
 			m.saved, err = readSavedFile(r.file)
@@ -28,37 +28,37 @@ func planReset(c page.Commands, cl page.Cluster, r planResetRequest, now func() 
 	})
 }
 
-// applyReset carries out a plan between its two lines in the audit file.
-func applyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r applyResetRequest) tea.Cmd {
+// ApplyReset carries out a plan between its two lines in the audit file.
+func ApplyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r ApplyResetRequest) tea.Cmd {
 	return c.Within(applyResetLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.ResetResult
-		err := audit.Note(begin, audit.Reset(&r.plan, r.reason), func() (after any, failed, err error) {
-			if result, err = cl.ApplyReset(ctx, r.plan); err != nil {
+		err := audit.Note(begin, audit.Reset(&r.Plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyReset(ctx, r.Plan); err != nil {
 				return audit.ResetDone(&result), err, err
 			}
 			return audit.ResetDone(&result), result.Failed(), nil
 		})
-		return resetAnyDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
+		return ResetAnyDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
 	})
 }
 
-func planPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
+func PlanPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
 	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
-		return pausePlanMsg{ticket, p, page.CleanCopy(p), now(), page.ErrorText(err)}
+		return PausePlanMsg{ticket, p, page.CleanCopy(p), now(), page.ErrorText(err)}
 	})
 }
 
-func applyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r applyPauseRequest) tea.Cmd {
+func ApplyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r ApplyPauseRequest) tea.Cmd {
 	return c.Within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
-		err := audit.Note(begin, audit.Pause(&r.plan, r.reason), func() (after any, failed, err error) {
-			if result, err = cl.ApplyPause(ctx, r.plan); err != nil {
+		err := audit.Note(begin, audit.Pause(&r.Plan, r.reason), func() (after any, failed, err error) {
+			if result, err = cl.ApplyPause(ctx, r.Plan); err != nil {
 				return audit.PauseDone(&result), err, err
 			}
 			return audit.PauseDone(&result), result.Failed(), nil
 		})
-		return pauseGroupDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
+		return PauseGroupDoneMsg{r.ticket, page.CleanCopy(result), page.ErrorText(err)}
 	})
 }
 
@@ -68,9 +68,9 @@ const applyResetLimit = 150 * time.Second
 
 const applyPauseLimit = 120 * time.Second
 
-func previewReset(c page.Commands, e page.Engine, r previewRequest, now func() time.Time) tea.Cmd {
+func PreviewReset(c page.Commands, e page.Engine, r PreviewRequest, now func() time.Time) tea.Cmd {
 	return c.Within(previewLimit, func(ctx context.Context) tea.Msg {
-		m := resetPreviewMsg{ticket: r.ticket}
+		m := ResetPreviewMsg{Ticket: r.ticket}
 		var err error
 		if r.file != "" {
 			if m.saved, err = readSavedFile(r.file); err == nil {
@@ -81,23 +81,23 @@ func previewReset(c page.Commands, e page.Engine, r previewRequest, now func() t
 		if err == nil {
 			m.rows, err = e.PreviewReset(ctx, r.ResetRequest)
 		}
-		m.at, m.err = now(), page.ErrorText(err)
+		m.at, m.Err = now(), page.ErrorText(err)
 		return m
 	})
 }
 
-func doReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
+func DoReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
 	return c.Within(resetLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.ResetOffset(ctx, r)
-		return resetDoneMsg{rows, page.ErrorText(err)}
+		return ResetDoneMsg{rows, page.ErrorText(err)}
 	})
 }
 
-// settle carries out a decision about held messages.
-func settle(c page.Commands, e page.Engine, r engine.SettleRequest, ticket int) tea.Cmd {
+// Settle carries out a decision about held messages.
+func Settle(c page.Commands, e page.Engine, r engine.SettleRequest, ticket int) tea.Cmd {
 	return c.Within(settleLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.Settle(ctx, r)
-		return settleDoneMsg{ticket, settledRows(rows), page.ErrorText(err)}
+		return SettleDoneMsg{ticket, settledRows(rows), page.ErrorText(err)}
 	})
 }
 

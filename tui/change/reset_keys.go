@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"slices"
@@ -26,7 +26,7 @@ const (
 	resetFoci
 )
 
-func (d resetDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
+func (d ResetDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	if d.applying {
 		return d, nil // nothing but ctrl-c, which the root takes, until the answer is there
 	}
@@ -55,7 +55,7 @@ func (d resetDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 }
 
 // moveFocus goes to the next field; leaving a changed form asks for a new preview.
-func (d resetDialog) moveFocus(step resetFocus) (page.Dialog, page.Request) {
+func (d ResetDialog) moveFocus(step resetFocus) (page.Dialog, page.Request) {
 	if d.done {
 		return d, nil
 	}
@@ -73,7 +73,7 @@ func (d resetDialog) moveFocus(step resetFocus) (page.Dialog, page.Request) {
 
 // enter presses the button with the focus. In a field it never applies: it previews
 // what changed, or goes on to the next field.
-func (d resetDialog) enter() (page.Dialog, page.Request) {
+func (d ResetDialog) enter() (page.Dialog, page.Request) {
 	switch {
 	case d.focus == onCancel || d.done:
 		return d, page.CloseRequest{}
@@ -82,8 +82,8 @@ func (d resetDialog) enter() (page.Dialog, page.Request) {
 			return d, nil
 		}
 		d.applying = true
-		if d.any {
-			return d, applyResetRequest{d.ticket, d.plan, strings.TrimSpace(d.reason.Value())}
+		if d.Any {
+			return d, ApplyResetRequest{d.ticket, d.Plan, strings.TrimSpace(d.reason.Value())}
 		}
 		return d, d.request()
 	case d.stale:
@@ -96,7 +96,7 @@ func (d resetDialog) enter() (page.Dialog, page.Request) {
 }
 
 // edit changes the field with the focus.
-func (d resetDialog) edit(k tea.KeyMsg) (page.Dialog, page.Request) {
+func (d ResetDialog) edit(k tea.KeyMsg) (page.Dialog, page.Request) {
 	if d.done {
 		return d, nil
 	}
@@ -137,7 +137,7 @@ func (d resetDialog) edit(k tea.KeyMsg) (page.Dialog, page.Request) {
 }
 
 // stepKind goes to another kind of target. One without a value is previewed at once.
-func (d *resetDialog) stepKind(step int) page.Request {
+func (d *ResetDialog) stepKind(step int) page.Request {
 	i := slices.Index(resetKinds, d.kind)
 	d.kind, d.old = resetKinds[(i+step+len(resetKinds))%len(resetKinds)], true
 	d.value.Set(map[core.ResetKind]string{core.ResetTime: "-15m", core.ResetShift: "-100"}[d.kind])
@@ -152,14 +152,14 @@ func (d *resetDialog) stepKind(step int) page.Request {
 }
 
 // rowKey moves among the rows, and leaves one out or takes it in again.
-func (d *resetDialog) rowKey(key string) page.Request {
+func (d *ResetDialog) rowKey(key string) page.Request {
 	mq, ok := d.list.Current()
 	switch {
 	case !ok:
 	case key == " " || key == "x":
 		d.exclude[mq] = !d.exclude[mq]
 		d.list.Move(1)
-		if d.any { // what is left out must be so in the plan
+		if d.Any { // what is left out must be so in the plan
 			return d.preview()
 		}
 	case key == "j":
@@ -171,22 +171,22 @@ func (d *resetDialog) rowKey(key string) page.Request {
 }
 
 // Hint is the line below the dialog, and the word for what the screen is doing.
-func (d resetDialog) Hint(c *draw.Canvas) string {
+func (d ResetDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:
 		text := " writing … each queue's result follows"
-		if d.any && d.plan.Online {
+		if d.Any && d.Plan.Online {
 			text = " writing, then watching what the members do with it … each queue's result follows"
 		}
-		c.Put(d.env.Theme.Text, text)
+		c.Put(d.Env.Theme.Text, text)
 		c.End()
 		return "WRITING"
 	case d.done:
-		d.env.Hints(c, d.env.Enter(), "close", "↑/↓", "scroll")
+		d.Env.Hints(c, d.Env.Enter(), "close", "↑/↓", "scroll")
 	case d.focus == onRows:
-		d.env.Hints(c, "space", "leave the queue out or take it in", "↑/↓", "choose one", "tab", "next field", "ctrl-r", "preview again", "esc", "cancel")
+		d.Env.Hints(c, "space", "leave the queue out or take it in", "↑/↓", "choose one", "tab", "next field", "ctrl-r", "preview again", "esc", "cancel")
 	default:
-		d.env.Hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.env.Enter(), "press button")
+		d.Env.Hints(c, "tab", "next field", "space", "toggle", "↑/↓", "scroll preview", "ctrl-r", "preview again", "esc", "cancel", d.Env.Enter(), "press button")
 	}
 	return "DIALOG"
 }

@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"errors"
@@ -42,8 +42,8 @@ var resetDone = []table.Column{
 }
 
 // tableLines are the header and the visible rows.
-func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) tableLines(w int, wide bool) [][]draw.Segment {
+	e := d.Env
 	columns := resetNarrow
 	switch {
 	case d.done:
@@ -63,12 +63,12 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 		mark = draw.Styled(e.Theme.Title, e.Glyphs.Cursor)
 	}
 	lines := [][]draw.Segment{page.Line(mark, draw.Styled(e.Theme.Header, strings.TrimPrefix(string(header), " ")))}
-	if len(d.rows) == 0 {
+	if len(d.Rows) == 0 {
 		text := "  no preview"
 		switch {
 		case d.loading:
-			text = "  reading offsets of " + words.Plural(len(d.scopes[d.scope].queues), "queue") + " …"
-			if len(d.scopes[d.scope].queues) == 0 {
+			text = "  reading offsets of " + words.Plural(len(d.scopes[d.scope].Queues), "queue") + " …"
+			if len(d.scopes[d.scope].Queues) == 0 {
 				text = "  reading offsets …"
 			}
 		case d.err != "":
@@ -80,7 +80,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 	}
 	first, end := d.list.Window()
 	for i := first; i < end; i++ {
-		cells := d.cells(&d.rows[i], wide, layout.WidthOf(columns, "queue"))
+		cells := d.cells(&d.Rows[i], wide, layout.WidthOf(columns, "queue"))
 		look := table.Look{Cursor: " ", Mark: " "}
 		st := e.Theme.Text
 		if i == d.list.Cursor() {
@@ -89,9 +89,9 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 				st = e.Theme.Cursor
 			}
 		}
-		if d.exclude[d.rows[i].MessageQueue] {
+		if d.exclude[d.Rows[i].MessageQueue] {
 			st = e.Theme.Dim
-		} else if d.rows[i].Err != nil && st == e.Theme.Text {
+		} else if d.Rows[i].Err != nil && st == e.Theme.Text {
 			st = e.Theme.Bad
 		}
 		row := layout.AppendRow(nil, columns, cells, look)
@@ -101,7 +101,7 @@ func (d *resetDialog) tableLines(w int, wide bool) [][]draw.Segment {
 }
 
 // rowName is a queue with its topic, whose end gives way to a narrow column.
-func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
+func (d *ResetDialog) rowName(r *engine.ResetRow, width int) string {
 	name, topic := draw.SafeText(r.Short()), words.TopicLabel(d.group, r.Topic)
 	if room := width - table.Width(name) - 1; room >= 2 {
 		return table.Cut(topic, room) + " " + name
@@ -110,15 +110,15 @@ func (d *resetDialog) rowName(r *engine.ResetRow, width int) string {
 }
 
 // nameWidth is what the rows' names ask for.
-func (d *resetDialog) nameWidth() int {
+func (d *ResetDialog) nameWidth() int {
 	n := 12
-	for i := range d.rows {
-		n = max(n, table.Width(words.TopicLabel(d.group, d.rows[i].Topic))+1+table.Width(draw.SafeText(d.rows[i].Short())))
+	for i := range d.Rows {
+		n = max(n, table.Width(words.TopicLabel(d.group, d.Rows[i].Topic))+1+table.Width(draw.SafeText(d.Rows[i].Short())))
 	}
 	return n
 }
 
-func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
+func (d *ResetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []table.Cell {
 	move, target, effect, first := words.Unknown, words.Unknown, words.Unknown, words.None
 	switch {
 	case d.old:
@@ -131,9 +131,9 @@ func (d *resetDialog) cells(r *engine.ResetRow, wide bool, nameWidth int) []tabl
 		effect = effectText(r)
 	}
 	if !r.FirstStored.IsZero() && !d.old {
-		first = r.FirstStored.In(d.env.Options.Location).Format(string(words.ClockMillis))
-		if d.env.Now.Sub(r.FirstStored) > 20*time.Hour {
-			first = r.FirstStored.In(d.env.Options.Location).Format("01-02 15:04")
+		first = r.FirstStored.In(d.Env.Options.Location).Format(string(words.ClockMillis))
+		if d.Env.Now.Sub(r.FirstStored) > 20*time.Hour {
+			first = r.FirstStored.In(d.Env.Options.Location).Format("01-02 15:04")
 		}
 	}
 	current := words.Offset(r.Before)
@@ -171,7 +171,7 @@ func isPassed(err error) bool {
 	return ok
 }
 
-func (d *resetDialog) check(r *engine.ResetRow) string {
+func (d *ResetDialog) check(r *engine.ResetRow) string {
 	switch {
 	case d.done && isPassed(r.Err):
 		return "✓ " + page.ErrorText(r.Err)

@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -45,7 +45,7 @@ const (
 	pauseFoci
 )
 
-func newPauseGroupDialog(e *page.Env, group string, resume bool) (pauseGroupDialog, page.Request) {
+func NewPauseGroupDialog(e *page.Env, group string, resume bool) (pauseGroupDialog, page.Request) {
 	d := pauseGroupDialog{env: e, group: group, resume: resume, reason: page.NewField(""), name: page.NewField("")}
 	r := d.preview()
 	return d, r
@@ -53,7 +53,7 @@ func newPauseGroupDialog(e *page.Env, group string, resume bool) (pauseGroupDial
 
 func (d *pauseGroupDialog) preview() page.Request {
 	d.ticket, d.loading, d.err = d.env.NewTicket(), true, ""
-	return planPauseRequest{d.ticket, inspect.PauseRequest{Group: d.group, Resume: d.resume}}
+	return PlanPauseRequest{d.ticket, inspect.PauseRequest{Group: d.group, Resume: d.resume}}
 }
 
 func (d pauseGroupDialog) verb() string {
@@ -65,13 +65,13 @@ func (d pauseGroupDialog) verb() string {
 
 func (d pauseGroupDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
-	case pausePlanMsg:
+	case PausePlanMsg:
 		if msg.ticket == d.ticket {
 			d.raw, d.plan, d.at, d.err, d.loading = msg.raw, msg.safe, msg.at, msg.err, false
 		}
-	case pauseGroupDoneMsg:
+	case PauseGroupDoneMsg:
 		if msg.ticket == d.ticket {
-			d.result, d.err, d.applying, d.done, d.focus = msg.result, msg.err, false, true, pauseOnCancel
+			d.result, d.err, d.applying, d.done, d.focus = msg.Result, msg.Err, false, true, pauseOnCancel
 		}
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -105,7 +105,7 @@ func (d pauseGroupDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 		case d.focus == pauseOnName: // what is pasted must not reach Apply with its newlines
 		case d.off() == "":
 			d.applying = true
-			return d, applyPauseRequest{d.ticket, d.raw, strings.TrimSpace(d.reason.Value())}
+			return d, ApplyPauseRequest{d.ticket, d.raw, strings.TrimSpace(d.reason.Value())}
 		}
 	default:
 		switch d.focus {

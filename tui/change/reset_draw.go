@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ import (
 	"eyeq/tui/words"
 )
 
-func (d resetDialog) View(w, h int) string {
+func (d ResetDialog) View(w, h int) string {
 	wide := w >= 100
 	var head, tail [][]draw.Segment
 	title := "RESET OFFSETS — preview, nothing written yet"
@@ -36,21 +36,21 @@ func (d resetDialog) View(w, h int) string {
 		head, tail = d.small(w, head, tail)
 		room = h - 2 - len(head) - len(tail) - 1
 	}
-	rows := min(max(room, 0), max(len(d.rows), 1))
+	rows := min(max(room, 0), max(len(d.Rows), 1))
 	d.list.Resize(rows)
 	lines := append([][]draw.Segment{}, head...)
 	if rows > 0 {
 		lines = append(lines, d.tableLines(w-2, wide)...)
 	}
 	lines = append(lines, tail...)
-	return page.DrawBox(d.env, w, h, title, strings.TrimSpace(draw.SafeText(d.env.Options.Cluster)+" · "+d.env.ModeWord()), lines, len(lines)-1)
+	return page.DrawBox(d.Env, w, h, title, strings.TrimSpace(draw.SafeText(d.Env.Options.Cluster)+" · "+d.Env.ModeWord()), lines, len(lines)-1)
 }
 
 // small keeps the line with the focus and the buttons.
-func (d *resetDialog) small(w int, head, tail [][]draw.Segment) (h, t [][]draw.Segment) {
+func (d *ResetDialog) small(w int, head, tail [][]draw.Segment) (h, t [][]draw.Segment) {
 	if d.focus == onScope && len(head) > 0 {
 		head = head[:1]
-	} else if i := 1 + min(len(d.left), 1); len(head) > i {
+	} else if i := 1 + min(len(d.Left), 1); len(head) > i {
 		end := i + 1
 		if d.focus == onValue && len(head) > end {
 			end++
@@ -64,10 +64,10 @@ func (d *resetDialog) small(w int, head, tail [][]draw.Segment) (h, t [][]draw.S
 }
 
 // label names a field; the one with the focus has the cursor.
-func (d *resetDialog) label(text string, f resetFocus) draw.Segment {
-	mark, st := " ", d.env.Theme.Dim
+func (d *ResetDialog) label(text string, f resetFocus) draw.Segment {
+	mark, st := " ", d.Env.Theme.Dim
 	if d.focus == f && !d.applying {
-		mark, st = d.env.Glyphs.Cursor, d.env.Theme.Title
+		mark, st = d.Env.Glyphs.Cursor, d.Env.Theme.Title
 	}
 	return draw.Styled(st, mark+draw.Pad(text, 7))
 }
@@ -92,11 +92,11 @@ func radios(names []string, chosen, width int) string {
 	return "(•)" + table.Cut(names[chosen], max(width-3-table.Width(place), 1)) + place
 }
 
-func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) formLines(w int, wide bool) [][]draw.Segment {
+	e := d.Env
 	var scopes, kinds []string
 	for _, s := range d.scopes {
-		scopes = append(scopes, s.label)
+		scopes = append(scopes, s.Label)
 	}
 	for _, k := range resetKinds {
 		kinds = append(kinds, map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest", core.ResetTime: "time",
@@ -122,10 +122,10 @@ func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 		}
 		lines = append(lines, value)
 	}
-	if d.left != "" {
-		lines = slices.Insert(lines, 1, page.Line(draw.Styled(e.Theme.Warn, "        ! "+d.left)))
+	if d.Left != "" {
+		lines = slices.Insert(lines, 1, page.Line(draw.Styled(e.Theme.Warn, "        ! "+d.Left)))
 	}
-	if d.any {
+	if d.Any {
 		return append(lines, d.howLines(w, wide)...)
 	}
 	how := "this member stops each queue, drops its cache, writes the offset and reads it back"
@@ -135,8 +135,8 @@ func (d *resetDialog) formLines(w int, wide bool) [][]draw.Segment {
 	return append(lines, page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain(how)))
 }
 
-func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
+	e := d.Env
 	off := d.off()
 	ask := "Type the group's name to apply: "
 	nameWidth := min(max(table.Width(draw.SafeText(d.group))+2, 12), 40)
@@ -167,8 +167,8 @@ func (d *resetDialog) buttonLines(w int, wide bool) [][]draw.Segment {
 }
 
 // resultLines tell what was written: old → wanted → read back.
-func (d *resetDialog) resultLines(w int) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) resultLines(w int) [][]draw.Segment {
+	e := d.Env
 	verified, passed := 0, 0
 	for i := range d.result {
 		if d.result[i].Verified && d.result[i].Err == nil {

@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"errors"
@@ -57,14 +57,14 @@ func (f *savedFile) of(queues []engine.MessageQueue) ([]engine.MessageQueue, err
 
 // takeFile is what a fresh choice of the file target begins with: the offsets that the
 // last reset of the group on this screen has saved.
-func (d *resetDialog) takeFile() {
+func (d *ResetDialog) takeFile() {
 	d.value.Input.CharLimit = pathLimit
-	d.value.Set(d.env.SavedTo[d.group])
+	d.value.Set(d.Env.SavedTo[d.group])
 }
 
 // fileLines are the path and what was found there.
-func (d *resetDialog) fileLines(w int) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) fileLines(w int) [][]draw.Segment {
+	e := d.Env
 	lines := [][]draw.Segment{page.Line(d.label("", onValue), e.Plain("["+d.value.Text(&e.Glyphs, min(max(w-13, 10), 100), d.focus == onValue)+"]"))}
 	if d.stale || d.loading || d.saved.exact == nil {
 		text := "a file that a reset has saved; " + e.Enter() + " reads it"

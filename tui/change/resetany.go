@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"errors"
@@ -16,11 +16,11 @@ import (
 	"eyeq/tui/words"
 )
 
-// newResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
+// NewResetAnyDialog is a resetDialog for any group of the cluster. Its first preview is
 // to be served.
-func newResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (resetDialog, page.Request) {
+func NewResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (ResetDialog, page.Request) {
 	d := emptyResetDialog(e, r.Group, r.Topic, r.Rate)
-	d.any = true
+	d.Any = true
 	if n := len(r.Queues); n > 0 {
 		label := "queue " + draw.SafeText(r.Queues[0].Short())
 		if n > 1 {
@@ -32,12 +32,12 @@ func newResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (resetDialog, page.R
 				topics = append(topics, mq.Topic)
 			}
 		}
-		d.scopes = append(d.scopes, resetScope{label: label, queues: r.Queues, topics: topics})
+		d.scopes = append(d.scopes, ResetScope{Label: label, Queues: r.Queues, topics: topics})
 	}
 	if r.Topic != "" {
-		d.scopes = append(d.scopes, resetScope{label: "topic " + words.TopicLabel(r.Group, r.Topic), topics: []string{r.Topic}})
+		d.scopes = append(d.scopes, ResetScope{Label: "topic " + words.TopicLabel(r.Group, r.Topic), topics: []string{r.Topic}})
 	}
-	d.scopes = append(d.scopes, resetScope{label: "all topics"}, resetScope{label: "all and %RETRY%", retry: true})
+	d.scopes = append(d.scopes, ResetScope{Label: "all topics"}, ResetScope{Label: "all and %RETRY%", retry: true})
 	if len(r.Queues) == 1 { // rarely what is meant, and the broker may not be able to
 		d.scope = 1
 	}
@@ -46,9 +46,9 @@ func newResetAnyDialog(e *page.Env, r page.ResetAnyRequest) (resetDialog, page.R
 }
 
 // planRequest is what a plan is asked for.
-func (d *resetDialog) planRequest(target core.ResetTarget) inspect.ResetRequest {
+func (d *ResetDialog) planRequest(target core.ResetTarget) inspect.ResetRequest {
 	s := &d.scopes[d.scope]
-	r := inspect.ResetRequest{Group: d.group, Topics: s.topics, Queues: s.queues, Retry: s.retry, Target: target}
+	r := inspect.ResetRequest{Group: d.group, Topics: s.topics, Queues: s.Queues, Retry: s.retry, Target: target}
 	for mq, out := range d.exclude {
 		if out {
 			r.Exclude = append(r.Exclude, mq)
@@ -60,19 +60,19 @@ func (d *resetDialog) planRequest(target core.ResetTarget) inspect.ResetRequest 
 
 // takePlan takes a plan. Rows that are left out are no part of it and stay as they
 // were read last, so that they can be taken in again.
-func (d *resetDialog) takePlan(msg resetPlanMsg) {
-	for i := range d.rows {
-		if r := d.rows[i]; d.exclude[r.MessageQueue] {
+func (d *ResetDialog) takePlan(msg ResetPlanMsg) {
+	for i := range d.Rows {
+		if r := d.Rows[i]; d.exclude[r.MessageQueue] {
 			d.gone[r.MessageQueue] = r
 		}
 	}
-	d.plan, d.safe, d.at, d.err, d.loading, d.saved = msg.raw, msg.safe, msg.at, msg.err, false, msg.saved
+	d.Plan, d.Safe, d.at, d.err, d.loading, d.saved = msg.raw, msg.safe, msg.at, msg.err, false, msg.saved
 	d.old = false
-	d.rows = planRows(msg.raw.Rows, msg.safe.Rows, d.unchosen())
+	d.Rows = planRows(msg.raw.Rows, msg.safe.Rows, d.unchosen())
 	left := slices.SortedFunc(maps.Keys(d.gone), func(a, b engine.MessageQueue) int { return strings.Compare(a.String(), b.String()) })
 	for _, mq := range left {
 		if d.exclude[mq] {
-			d.rows = append(d.rows, d.gone[mq])
+			d.Rows = append(d.Rows, d.gone[mq])
 		}
 	}
 	d.setRows()
@@ -96,18 +96,18 @@ func planRows(raw, safe []inspect.ResetRow, unchosen bool) []engine.ResetRow {
 	return rows
 }
 
-func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
-	d.applying, d.done, d.focus, d.err, d.savedTo = false, true, onCancel, msg.err, msg.result.SavedTo
+func (d *ResetDialog) TakeResult(msg ResetAnyDoneMsg) {
+	d.applying, d.done, d.focus, d.err, d.savedTo = false, true, onCancel, msg.Err, msg.Result.SavedTo
 	if d.savedTo != "" {
-		d.env.SavedTo[d.group] = d.savedTo
+		d.Env.SavedTo[d.group] = d.savedTo
 	}
 	d.notes = make(map[engine.MessageQueue]string)
-	d.result = planRows(d.plan.Rows, d.safe.Rows, false)
-	for i := range msg.result.Rows {
+	d.result = planRows(d.Plan.Rows, d.Safe.Rows, false)
+	for i := range msg.Result.Rows {
 		if i >= len(d.result) {
 			break
 		}
-		r, row := &msg.result.Rows[i], &d.result[i]
+		r, row := &msg.Result.Rows[i], &d.result[i]
 		row.Before, row.After, row.Verified, row.Err = r.Before, r.After, r.Verified, nil
 		switch {
 		case r.Error != "":
@@ -121,38 +121,38 @@ func (d *resetDialog) takeResult(msg resetAnyDoneMsg) {
 		}
 		d.notes[row.MessageQueue] = r.Obeyed
 	}
-	d.rows = d.result
+	d.Rows = d.result
 	d.setRows()
-	if err := msg.result.Failed(); err != nil && msg.err == "" {
+	if err := msg.Result.Failed(); err != nil && msg.Err == "" {
 		d.failed = strings.Split(err.Error(), "\n")[1:] // how many it are is said already
 	}
 }
 
 // typedName is what is typed to apply: RocketMQ's own groups want their name twice, so
 // that nobody changes one by mistake.
-func (d *resetDialog) typedName() string {
-	if d.any && d.plan.System {
+func (d *ResetDialog) typedName() string {
+	if d.Any && d.Plan.System {
 		return d.group + " " + d.group
 	}
 	return d.group
 }
 
 // howLines say how it is done and what it means for the members.
-func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) howLines(w int, wide bool) [][]draw.Segment {
+	e := d.Env
 	if d.at.IsZero() || d.err != "" {
 		return [][]draw.Segment{page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain("…"))}
 	}
-	if d.plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
+	if d.Plan.Method == inspect.MethodNone && !d.impossible() { // it is said of a target, and there is none yet
 		return [][]draw.Segment{page.Line(draw.Styled(e.Theme.Dim, " How    "), e.Plain("depends on the target"))}
 	}
 	st := e.Theme.Text
-	if d.plan.Method == inspect.MethodNone {
+	if d.Plan.Method == inspect.MethodNone {
 		st = e.Theme.Bad
 	}
 	var lines [][]draw.Segment
 	before := " How    "
-	for i, part := range draw.WrapText(d.safe.Why, max(w-12, 20)) {
+	for i, part := range draw.WrapText(d.Safe.Why, max(w-12, 20)) {
 		if i == 2 && !wide {
 			break
 		}
@@ -161,8 +161,8 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 	}
 	deaf := 0
 	var sample *inspect.MemberEffect
-	for i := range d.safe.Members {
-		m := &d.safe.Members[i]
+	for i := range d.Safe.Members {
+		m := &d.Safe.Members[i]
 		if !m.Obeys {
 			deaf++
 		}
@@ -171,16 +171,16 @@ func (d *resetDialog) howLines(w int, wide bool) [][]draw.Segment {
 		}
 	}
 	switch {
-	case d.plan.Method == inspect.MethodNone: // nothing will be verified
-	case len(d.safe.Members) == 0:
+	case d.Plan.Method == inspect.MethodNone: // nothing will be verified
+	case len(d.Safe.Members) == 0:
 		lines = append(lines, page.Line(draw.Styled(e.Theme.Dim, "        "), e.Plain("start no member until all queues are verified")))
 	case deaf > 0:
-		text := fmt.Sprintf("%s %d of %s: %s %s", words.Warning.Sign(), deaf, words.Plural(len(d.safe.Members), "member"), sample.ClientID, sample.Effect)
+		text := fmt.Sprintf("%s %d of %s: %s %s", words.Warning.Sign(), deaf, words.Plural(len(d.Safe.Members), "member"), sample.ClientID, sample.Effect)
 		lines = append(lines, indented(w, e.Theme.Warn, text)...)
-	case len(d.safe.Members) == 1:
+	case len(d.Safe.Members) == 1:
 		lines = append(lines, indented(w, e.Theme.Text, "1 member online: it "+sample.Effect)...)
 	default:
-		lines = append(lines, indented(w, e.Theme.Text, words.Plural(len(d.safe.Members), "member")+" online: each "+sample.Effect)...)
+		lines = append(lines, indented(w, e.Theme.Text, words.Plural(len(d.Safe.Members), "member")+" online: each "+sample.Effect)...)
 	}
 	return lines
 }
@@ -195,8 +195,8 @@ func indented(w int, st draw.Style, text string) (lines [][]draw.Segment) {
 }
 
 // riskLines say what else is to be known, and the command that does the same.
-func (d *resetDialog) riskLines() [][]draw.Segment {
-	e := d.env
+func (d *ResetDialog) riskLines() [][]draw.Segment {
+	e := d.Env
 	risk := "consumers must be idempotent"
 	if !d.scopes[d.scope].retry {
 		risk += " · the retry topic is not touched"
@@ -208,13 +208,13 @@ func (d *resetDialog) riskLines() [][]draw.Segment {
 }
 
 // commandLine is the command that shows the same preview.
-func (d *resetDialog) commandLine() string {
+func (d *ResetDialog) commandLine() string {
 	text := "eyeq group reset " + ShellWord(d.group)
 	s := &d.scopes[d.scope]
 	for _, t := range s.topics {
 		text += " -t " + ShellWord(t)
 	}
-	for _, mq := range s.queues {
+	for _, mq := range s.Queues {
 		text += " --queue " + ShellWord(mq.BrokerName) + ":" + fmt.Sprint(mq.QueueID)
 	}
 	if s.retry {
@@ -223,7 +223,7 @@ func (d *resetDialog) commandLine() string {
 	to := map[core.ResetKind]string{core.ResetEarliest: "earliest", core.ResetLatest: "latest"}[d.asked.Kind]
 	switch d.asked.Kind {
 	case core.ResetTime:
-		to = d.asked.Time.In(d.env.Options.Location).Format(time.RFC3339)
+		to = d.asked.Time.In(d.Env.Options.Location).Format(time.RFC3339)
 	case core.ResetOffset:
 		to = fmt.Sprintf("offset:%d", d.asked.Offset)
 	case core.ResetShift:
@@ -235,7 +235,7 @@ func (d *resetDialog) commandLine() string {
 	if d.from != "" { // no shell replaces a ~ within a word
 		to = ShellWord("file:" + page.HomeDir(d.from))
 	}
-	return text + " --to " + to + " --dry-run" + draw.SafeText(d.env.Options.TargetFlags)
+	return text + " --to " + to + " --dry-run" + draw.SafeText(d.Env.Options.TargetFlags)
 }
 
 // ShellWord makes one word of s for a shell; safe to print.

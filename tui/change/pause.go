@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -26,11 +26,11 @@ type pauseDialog struct {
 	after  page.Field
 	second bool // the focus is on the resume time
 	err    string
-	// handover says how to stop consuming without keeping queues.
-	handover string
+	// Handover says how to stop consuming without keeping queues.
+	Handover string
 }
 
-func newPauseDialog(e *page.Env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
+func NewPauseDialog(e *page.Env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
 	return pauseDialog{env: e, queues: queues, names: names, left: left, resume: resume, reason: page.NewField(""), after: page.NewField("")}
 }
 
@@ -62,7 +62,7 @@ func (d pauseDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 func (d pauseDialog) apply() (page.Dialog, page.Request) {
 	by := d.env.Options.Operator
 	if d.resume {
-		return d, resumeRequest{engine.ResumeRequest{Queues: d.queues, By: by}}
+		return d, ResumeRequest{engine.ResumeRequest{Queues: d.queues, By: by}}
 	}
 	r := engine.PauseRequest{Queues: d.queues, By: by, Reason: strings.TrimSpace(d.reason.Value())}
 	if text := strings.TrimSpace(d.after.Value()); text != "" {
@@ -73,7 +73,7 @@ func (d pauseDialog) apply() (page.Dialog, page.Request) {
 		}
 		r.ResumeAfter = after
 	}
-	return d, pauseRequest{r}
+	return d, PauseRequest{r}
 }
 
 func (d pauseDialog) View(w, h int) string {
@@ -88,8 +88,8 @@ func (d pauseDialog) View(w, h int) string {
 		page.Line(d.env.Plain(" Reason ["+d.reason.Text(g, width, !d.second)+"]  Resume after ["+d.after.Text(g, 8, d.second)+"]"),
 			draw.Styled(th.Dim, " 10m, or not")),
 	}
-	if d.handover != "" { // the other way to stop consuming does the opposite
-		lines = slices.Insert(lines, 1, page.Line(draw.Styled(d.env.Theme.Dim, d.handover)))
+	if d.Handover != "" { // the other way to stop consuming does the opposite
+		lines = slices.Insert(lines, 1, page.Line(draw.Styled(d.env.Theme.Dim, d.Handover)))
 	}
 	lines = append(lines, d.leftLines()...)
 	if d.err != "" {

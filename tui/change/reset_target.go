@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"errors"
@@ -13,17 +13,17 @@ import (
 
 var resetKinds = []core.ResetKind{core.ResetEarliest, core.ResetLatest, core.ResetTime, core.ResetOffset, core.ResetShift, toFile}
 
-func (d *resetDialog) hasValue() bool {
+func (d *ResetDialog) hasValue() bool {
 	return d.kind != core.ResetEarliest && d.kind != core.ResetLatest
 }
 
 // target reads the form.
-func (d *resetDialog) target() (core.ResetTarget, error) {
+func (d *ResetDialog) target() (core.ResetTarget, error) {
 	text := strings.TrimSpace(d.value.Value())
 	t := core.ResetTarget{Kind: d.kind}
 	switch d.kind {
 	case core.ResetTime:
-		at, err := page.ParseTime(text, d.env.Now, d.env.Options.Location)
+		at, err := page.ParseTime(text, d.Env.Now, d.Env.Options.Location)
 		t.Time = at
 		return t, err
 	case core.ResetOffset, core.ResetShift:

@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -19,23 +19,23 @@ import (
 // previewGood is how long a preview may be applied.
 const previewGood = 30 * time.Second
 
-// resetScope is a choice of queues: our own, or those of any group.
-type resetScope struct {
-	label  string
-	queues []engine.MessageQueue // true names; of any group: only these of topics
+// ResetScope is a choice of queues: our own, or those of any group.
+type ResetScope struct {
+	Label  string
+	Queues []engine.MessageQueue // true names; of any group: only these of topics
 	topics []string              // of any group: none means all but the retry topic
 	retry  bool                  // of any group: the retry topic too
 }
 
-// resetDialog resets offsets of our own queues, or of any group on its brokers:
+// ResetDialog resets offsets of our own queues, or of any group on its brokers:
 // preview, typed group name, apply, read back. Opening it and everything in it but
 // Apply writes nothing.
-type resetDialog struct {
-	env     *page.Env
+type ResetDialog struct {
+	Env     *page.Env
 	group   string // true name
 	topic   string // true name, for the command line
-	left    string // which marked queues are not meant, and why
-	scopes  []resetScope
+	Left    string // which marked queues are not meant, and why
+	scopes  []ResetScope
 	scope   int
 	kind    core.ResetKind
 	value   page.Field
@@ -50,7 +50,7 @@ type resetDialog struct {
 	asked    core.ResetTarget
 	from     string    // likewise, the path of toFile
 	saved    savedFile // and what was there
-	rows     []engine.ResetRow
+	Rows     []engine.ResetRow
 	at       time.Time
 	err      string // why there is no preview
 	loading  bool
@@ -61,16 +61,16 @@ type resetDialog struct {
 	result   []engine.ResetRow
 	failed   []string // of any group: what was not done, a broker and reason a line
 
-	any     bool              // of the cluster: plans instead of our own member's previews
-	plan    inspect.ResetPlan // as it came, to be carried out
-	safe    inspect.ResetPlan // safe to print
+	Any     bool              // of the cluster: plans instead of our own member's previews
+	Plan    inspect.ResetPlan // as it came, to be carried out
+	Safe    inspect.ResetPlan // safe to print
 	savedTo string            // where the offsets before are kept
 	notes   map[engine.MessageQueue]string
 	gone    map[engine.MessageQueue]engine.ResetRow // rows left out, as they were read last
 }
 
-// newResetDialog is one for our own member. Its first preview is to be served.
-func newResetDialog(e *page.Env, group, topic string, scopes []resetScope, rate float64) (resetDialog, page.Request) {
+// NewResetDialog is one for our own member. Its first preview is to be served.
+func NewResetDialog(e *page.Env, group, topic string, scopes []ResetScope, rate float64) (ResetDialog, page.Request) {
 	d := emptyResetDialog(e, group, topic, rate)
 	d.scopes = scopes
 	r := d.preview()
@@ -79,62 +79,62 @@ func newResetDialog(e *page.Env, group, topic string, scopes []resetScope, rate 
 
 // emptyResetDialog has no scopes yet. It moves nothing until a target is chosen: each
 // that would move something skips or repeats messages of some group.
-func emptyResetDialog(e *page.Env, group, topic string, rate float64) resetDialog {
-	return resetDialog{env: e, group: group, topic: topic, kind: core.ResetShift, rate: rate,
+func emptyResetDialog(e *page.Env, group, topic string, rate float64) ResetDialog {
+	return ResetDialog{Env: e, group: group, topic: topic, kind: core.ResetShift, rate: rate,
 		value: page.NewField("0"), reason: page.NewField(""), name: page.NewField(""),
 		exclude: map[engine.MessageQueue]bool{}, gone: map[engine.MessageQueue]engine.ResetRow{}}
 }
 
 // preview asks for one of the present form.
-func (d *resetDialog) preview() page.Request {
+func (d *ResetDialog) preview() page.Request {
 	target, err := d.target()
 	if err != nil {
-		d.err, d.rows, d.loading = err.Error(), nil, false
+		d.err, d.Rows, d.loading = err.Error(), nil, false
 		d.setRows()
 		return nil
 	}
-	d.ticket = d.env.NewTicket()
+	d.ticket = d.Env.NewTicket()
 	d.asked, d.loading, d.err, d.stale, d.from = target, true, "", false, ""
 	if d.kind == toFile {
 		d.from = strings.TrimSpace(d.value.Value())
 	}
-	if d.any {
-		return planResetRequest{d.ticket, d.from, d.planRequest(target)}
+	if d.Any {
+		return PlanResetRequest{d.ticket, d.from, d.planRequest(target)}
 	}
-	return previewRequest{d.ticket, d.from, engine.ResetRequest{Queues: d.scopes[d.scope].queues, Target: target, By: d.env.Options.Operator}}
+	return PreviewRequest{d.ticket, d.from, engine.ResetRequest{Queues: d.scopes[d.scope].Queues, Target: target, By: d.Env.Options.Operator}}
 }
 
 // setRows tells the list which rows there are; the cursor stays at its queue.
-func (d *resetDialog) setRows() {
-	keys := make([]engine.MessageQueue, len(d.rows))
-	for i := range d.rows {
-		keys[i] = d.rows[i].MessageQueue
+func (d *ResetDialog) setRows() {
+	keys := make([]engine.MessageQueue, len(d.Rows))
+	for i := range d.Rows {
+		keys[i] = d.Rows[i].MessageQueue
 	}
 	d.list.SetKeys(keys)
 }
 
-func (d resetDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
+func (d ResetDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
-	case resetPreviewMsg:
-		if msg.ticket == d.ticket {
-			d.rows, d.at, d.err, d.loading, d.old, d.saved = msg.rows, msg.at, msg.err, false, false, msg.saved
+	case ResetPreviewMsg:
+		if msg.Ticket == d.ticket {
+			d.Rows, d.at, d.err, d.loading, d.old, d.saved = msg.rows, msg.at, msg.Err, false, false, msg.saved
 			d.setRows()
 		}
-	case resetPlanMsg:
+	case ResetPlanMsg:
 		if msg.ticket == d.ticket {
 			d.takePlan(msg)
 		}
-	case resetAnyDoneMsg:
+	case ResetAnyDoneMsg:
 		if msg.ticket == d.ticket {
-			d.takeResult(msg)
+			d.TakeResult(msg)
 		}
-	case resetDoneMsg:
-		if d.any {
+	case ResetDoneMsg:
+		if d.Any {
 			return d, nil
 		}
-		d.result, d.err, d.applying, d.done = msg.rows, msg.err, false, true
+		d.result, d.err, d.applying, d.done = msg.Rows, msg.Err, false, true
 		d.focus = onCancel
-		d.rows = msg.rows
+		d.Rows = msg.Rows
 		d.setRows()
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -143,31 +143,31 @@ func (d resetDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 }
 
 // request is what Apply sends: the included rows as the preview gave them.
-func (d *resetDialog) request() page.Request {
-	r := engine.ResetRequest{Target: d.asked, By: d.env.Options.Operator, Reason: strings.TrimSpace(d.reason.Value())}
-	for i := range d.rows {
-		row := &d.rows[i]
+func (d *ResetDialog) request() page.Request {
+	r := engine.ResetRequest{Target: d.asked, By: d.Env.Options.Operator, Reason: strings.TrimSpace(d.reason.Value())}
+	for i := range d.Rows {
+		row := &d.Rows[i]
 		if row.Err == nil && !d.exclude[row.MessageQueue] {
 			r.Queues = append(r.Queues, row.MessageQueue)
 			r.Preview = append(r.Preview, *row)
 		}
 	}
-	return applyRequest{r}
+	return ApplyRequest{r}
 }
 
 // impossible reports whether the group's brokers and members rule out what was chosen.
-func (d *resetDialog) impossible() bool {
-	return d.plan.Method == inspect.MethodNone && (len(d.plan.Rows) == 0 || !d.unchosen())
+func (d *ResetDialog) impossible() bool {
+	return d.Plan.Method == inspect.MethodNone && (len(d.Plan.Rows) == 0 || !d.unchosen())
 }
 
 // unchosen reports whether the target is the one that the dialog opens with: what cannot be
 // done to it, or would change nothing, is no answer yet.
-func (d *resetDialog) unchosen() bool {
+func (d *ResetDialog) unchosen() bool {
 	return d.from == "" && d.asked == core.ResetTarget{Kind: core.ResetShift}
 }
 
 // off says why Apply cannot be pressed; "" when it can.
-func (d *resetDialog) off() string {
+func (d *ResetDialog) off() string {
 	s := d.sum()
 	switch {
 	case d.loading:
@@ -175,9 +175,9 @@ func (d *resetDialog) off() string {
 	case d.err != "":
 		return "there is no preview: " + d.err
 	case d.stale:
-		return "the form changed: " + d.env.Enter() + " or ctrl-r previews again"
-	case d.any && d.impossible():
-		return d.safe.Why
+		return "the form changed: " + d.Env.Enter() + " or ctrl-r previews again"
+	case d.Any && d.impossible():
+		return d.Safe.Why
 	case s.unknown > 0:
 		return fmt.Sprintf("%s unknown: leave it out by hand (space on its row)", words.Plural(s.unknown, "queue"))
 	case s.queues == 0:
@@ -186,7 +186,7 @@ func (d *resetDialog) off() string {
 		return "choose where to (←/→ on To): a shift by 0 moves nothing"
 	case s.changed == 0:
 		return "nothing would change"
-	case d.env.Now.Sub(d.at) > previewGood:
+	case d.Env.Now.Sub(d.at) > previewGood:
 		return "the preview is older than " + words.Age(previewGood) + ": ctrl-r previews again"
 	case d.name.Value() != d.typedName():
 		return "type the group's name: " + draw.SafeText(d.typedName())

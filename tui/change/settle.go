@@ -1,4 +1,4 @@
-package tui
+package change
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ const maxLevel = 18
 type settledRow struct {
 	queue  string
 	offset int64
-	became string
-	err    string
+	Became string
+	Err    string
 }
 
 func settledRows(rows []engine.SettleRow) []settledRow {
@@ -43,37 +43,37 @@ func settledRows(rows []engine.SettleRow) []settledRow {
 	return safe
 }
 
-// settleDialog asks before held messages are acknowledged, refused or buried, and
+// SettleDialog asks before held messages are acknowledged, refused or buried, and
 // shows what became of those for which it did not come true. About one message
 // that is acknowledged or refused it is a prompt, and enter applies; else the
 // focus starts on Cancel.
-type settleDialog struct {
-	env     *page.Env
-	verdict engine.SettleVerdict
-	ranges  []engine.HeldRange
-	count   int
-	where   string   // the queues, safe
-	sample  []string // of the messages, or of the queues, safe
-	total   int      // of what sample is a part of
-	left    string   // what is not meant, and why
-	orderly bool
-	group   string // safe
+type SettleDialog struct {
+	Env     *page.Env
+	Verdict engine.SettleVerdict
+	Ranges  []engine.HeldRange
+	Count   int
+	Where   string   // the queues, safe
+	Sample  []string // of the messages, or of the queues, safe
+	Total   int      // of what sample is a part of
+	Left    string   // what is not meant, and why
+	Orderly bool
+	Group   string // safe
 	level   page.Field
 	focus   settleFocus
 	err     string
 
-	ticket  int
+	Ticket  int
 	working bool
 	rows    []settledRow // the answer, when something did not come true
 	failed  int
 }
 
-func (d *settleDialog) hasLevel() bool { return d.verdict == engine.SettleRefuse && !d.orderly }
+func (d *SettleDialog) hasLevel() bool { return d.Verdict == engine.SettleRefuse && !d.Orderly }
 
 // prompt reports whether enter applies at once.
-func (d *settleDialog) prompt() bool { return d.count == 1 && d.verdict != engine.SettleDeadLetter }
+func (d *SettleDialog) prompt() bool { return d.Count == 1 && d.Verdict != engine.SettleDeadLetter }
 
-func newSettleDialog(d settleDialog) settleDialog {
+func NewSettleDialog(d SettleDialog) SettleDialog {
 	d.level = page.NewField("0")
 	if d.prompt() {
 		d.focus = settleApply
@@ -84,34 +84,34 @@ func newSettleDialog(d settleDialog) settleDialog {
 	return d
 }
 
-func (d settleDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
+func (d SettleDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
-	case settleDoneMsg:
-		d.answer(msg)
+	case SettleDoneMsg:
+		d.Answer(msg)
 	case tea.KeyMsg:
 		return d.key(msg)
 	}
 	return d, nil
 }
 
-// answer takes in what became of the messages.
-func (d *settleDialog) answer(msg settleDoneMsg) {
-	if msg.ticket != d.ticket || !d.working {
+// Answer takes in what became of the messages.
+func (d *SettleDialog) Answer(msg SettleDoneMsg) {
+	if msg.Ticket != d.Ticket || !d.working {
 		return
 	}
-	d.working, d.err, d.rows, d.failed = false, msg.err, nil, 0
-	for _, r := range msg.rows {
-		if r.err != "" {
+	d.working, d.err, d.rows, d.failed = false, msg.Err, nil, 0
+	for _, r := range msg.Rows {
+		if r.Err != "" {
 			d.rows = append(d.rows, r)
 			d.failed++
 		}
 	}
 }
 
-// finished reports whether there is nothing to show any more.
-func (d *settleDialog) finished() bool { return !d.working && d.err == "" && d.failed == 0 }
+// Finished reports whether there is nothing to show any more.
+func (d *SettleDialog) Finished() bool { return !d.working && d.err == "" && d.failed == 0 }
 
-func (d settleDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
+func (d SettleDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	switch k.String() {
 	case "esc":
 		return d, page.CloseRequest{}
@@ -130,7 +130,7 @@ func (d settleDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	return d, nil
 }
 
-func (d *settleDialog) move(step int) {
+func (d *SettleDialog) move(step int) {
 	const foci = int(settleApply) + 1
 	next := (int(d.focus) + step + foci) % foci
 	if settleFocus(next) == settleLevel && !d.hasLevel() {
@@ -139,7 +139,7 @@ func (d *settleDialog) move(step int) {
 	d.focus = settleFocus(next)
 }
 
-func (d settleDialog) enter() (page.Dialog, page.Request) {
+func (d SettleDialog) enter() (page.Dialog, page.Request) {
 	switch {
 	case d.working:
 		return d, nil
@@ -149,7 +149,7 @@ func (d settleDialog) enter() (page.Dialog, page.Request) {
 		d.focus = settleApply
 		return d, nil
 	}
-	r := engine.SettleRequest{Messages: d.ranges, Verdict: d.verdict, By: d.env.Options.Operator}
+	r := engine.SettleRequest{Messages: d.Ranges, Verdict: d.Verdict, By: d.Env.Options.Operator}
 	if d.hasLevel() {
 		n, err := strconv.Atoi(strings.TrimSpace(d.level.Value()))
 		if err != nil || n < 0 || n > maxLevel {
@@ -159,7 +159,7 @@ func (d settleDialog) enter() (page.Dialog, page.Request) {
 		r.DelayLevel = int32(n)
 	}
 	d.working, d.err = true, ""
-	return d, settleRequest{d.ticket, d.count, r}
+	return d, SettleRequest{d.Ticket, d.Count, r}
 }
 
 // settleWords are the countWords for a verdict: what is done, the button, what was done.
@@ -174,8 +174,8 @@ func settleWords(v engine.SettleVerdict) (title, button, done string) {
 }
 
 // effect says what will happen.
-func (d *settleDialog) effect() string {
-	one := d.count == 1
+func (d *SettleDialog) effect() string {
+	one := d.Count == 1
 	countWords := func(single, several string) string {
 		if one {
 			return single
@@ -184,24 +184,24 @@ func (d *settleDialog) effect() string {
 	}
 	const last = ", and one more retry is counted. A message whose retries are used up goes to the dead letters."
 	switch {
-	case d.verdict == engine.SettleAck:
+	case d.Verdict == engine.SettleAck:
 		return countWords("It counts as consumed. The committed offset moves over it as soon as nothing before it is unfinished.",
 			"They count as consumed. The committed offset moves over them as soon as nothing before them is unfinished.")
-	case d.verdict == engine.SettleDeadLetter:
-		return countWords("It goes to ", "They go to ") + "%DLQ%" + d.group + countWords(" and counts as finished: no member gets it again by itself.",
+	case d.Verdict == engine.SettleDeadLetter:
+		return countWords("It goes to ", "They go to ") + "%DLQ%" + d.Group + countWords(" and counts as finished: no member gets it again by itself.",
 			" and count as finished: no member gets them again by themselves.")
-	case d.orderly:
+	case d.Orderly:
 		return "The queue waits a moment, then its listener gets what is left of its held batch again, in order" + last
 	}
-	return "The broker delivers " + countWords("it", "them") + " again from %RETRY%" + d.group + " after the delay" + last
+	return "The broker delivers " + countWords("it", "them") + " again from %RETRY%" + d.Group + " after the delay" + last
 }
 
-func (d settleDialog) View(w, h int) string {
-	title, button, _ := settleWords(d.verdict)
-	th := d.env.Theme
-	title += " " + words.Plural(d.count, "held message")
+func (d SettleDialog) View(w, h int) string {
+	title, button, _ := settleWords(d.Verdict)
+	th := d.Env.Theme
+	title += " " + words.Plural(d.Count, "held message")
 	if d.failed > 0 {
-		return page.DrawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.Options.Operator), d.failures(w, h-2), 0)
+		return page.DrawBox(d.Env, w, h, title, "asked by "+draw.SafeText(d.Env.Options.Operator), d.failures(w, h-2), 0)
 	}
 	wrap := func(st draw.Style, text string) (lines [][]draw.Segment) {
 		for _, l := range draw.WrapText(text, max(w-4, 10)) {
@@ -209,14 +209,14 @@ func (d settleDialog) View(w, h int) string {
 		}
 		return lines
 	}
-	lines := wrap(th.Bold, d.where)
+	lines := wrap(th.Bold, d.Where)
 	tail := wrap(th.Text, d.effect())
 	if d.hasLevel() {
-		tail = append(tail, page.Line(d.env.Plain(" Delay level ["+d.level.Text(&d.env.Glyphs, 4, d.focus == settleLevel && !d.working)+"]"),
+		tail = append(tail, page.Line(d.Env.Plain(" Delay level ["+d.level.Text(&d.Env.Glyphs, 4, d.focus == settleLevel && !d.working)+"]"),
 			draw.Styled(th.Dim, " 0: the broker chooses · 1: 1s  2: 5s  3: 10s  4: 30s  5: 1m … 14: 10m … 18: 2h")))
 	}
-	if d.left != "" {
-		tail = append(tail, page.Line(draw.Styled(th.Warn, " ! "+d.left)))
+	if d.Left != "" {
+		tail = append(tail, page.Line(draw.Styled(th.Warn, " ! "+d.Left)))
 	}
 	if d.err != "" {
 		tail = append(tail, page.Line(draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+d.err)))
@@ -224,44 +224,44 @@ func (d settleDialog) View(w, h int) string {
 	if d.working {
 		tail = append(tail, page.Line(draw.Styled(th.Warn, " being carried out …")))
 	} else {
-		tail = append(tail, page.Line(d.env.Plain(" "), d.env.Button(button, d.focus == settleApply, true), d.env.Plain(" "),
-			d.env.Button("Cancel", d.focus == settleCancel, true)))
+		tail = append(tail, page.Line(d.Env.Plain(" "), d.Env.Button(button, d.focus == settleApply, true), d.Env.Plain(" "),
+			d.Env.Button("Cancel", d.focus == settleCancel, true)))
 	}
 	lines = append(lines, d.samples(w, h-2-len(lines)-len(tail))...)
 	lines = append(lines, tail...)
-	return page.DrawBox(d.env, w, h, title, "asked by "+draw.SafeText(d.env.Options.Operator), lines, len(lines)-1)
+	return page.DrawBox(d.Env, w, h, title, "asked by "+draw.SafeText(d.Env.Options.Operator), lines, len(lines)-1)
 }
 
 // samples lists what the decision is about, in at most room lines.
-func (d *settleDialog) samples(w, room int) (lines [][]draw.Segment) {
-	if d.total == 0 || room <= 0 {
+func (d *SettleDialog) samples(w, room int) (lines [][]draw.Segment) {
+	if d.Total == 0 || room <= 0 {
 		return nil
 	}
-	n := min(len(d.sample), room)
-	if n < d.total {
+	n := min(len(d.Sample), room)
+	if n < d.Total {
 		n = min(n, room-1) // the last line counts the rest
 	}
-	for _, s := range d.sample[:n] {
-		lines = append(lines, page.Line(d.env.Plain("   "+table.Cut(s, max(w-6, 10)))))
+	for _, s := range d.Sample[:n] {
+		lines = append(lines, page.Line(d.Env.Plain("   "+table.Cut(s, max(w-6, 10)))))
 	}
-	if n < d.total {
-		lines = append(lines, page.Line(draw.Styled(d.env.Theme.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(d.total-n))))))
+	if n < d.Total {
+		lines = append(lines, page.Line(draw.Styled(d.Env.Theme.Dim, fmt.Sprintf("   … and %s more", words.Grouped(int64(d.Total-n))))))
 	}
 	return lines
 }
 
 // failures lists the messages for which it did not come true, each with its whole
 // reason: that is what the dialog stays for.
-func (d *settleDialog) failures(w, room int) [][]draw.Segment {
-	th := d.env.Theme
-	_, _, done := settleWords(d.verdict)
+func (d *SettleDialog) failures(w, room int) [][]draw.Segment {
+	th := d.Env.Theme
+	_, _, done := settleWords(d.Verdict)
 	lines := [][]draw.Segment{page.Line(draw.Styled(th.Bad, fmt.Sprintf(" %s %s not %s:", words.Failure.Sign(), words.Plural(d.failed, "message"), done)))}
 	for i, r := range d.rows {
 		about := "   " + r.queue + "  " + words.Offset(r.offset) + "  "
-		block := [][]draw.Segment{page.Line(d.env.Plain(about), draw.Styled(th.Text, r.err))}
-		if whole := about + r.err; table.Cut(whole, max(w-3, 10)) != whole {
+		block := [][]draw.Segment{page.Line(d.Env.Plain(about), draw.Styled(th.Text, r.Err))}
+		if whole := about + r.Err; table.Cut(whole, max(w-3, 10)) != whole {
 			block[0] = block[0][:1]
-			for _, l := range draw.WrapText(r.err, max(w-8, 10)) {
+			for _, l := range draw.WrapText(r.Err, max(w-8, 10)) {
 				block = append(block, page.Line(draw.Styled(th.Text, "     "+l)))
 			}
 		}
@@ -278,16 +278,16 @@ func (d *settleDialog) failures(w, room int) [][]draw.Segment {
 	return lines
 }
 
-func (d settleDialog) Hint(c *draw.Canvas) string {
+func (d SettleDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.failed > 0:
-		d.env.Hints(c, "esc", "close")
+		d.Env.Hints(c, "esc", "close")
 	case d.working:
-		d.env.Hints(c, "esc", "close; it goes on")
+		d.Env.Hints(c, "esc", "close; it goes on")
 	case d.hasLevel():
-		d.env.Hints(c, "tab", "next field", d.env.Enter(), "press", "esc", "leave it")
+		d.Env.Hints(c, "tab", "next field", d.Env.Enter(), "press", "esc", "leave it")
 	default:
-		d.env.Hints(c, "tab", "other button", d.env.Enter(), "press", "esc", "leave it")
+		d.Env.Hints(c, "tab", "other button", d.Env.Enter(), "press", "esc", "leave it")
 	}
 	return "DIALOG"
 }
