@@ -175,7 +175,7 @@ func TestNumbers(t *testing.T) {
 }
 
 // commit adds what brokers say of one queue of 1,000 messages so long after the start.
-func (h *lagHistory) commit(at time.Duration, committed int64) {
+func lagCommit(h *lagHistory, at time.Duration, committed int64) {
 	h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed),
 		Queues: []inspect.QueueLag{{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
 }
@@ -184,13 +184,13 @@ func (h *lagHistory) commit(at time.Duration, committed int64) {
 // does not say that nobody consumes.
 func TestLagPageWaitsForCommits(t *testing.T) {
 	var h lagHistory
-	h.commit(0, 500)
-	h.commit(2*time.Second, 500)
-	h.commit(4*time.Second, 500)
+	lagCommit(&h, 0, 500)
+	lagCommit(&h, 2*time.Second, 500)
+	lagCommit(&h, 4*time.Second, 500)
 	if got, ok := h.consumed(); ok {
 		t.Errorf("consumed = %v after 4 s, want not known", got)
 	}
-	h.commit(6*time.Second, 620)
+	lagCommit(&h, 6*time.Second, 620)
 	if got, ok := h.consumed(); !ok || got != 20 {
 		t.Errorf("consumed = %v, %v after 6 s, want 20", got, ok)
 	}
@@ -199,14 +199,14 @@ func TestLagPageWaitsForCommits(t *testing.T) {
 // A reset moves commits back: nothing was consumed the other way round.
 func TestLagPageTakesNoResetForARate(t *testing.T) {
 	var h lagHistory
-	h.commit(0, 960)
-	h.commit(6*time.Second, 960)
-	h.commit(8*time.Second, 0)
-	h.commit(10*time.Second, 0)
+	lagCommit(&h, 0, 960)
+	lagCommit(&h, 6*time.Second, 960)
+	lagCommit(&h, 8*time.Second, 0)
+	lagCommit(&h, 10*time.Second, 0)
 	if got, ok := h.consumed(); ok {
 		t.Errorf("consumed = %v 2 s after a reset, want not known", got)
 	}
-	h.commit(14*time.Second, 60)
+	lagCommit(&h, 14*time.Second, 60)
 	if got, ok := h.consumed(); !ok || got != 10 {
 		t.Errorf("consumed = %v, %v 6 s after a reset, want 10", got, ok)
 	}

@@ -89,10 +89,3 @@ func (a *app) point(x, y int) page.Under {
 	a.toPage(page.PointMsg{X: x, Y: y})
 	return page.OverRows
 }
-
-func belowList(y, listHeight, rows int) page.Under {
-	if y >= listHeight || rows == 0 {
-		return page.OverText
-	}
-	return page.OverRows
-}

@@ -248,4 +248,6 @@ func (v doctorView) Export() page.Export {
 	return x
 }
 
-func (v doctorView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
+func (v doctorView) Under(_, y int) page.Under {
+	return page.BelowList(y, v.listHeight(), v.List.Len())
+}

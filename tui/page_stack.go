@@ -155,4 +155,4 @@ func (v stackView) askSave() (page.Page, page.Request) {
 }
 
 // Under is the text below the list.
-func (v stackView) Under(_, y int) page.Under { return belowList(y, v.listHeight(), v.List.Len()) }
+func (v stackView) Under(_, y int) page.Under { return page.BelowList(y, v.listHeight(), v.List.Len()) }

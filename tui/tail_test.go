@@ -290,7 +290,7 @@ func keyed(t testing.TB, filter int, keys ...string) *page.TailBatch {
 }
 
 // keys are those of the listed messages.
-func (v *tailView) keys() (keys []string) {
+func tailKeys(v *tailView) (keys []string) {
 	for i := range v.list.Len() {
 		keys = append(keys, v.row(v.list.Key(i)).key)
 	}
@@ -304,19 +304,19 @@ func TestTailShowsNoStranger(t *testing.T) {
 	d.keys("/").typing("key:a").keys("enter").later(time.Second)
 	v := d.tail()
 	v.take(tailMsg{rows: tailRows(keyed(t, 0, "b", "a"))})
-	if diff := cmp.Diff(v.keys(), []string{"a"}); diff != "" {
+	if diff := cmp.Diff(tailKeys(v), []string{"a"}); diff != "" {
 		t.Errorf("before anybody has looked (-got +want):\n%s", diff)
 	}
 	d.batch(keyed(t, 0, "b", "a")).batch(keyed(t, 1, "a")).batch(keyed(t, 0, "b"))
-	if diff := cmp.Diff(d.tail().keys(), []string{"a", "a", "a"}); diff != "" {
+	if diff := cmp.Diff(tailKeys(d.tail()), []string{"a", "a", "a"}); diff != "" {
 		t.Errorf("listed (-got +want):\n%s", diff)
 	}
 	d.keys("k").batch(keyed(t, 0, "a")).later(time.Second)
-	if diff := cmp.Diff(d.tail().keys(), []string{"a", "a", "a"}); diff != "" {
+	if diff := cmp.Diff(tailKeys(d.tail()), []string{"a", "a", "a"}); diff != "" {
 		t.Errorf("a list that stands (-got +want):\n%s", diff)
 	}
 	d.keys("f", "/", "ctrl+u").typing("key:b").keys("enter").later(time.Second).batch(keyed(t, 1, "a"))
-	if diff := cmp.Diff(d.tail().keys(), []string{"b", "b", "b"}); diff != "" {
+	if diff := cmp.Diff(tailKeys(d.tail()), []string{"b", "b", "b"}); diff != "" {
 		t.Errorf("by the next filter (-got +want):\n%s", diff)
 	}
 	d.keys("esc").later(time.Second)
@@ -356,9 +356,9 @@ func TestTailListsWhatItsFilterLets(t *testing.T) {
 		}
 		v := d.tail()
 		if want := v.want.Key; want != "" && !strings.Contains(d.a.View(), "(typed)") {
-			for _, k := range v.keys() {
+			for _, k := range tailKeys(v) {
 				if listed++; k != want {
-					t.Fatalf("step %d: the filter key:%s lists %q", step, want, v.keys())
+					t.Fatalf("step %d: the filter key:%s lists %q", step, want, tailKeys(v))
 				}
 			}
 		}
