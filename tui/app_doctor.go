@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 // openDoctor shows what is wrong with a group.
@@ -11,11 +12,11 @@ func (a *app) openDoctor(group string) tea.Cmd {
 	if a.env.Options.Inspect == nil {
 		return a.refuse("findings: there is no cluster to ask")
 	}
-	if v, ok := a.pages[page.ViewDoctor].(doctorView); !ok || v.group != group {
+	if v, ok := a.pages[page.ViewDoctor].(pages.DoctorView); !ok || v.Group != group {
 		if a.shown == page.ViewDoctor {
 			a.leavePage()
 		}
-		a.setPage(page.ViewDoctor, newDoctorView(a.env, group))
+		a.setPage(page.ViewDoctor, pages.NewDoctorView(a.env, group))
 	}
 	a.group = group
 	return a.goTo(page.ViewDoctor)

@@ -9,6 +9,7 @@ import (
 	"eyeq/tui/change"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 	"eyeq/tui/words"
 )
 
@@ -26,7 +27,7 @@ func (a *app) top() page.ViewID {
 // openFirst chooses what a screen without engines begins with.
 func (a *app) openFirst(o page.Options) {
 	a.shown, a.last = page.ViewGroups, page.ViewGroups
-	a.pages[page.ViewGroups] = newGroupsView(a.env)
+	a.pages[page.ViewGroups] = pages.NewGroupsView(a.env)
 	if o.Group != "" {
 		a.group = o.Group
 	}
@@ -67,30 +68,30 @@ func (a *app) makePage(x page.Place) {
 	switch x.View {
 	case page.ViewGroups:
 		if old == nil {
-			a.setPage(x.View, newGroupsView(a.env))
+			a.setPage(x.View, pages.NewGroupsView(a.env))
 		}
 	case page.ViewTopics:
 		if old == nil {
-			a.setPage(x.View, newTopicsView(a.env))
+			a.setPage(x.View, pages.NewTopicsView(a.env))
 		}
 	case page.ViewBrokers:
 		if old == nil {
-			a.setPage(x.View, newBrokersView(a.env))
+			a.setPage(x.View, pages.NewBrokersView(a.env))
 		}
 	case page.ViewGroup:
 		a.group = x.Group
-		if p, ok := old.(groupView); !ok || p.name != x.Group {
-			a.setPage(x.View, newGroupView(a.env, x.Group))
+		if p, ok := old.(pages.GroupView); !ok || p.Name != x.Group {
+			a.setPage(x.View, pages.NewGroupView(a.env, x.Group))
 		}
 	case page.ViewLag:
 		a.group = x.Group
-		if p, ok := old.(lagView); !ok || p.name != x.Group {
-			a.setPage(x.View, newLagView(a.env, x.Group))
+		if p, ok := old.(pages.LagView); !ok || p.Name != x.Group {
+			a.setPage(x.View, pages.NewLagView(a.env, x.Group))
 		}
 	case page.ViewTopic:
 		a.topic = x.Topic
-		if p, ok := old.(topicView); !ok || p.name != x.Topic {
-			a.setPage(x.View, newTopicView(a.env, x.Topic))
+		if p, ok := old.(pages.TopicView); !ok || p.Name != x.Topic {
+			a.setPage(x.View, pages.NewTopicView(a.env, x.Topic))
 		}
 	}
 }
@@ -131,11 +132,11 @@ func (a *app) showLag() tea.Cmd {
 
 // showTail reads the topic that is looked at.
 func (a *app) showTail() tea.Cmd {
-	if t, ok := a.page().(topicsView); ok && t.Current() != "" {
+	if t, ok := a.page().(pages.TopicsView); ok && t.Current() != "" {
 		return a.openTail(page.TailRequest{Topic: t.Current()})
 	}
-	if t, ok := a.page().(topicView); ok {
-		return a.openTail(page.TailRequest{Topic: t.name})
+	if t, ok := a.page().(pages.TopicView); ok {
+		return a.openTail(page.TailRequest{Topic: t.Name})
 	}
 	return a.openTail(page.TailRequest{})
 }
@@ -143,7 +144,7 @@ func (a *app) showTail() tea.Cmd {
 // groupHere is the group that the operator means: under the cursor, of the page, or
 // our own.
 func (a *app) groupHere() string {
-	if g, ok := a.page().(groupsView); ok && g.Current() != "" {
+	if g, ok := a.page().(pages.GroupsView); ok && g.Current() != "" {
 		return g.Current()
 	}
 	if s := a.source().scene; s != nil && (a.page() == nil || a.group == "") {

@@ -5,6 +5,7 @@ import (
 
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 
 	tea "github.com/charmbracelet/bubbletea"
 )
@@ -14,11 +15,11 @@ func (a *app) openStack(group, client string) tea.Cmd {
 	if a.env.Options.Inspect == nil {
 		return a.refuse("stack: there is no cluster to ask")
 	}
-	if v, ok := a.pages[page.ViewStack].(stackView); !ok || v.group != group || v.client != client {
+	if v, ok := a.pages[page.ViewStack].(pages.StackView); !ok || v.Group != group || v.Client != client {
 		if a.shown == page.ViewStack {
 			a.leavePage()
 		}
-		a.setPage(page.ViewStack, newStackView(a.env, group, client))
+		a.setPage(page.ViewStack, pages.NewStackView(a.env, group, client))
 	} else {
 		a.pages[page.ViewStack], _ = v.Update(page.HurryMsg{}) // whoever comes again wants to know what it does now
 	}
@@ -45,13 +46,13 @@ func (a *app) showStack() tea.Cmd {
 // none is under the cursor.
 func (a *app) memberHere() (group, client string) {
 	switch p := a.page().(type) {
-	case groupView:
-		if pane, key, ok := p.panes.Current(); ok && pane == groupMembers {
-			return p.name, p.trueID(key)
+	case pages.GroupView:
+		if pane, key, ok := p.Panes.Current(); ok && pane == pages.GroupMembers {
+			return p.Name, p.TrueID(key)
 		}
-		return p.name, ""
-	case stackView:
-		return p.group, p.client
+		return p.Name, ""
+	case pages.StackView:
+		return p.Group, p.Client
 	}
 	s := a.source().scene
 	if a.page() != nil || s == nil {
@@ -88,9 +89,9 @@ func (a *app) commandStack(client string) tea.Cmd {
 // memberIDs are the client ids that can be named, safe to print.
 func (a *app) memberIDs() []string {
 	var ids []string
-	if p, ok := a.page().(groupView); ok {
-		for i := range p.who.Members {
-			ids = append(ids, p.who.Members[i].ClientID)
+	if p, ok := a.page().(pages.GroupView); ok {
+		for i := range p.Who.Members {
+			ids = append(ids, p.Who.Members[i].ClientID)
 		}
 	} else if s := a.source().scene; s != nil {
 		for _, t := range s.raw.Topics {

@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/pages"
 	"eyeq/tui/words"
 )
 
@@ -175,39 +176,39 @@ func TestNumbers(t *testing.T) {
 }
 
 // commit adds what brokers say of one queue of 1,000 messages so long after the start.
-func lagCommit(h *lagHistory, at time.Duration, committed int64) {
-	h.add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed),
+func lagCommit(h *pages.LagHistory, at time.Duration, committed int64) {
+	h.Add(fixtureNow.Add(at), &inspect.GroupLag{Lag: inspect.Exact(1000 - committed),
 		Queues: []inspect.QueueLag{{Committed: inspect.Exact(committed), Max: inspect.Exact(1000)}}})
 }
 
 // A page that has looked on for less than the 5 s between two commits of a member
 // does not say that nobody consumes.
 func TestLagPageWaitsForCommits(t *testing.T) {
-	var h lagHistory
+	var h pages.LagHistory
 	lagCommit(&h, 0, 500)
 	lagCommit(&h, 2*time.Second, 500)
 	lagCommit(&h, 4*time.Second, 500)
-	if got, ok := h.consumed(); ok {
+	if got, ok := h.Consumed(); ok {
 		t.Errorf("consumed = %v after 4 s, want not known", got)
 	}
 	lagCommit(&h, 6*time.Second, 620)
-	if got, ok := h.consumed(); !ok || got != 20 {
+	if got, ok := h.Consumed(); !ok || got != 20 {
 		t.Errorf("consumed = %v, %v after 6 s, want 20", got, ok)
 	}
 }
 
 // A reset moves commits back: nothing was consumed the other way round.
 func TestLagPageTakesNoResetForARate(t *testing.T) {
-	var h lagHistory
+	var h pages.LagHistory
 	lagCommit(&h, 0, 960)
 	lagCommit(&h, 6*time.Second, 960)
 	lagCommit(&h, 8*time.Second, 0)
 	lagCommit(&h, 10*time.Second, 0)
-	if got, ok := h.consumed(); ok {
+	if got, ok := h.Consumed(); ok {
 		t.Errorf("consumed = %v 2 s after a reset, want not known", got)
 	}
 	lagCommit(&h, 14*time.Second, 60)
-	if got, ok := h.consumed(); !ok || got != 10 {
+	if got, ok := h.Consumed(); !ok || got != 10 {
 		t.Errorf("consumed = %v, %v 6 s after a reset, want 10", got, ok)
 	}
 }

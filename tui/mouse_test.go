@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/pages"
 	"strings"
 	"testing"
 
@@ -55,13 +56,13 @@ func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
 	d = examining(t, 60, 16, fixtureReport(), nil).keys("m")
 	before := d.at("Evidence")
 	d.wheel(5, before+2)
-	if v := d.a.page().(doctorView); v.Top != wheelRows || v.List.Cursor() != 0 {
+	if v := d.a.page().(pages.DoctorView); v.Top != wheelRows || v.List.Cursor() != 0 {
 		t.Errorf("over the evidence: scrolled to %d at finding %d", v.Top, v.List.Cursor())
 	}
 	d = driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("d", "m")
 	d.wheel(5, d.at("─ Configuration")+2)
-	if v := d.a.page().(groupView); v.panes.Focus != groupConfig || v.panes.List[groupConfig].List.Cursor() != wheelRows || v.panes.List[groupMembers].List.Cursor() != 0 {
-		t.Errorf("over a pane: the focus is on %d", v.panes.Focus)
+	if v := d.a.page().(pages.GroupView); v.Panes.Focus != pages.GroupConfig || v.Panes.List[pages.GroupConfig].List.Cursor() != wheelRows || v.Panes.List[pages.GroupMembers].List.Cursor() != 0 {
+		t.Errorf("over a pane: the focus is on %d", v.Panes.Focus)
 	}
 }
 

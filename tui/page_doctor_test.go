@@ -13,6 +13,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 func fixtureReport() inspect.Report {
@@ -159,14 +160,14 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 func TestAClickedFindingIsReadFromItsBeginning(t *testing.T) {
 	d := examining(t, 60, 16, fixtureReport(), nil)
 	d.keys("m", "J", "J")
-	scrolled := d.a.page().(doctorView).Top
+	scrolled := d.a.page().(pages.DoctorView).Top
 	for y, l := range d.lines() {
 		if strings.Contains(l, "3 members share") {
 			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		}
 	}
-	v := d.a.page().(doctorView)
-	if f := v.current(); scrolled != 2 || f.Code != "more_members_than_queues" || v.Top != 0 {
+	v := d.a.page().(pages.DoctorView)
+	if f := v.Current(); scrolled != 2 || f.Code != "more_members_than_queues" || v.Top != 0 {
 		t.Errorf("after two lines (%d) and a click %s is shown from line %d, want the second finding from its first", scrolled, f.Code, v.Top)
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 func TestPagesAreSaved(t *testing.T) {
@@ -81,11 +82,11 @@ func TestARowIsCopiedAsJSON(t *testing.T) {
 
 // What is copied of a member is its true id, however it is shown.
 func TestMembersAreCopiedByTheirTrueIDs(t *testing.T) {
-	v := newGroupView(&page.Env{}, "g")
-	v.rawWho.Members = []inspect.Member{{ClientID: "c\x1b1"}}
-	v.who.Members = []inspect.Member{{ClientID: "c␛1"}}
-	v.arrange()
-	_, r := v.act("copy")
+	v := pages.NewGroupView(&page.Env{}, "g")
+	v.RawWho.Members = []inspect.Member{{ClientID: "c\x1b1"}}
+	v.Who.Members = []inspect.Member{{ClientID: "c␛1"}}
+	v.Arrange()
+	_, r := v.Act("copy")
 	c, ok := r.(page.CopyRequest)
 	if !ok {
 		t.Fatalf("request %#v, want a copy", r)

@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 	"eyeq/tui/words"
 )
 
@@ -144,7 +145,7 @@ func TestABadFilterKeepsTheLastGoodOne(t *testing.T) {
 
 // groupUnderCursor is the true name of the group under the cursor of Groups.
 func (d *driver) groupUnderCursor() string {
-	v := d.a.page().(groupsView)
+	v := d.a.page().(pages.GroupsView)
 	return v.Current()
 }
 
@@ -178,7 +179,7 @@ func TestHiddenNamesTakeNoRoom(t *testing.T) {
 
 // A paused group is called so once.
 func TestTheLagPageSaysPausedOnce(t *testing.T) {
-	v := lagView{name: "order-settle", ask: page.Question{Asked: true}, data: inspect.GroupLag{State: inspect.StatePaused,
+	v := pages.LagView{Name: "order-settle", Ask: page.Question{Asked: true}, Data: inspect.GroupLag{State: inspect.StatePaused,
 		Members: inspect.Exact(1), Pause: inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}}}
 	if got, want := v.Subject(), "group order-settle  PAUSED  (1 member)"; got != want {
 		t.Errorf("subject = %q, want %q", got, want)

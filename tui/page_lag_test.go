@@ -8,6 +8,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 	"eyeq/tui/words"
 )
 
@@ -15,13 +16,13 @@ import (
 // what they have not pulled stays.
 func TestLagPageOfAPausedGroup(t *testing.T) {
 	for paused, want := range map[bool]string{false: " falling, empty in 1m40s", true: " falling: members finish what they have cached"} {
-		v := newLagView(&page.Env{Theme: draw.NewTheme(nil, "")}, "g")
-		v.data = inspect.GroupLag{Lag: inspect.Exact(1000)}
+		v := pages.NewLagView(&page.Env{Theme: draw.NewTheme(nil, "")}, "g")
+		v.Data = inspect.GroupLag{Lag: inspect.Exact(1000)}
 		if paused {
-			v.data.Pause = inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}
+			v.Data.Pause = inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}
 		}
-		v.hist.marks = []lagMark{{at: fixtureNow, max: 1100, known: 1}, {at: fixtureNow.Add(10 * time.Second), committed: 100, max: 1100, known: 1}}
-		if got, _ := v.outlook(true); !strings.HasSuffix(got, want) {
+		v.Hist.Marks = []pages.LagMark{{At: fixtureNow, Max: 1100, Known: 1}, {At: fixtureNow.Add(10 * time.Second), Committed: 100, Max: 1100, Known: 1}}
+		if got, _ := v.Outlook(true); !strings.HasSuffix(got, want) {
 			t.Errorf("paused %v: %q, want %q", paused, got, want)
 		}
 	}
@@ -62,7 +63,7 @@ func TestLagMovesByPages(t *testing.T) {
 	}
 	f.lag = func(string) (inspect.GroupLag, error) { return l, nil }
 	d := driveCluster(t, 80, 24, defaultOptions(), f).keys("2", "g")
-	cursor := func() int { v := d.a.page().(lagView); return v.rows.List.Cursor() }
+	cursor := func() int { v := d.a.page().(pages.LagView); return v.Rows.List.Cursor() }
 	d.keys("j", "j")
 	if line := d.at("▸"); line != d.at("─ Lag")+4 {
 		t.Errorf("two rows down the cursor is on line %d:\n%s", line, d.frame())

@@ -13,6 +13,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 // fixtureStackText is what a Java member sends: the name before each line.
@@ -88,7 +89,7 @@ func TestGoldenStack(t *testing.T) {
 		},
 		"stack-loading": func(w, h int) *driver {
 			d, _ := stacking(t, w, h, defaultOptions(), tells)
-			d.a.setPage(page.ViewStack, newStackView(d.a.env, "order-settle", memberA)) // asked, and no answer yet
+			d.a.setPage(page.ViewStack, pages.NewStackView(d.a.env, "order-settle", memberA)) // asked, and no answer yet
 			d.a.pages[page.ViewStack], _ = d.a.pages[page.ViewStack].Update(page.DueMsg{})
 			d.run(d.a.goTo(page.ViewStack))
 			d.now = d.now.Add(2100 * time.Millisecond)

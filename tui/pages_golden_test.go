@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 // TestGoldenPages holds each page in each state at five sizes: one file a state.
@@ -22,7 +23,7 @@ func TestGoldenPages(t *testing.T) {
 		"groups": full,
 		"groups-loading": func(t *testing.T, w, h int) *driver {
 			d := full(t, w, h)
-			d.a.setPage(page.ViewGroups, newGroupsView(d.a.env)) // asked, and no answer yet
+			d.a.setPage(page.ViewGroups, pages.NewGroupsView(d.a.env)) // asked, and no answer yet
 			d.a.pages[page.ViewGroups], _ = d.a.page().Update(page.DueMsg{})
 			d.now = d.now.Add(2100 * time.Millisecond)
 			d.send(tea.WindowSizeMsg{Width: w, Height: h})

@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/tui/change"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
 )
@@ -51,9 +52,9 @@ func TestEnginesHaveThePagesToo(t *testing.T) {
 func TestOneQuestionOfAKindAtATime(t *testing.T) {
 	f := fullCluster()
 	d := driveCluster(t, 120, 36, defaultOptions(), f).keys("2")
-	v := d.a.page().(lagView)
-	if v.ask.Asking || !v.ask.Asked {
-		t.Fatalf("the first answer is there: %+v", v.ask)
+	v := d.a.page().(pages.LagView)
+	if v.Ask.Asking || !v.Ask.Asked {
+		t.Fatalf("the first answer is there: %+v", v.Ask)
 	}
 	d.a.env.Now = d.now.Add(3 * time.Second)
 	p, r := d.a.page().Update(page.DueMsg{})
@@ -63,16 +64,16 @@ func TestOneQuestionOfAKindAtATime(t *testing.T) {
 	if _, again := p.Update(page.DueMsg{}); again != nil {
 		t.Error("a second question while one is on its way")
 	}
-	late := p.(lagView)
-	stop := late.ask.Stop
+	late := p.(pages.LagView)
+	stop := late.Ask.Stop
 	p, _ = p.Update(page.ClosedMsg{})
 	select {
 	case <-stop:
 	default:
 		t.Error("leaving the page does not give its question up")
 	}
-	p, _ = p.Update(page.AnswerMsg{Kind: page.AskLag, Ticket: late.ask.Ticket, Raw: inspect.GroupLag{}, Safe: inspect.GroupLag{}})
-	if got := p.(lagView); len(got.data.Queues) == 0 {
+	p, _ = p.Update(page.AnswerMsg{Kind: page.AskLag, Ticket: late.Ask.Ticket, Raw: inspect.GroupLag{}, Safe: inspect.GroupLag{}})
+	if got := p.(pages.LagView); len(got.Data.Queues) == 0 {
 		t.Error("an answer that was given up was taken")
 	}
 }
@@ -301,12 +302,12 @@ func TestAFilterIsOfThePaneWithTheFocus(t *testing.T) {
 // Rows whose details are not read yet stand behind the others, whatever they are
 // sorted by: the order must not depend on which two are compared first.
 func TestUnreadRowsAreLast(t *testing.T) {
-	v := newGroupsView(&page.Env{})
+	v := pages.NewGroupsView(&page.Env{})
 	entry := func(name string, row *inspect.GroupRow) *page.CatalogEntry[inspect.GroupRow] {
 		return &page.CatalogEntry[inspect.GroupRow]{CatalogName: page.CatalogName{Name: name, Safe: name}, Lower: name, Row: row}
 	}
 	read, unread := entry("z", &inspect.GroupRow{State: "online"}), entry("a", nil)
-	for _, column := range groupOrders {
+	for _, column := range pages.GroupOrders {
 		for _, falling := range []bool{false, true} {
 			o := page.Ordering{Order: table.Order{Column: column, Descending: falling}}
 			if n := v.CompareRows(read, unread, o); column != page.NameOrder && (n >= 0 || v.CompareRows(unread, read, o) <= 0) {
@@ -365,7 +366,7 @@ func TestTheLastPageIsFull(t *testing.T) {
 		d.keys("J")
 	}
 	d.send(tea.WindowSizeMsg{Width: 200, Height: 60})
-	v := d.a.pages[page.ViewDoctor].(doctorView)
+	v := d.a.pages[page.ViewDoctor].(pages.DoctorView)
 	v.Top = 1 << 20
 	if lines := strings.Split(v.View(200, 50), "\n"); strings.Trim(lines[len(lines)-2], "│ ") == "" {
 		t.Errorf("scrolled beyond its end the text has blank lines:\n%s", strings.Join(lines, "\n"))
@@ -484,7 +485,7 @@ func TestATopicWithoutAType(t *testing.T) {
 		driveCluster(t, size[0], size[1], defaultOptions(), f).keys("5", "enter").see("type –").miss("type ?")
 	}
 	for _, r := range []inspect.TopicRow{{}, {Perm: "RW-"}} {
-		if got, want := topicType(&r), map[bool]string{true: words.Unknown, false: words.None}[r.Perm == ""]; got != want {
+		if got, want := pages.TopicType(&r), map[bool]string{true: words.Unknown, false: words.None}[r.Perm == ""]; got != want {
 			t.Errorf("perm %q: %s, want %s", r.Perm, got, want)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/page"
+	"eyeq/tui/pages"
 )
 
 // byLag sorts names by their lag, the largest first, and keeps them steady.
@@ -97,7 +98,7 @@ func TestGroupsDoNotDance(t *testing.T) {
 	}
 	d := driveCluster(t, 120, 36, defaultOptions(), f)
 	first := func() string {
-		v := d.a.page().(groupsView)
+		v := d.a.page().(pages.GroupsView)
 		return v.Rows.List.Key(0)
 	}
 	values["billing"] = 945
@@ -139,7 +140,7 @@ func TestQueuesThatCaughtUpStandByTheirNumbers(t *testing.T) {
 func TestASortedListIsSortedWhenItSaysSo(t *testing.T) {
 	values := map[string]int64{"audit": 33, "billing": 30}
 	d := driveCluster(t, 120, 36, defaultOptions(), lagging(values)).see("sort lag↓ ").miss("nearly")
-	first := func() string { v := d.a.page().(groupsView); return v.Rows.List.Key(0) }
+	first := func() string { v := d.a.page().(pages.GroupsView); return v.Rows.List.Key(0) }
 	if first() != "audit" {
 		t.Fatalf("%s stands first", first())
 	}
@@ -173,11 +174,11 @@ func TestQueuesOfTheLagPageAreSortedWhenTheySaySo(t *testing.T) {
 	d.later(3 * time.Second).see("sort lag↓ nearly")
 	d.later(3 * time.Second).see("sort lag↓ nearly")
 	d.later(6 * time.Second).see("sort lag↓ ").miss("nearly")
-	v := d.a.page().(lagView)
+	v := d.a.page().(pages.LagView)
 	var got []int64
-	for _, k := range v.rows.List.Keys() {
-		if k.queue {
-			got = append(got, v.queue(k).Lag.Value)
+	for _, k := range v.Rows.List.Keys() {
+		if k.Queue {
+			got = append(got, v.Queue(k).Lag.Value)
 		}
 	}
 	if want := []int64{3, 3, 2, 2, 2, 2, 2}; !slices.Equal(got, want) {

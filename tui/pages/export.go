@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"slices"
@@ -28,9 +28,9 @@ func exportReason(r inspect.Reason) any {
 }
 
 // Export are the groups; details that were not read yet are null.
-func (v groupsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
+func (v GroupsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
 
-func (v groupsView) rowsOf(groups []string) page.Export {
+func (v GroupsView) rowsOf(groups []string) page.Export {
 	x := page.Export{Name: "groups", Columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
 	v.ExportRows(&x, groups, func(r *inspect.GroupRow) []any {
 		return []any{r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
@@ -40,9 +40,9 @@ func (v groupsView) rowsOf(groups []string) page.Export {
 }
 
 // Export are the topics; details that were not read yet are null.
-func (v topicsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
+func (v TopicsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
 
-func (v topicsView) rowsOf(topics []string) page.Export {
+func (v TopicsView) rowsOf(topics []string) page.Export {
 	x := page.Export{Name: "topics", Columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
 	v.ExportRows(&x, topics, func(r *inspect.TopicRow) []any {
 		return []any{r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
@@ -51,12 +51,12 @@ func (v topicsView) rowsOf(topics []string) page.Export {
 }
 
 // Export are the queues, those of closed topics too: a topic's own row is their sum.
-func (v lagView) Export() page.Export { return v.rowsOf(v.rows.List.Keys()) }
+func (v LagView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
 
 // rowsOf are the queues of rows; of a topic whose queues are rows themselves only the
 // topic's own row is asked for alone.
-func (v lagView) rowsOf(rows []lagKey) page.Export {
-	x := page.Export{Name: "lag-" + v.name, Columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
+func (v LagView) rowsOf(rows []lagKey) page.Export {
+	x := page.Export{Name: "lag-" + v.Name, Columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
 		"next_stored", "last_consumed", "client_id"}}
 	add := func(i int) {
 		q := &v.raw.Queues[i]
@@ -65,9 +65,9 @@ func (v lagView) rowsOf(rows []lagKey) page.Export {
 	}
 	for _, k := range rows {
 		switch t := v.topic(k.topic); {
-		case k.queue:
+		case k.Queue:
 			add(v.index[k])
-		case len(rows) == 1, !v.open[k.topic] && !v.rows.Filter.Active():
+		case len(rows) == 1, !v.open[k.topic] && !v.Rows.Filter.Active():
 			for _, i := range t.queues {
 				add(i)
 			}
@@ -96,10 +96,10 @@ func (v brokersView) rowsOf(brokers []string) page.Export {
 }
 
 // Export are the queues of the topic.
-func (v topicView) Export() page.Export { return v.rowsOf(v.panes.List[topicQueues].List.Keys()) }
+func (v TopicView) Export() page.Export { return v.rowsOf(v.panes.List[topicQueues].List.Keys()) }
 
-func (v topicView) rowsOf(queues []string) page.Export {
-	x := page.Export{Name: "topic-" + v.name, Columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
+func (v TopicView) rowsOf(queues []string) page.Export {
+	x := page.Export{Name: "topic-" + v.Name, Columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
 	for _, k := range queues {
 		q := &v.raw.Queues[v.queues[k]]
 		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
@@ -108,12 +108,12 @@ func (v topicView) rowsOf(queues []string) page.Export {
 }
 
 // Export are the members of the group; what one that does not answer has is null.
-func (v groupView) Export() page.Export { return v.rowsOf(v.panes.List[groupMembers].List.Keys()) }
+func (v GroupView) Export() page.Export { return v.rowsOf(v.Panes.List[GroupMembers].List.Keys()) }
 
-func (v groupView) rowsOf(members []string) page.Export {
-	x := page.Export{Name: "group-" + v.name, Columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
+func (v GroupView) rowsOf(members []string) page.Export {
+	x := page.Export{Name: "group-" + v.Name, Columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
 	for _, k := range members {
-		m := &v.rawWho.Members[v.memberIndex(k)]
+		m := &v.RawWho.Members[v.memberIndex(k)]
 		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
 		if n := len(m.Held); n > 0 { // at least: why there are not more is in error
 			cells[4] = n
@@ -131,7 +131,7 @@ func (v groupView) rowsOf(members []string) page.Export {
 }
 
 // copied is a row of a pane as JSON: a member, a subscription or a configured field.
-func (v groupView) copied(pane int, key string) page.Copied {
+func (v GroupView) copied(pane int, key string) page.Copied {
 	switch pane {
 	case groupSubscriptions:
 		m := &v.raw.Subscriptions
@@ -145,7 +145,7 @@ func (v groupView) copied(pane int, key string) page.Copied {
 		}
 		return page.Export{Columns: []string{"topic", "type", "agree", "broker", "members"},
 			Rows: [][]any{{key, m.Rows[i].Type, m.Rows[i].Same, m.Rows[i].Broker, by}}}.Copied("the subscription")
-	case groupConfig:
+	case GroupConfig:
 		by := map[string]string{}
 		for i := range v.raw.Configs {
 			if value, ok := v.raw.Configs[i].Fields[key]; ok {
@@ -154,5 +154,5 @@ func (v groupView) copied(pane int, key string) page.Copied {
 		}
 		return page.Export{Columns: []string{"field", "differs", "brokers"}, Rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.Copied("the field")
 	}
-	return v.rowsOf(v.panes.List[groupMembers].Targets()).Copied("the member")
+	return v.rowsOf(v.Panes.List[GroupMembers].Targets()).Copied("the member")
 }

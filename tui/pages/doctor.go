@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -17,28 +17,28 @@ import (
 // each visit asks every member and every queue.
 const doctorEvery = 10 * time.Second
 
-// doctorView lists what is wrong with a group: findings, the worst first, and the one
+// DoctorView lists what is wrong with a group: findings, the worst first, and the one
 // under the cursor with its evidence and what to do.
-type doctorView struct {
+type DoctorView struct {
 	page.BlankPage
 	page.Split[string] // by code and summary
 	w, h               int
-	group              string // true name
+	Group              string // true name
 	report             inspect.Report
 	visit              page.Question
 }
 
-func newDoctorView(e *page.Env, group string) doctorView {
-	return doctorView{Split: page.NewSplit[string](e), group: group, visit: page.Question{Kind: page.AskDoctor, Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}
+func NewDoctorView(e *page.Env, group string) DoctorView {
+	return DoctorView{Split: page.NewSplit[string](e), Group: group, visit: page.Question{Kind: page.AskDoctor, Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}
 }
 
-func (v doctorView) Subject() string { return draw.SafeText(v.group) }
+func (v DoctorView) Subject() string { return draw.SafeText(v.Group) }
 
-func (v doctorView) Narrow(string) (page.Page, error) { return v, nil }
+func (v DoctorView) Narrow(string) (page.Page, error) { return v, nil }
 
 func findingKey(f *inspect.Finding) string { return f.Code + "\n" + f.Summary }
 
-func (v doctorView) Update(msg any) (page.Page, page.Request) {
+func (v DoctorView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
@@ -63,7 +63,7 @@ func (v doctorView) Update(msg any) (page.Page, page.Request) {
 }
 
 // take shows a report; the worst comes first, else in the order in which it was found.
-func (v *doctorView) take(r inspect.Report) {
+func (v *DoctorView) take(r inspect.Report) {
 	rank := []inspect.Severity{inspect.SeverityCritical, inspect.SeverityWarning, inspect.SeverityInfo}
 	r.Findings = slices.Clone(r.Findings)
 	slices.SortStableFunc(r.Findings, func(a, b inspect.Finding) int {
@@ -79,12 +79,12 @@ func (v *doctorView) take(r inspect.Report) {
 	v.List.Resize(max(v.listHeight()-page.TableFrame, 0))
 }
 
-func (v doctorView) act(a page.Action) (page.Page, page.Request) {
+func (v DoctorView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "escape":
 		return v, page.BackRequest{}
 	case "copy", "copy-json":
-		f := v.current()
+		f := v.Current()
 		if f == nil {
 			return v, page.RefuseRequest{Text: "there is no finding to copy"}
 		}
@@ -97,7 +97,7 @@ func (v doctorView) act(a page.Action) (page.Page, page.Request) {
 	return v, nil
 }
 
-func (v *doctorView) current() *inspect.Finding {
+func (v *DoctorView) Current() *inspect.Finding {
 	if i := v.List.Cursor(); i < len(v.report.Findings) && v.List.Len() > 0 {
 		return &v.report.Findings[i]
 	}
@@ -105,7 +105,7 @@ func (v *doctorView) current() *inspect.Finding {
 }
 
 // counts are how many findings of each severity there are.
-func (v *doctorView) counts() (bad, warn, info int) {
+func (v *DoctorView) counts() (bad, warn, info int) {
 	for i := range v.report.Findings {
 		switch v.report.Findings[i].Severity {
 		case inspect.SeverityCritical:
@@ -119,7 +119,7 @@ func (v *doctorView) counts() (bad, warn, info int) {
 	return bad, warn, info
 }
 
-func (v doctorView) Status() page.PageStatus {
+func (v DoctorView) Status() page.PageStatus {
 	s := page.PageStatus{Main: &v.visit}
 	bad, warn, info := v.counts()
 	th := v.Env.Theme
@@ -139,7 +139,7 @@ func (v doctorView) Status() page.PageStatus {
 	return s
 }
 
-func (v *doctorView) listHeight() int {
+func (v *DoctorView) listHeight() int {
 	return page.ListHeight(len(v.report.Findings), v.h/2)
 }
 
@@ -159,7 +159,7 @@ func severityOf(s inspect.Severity) words.Severity {
 	return words.Info
 }
 
-func (v doctorView) View(w, h int) string {
+func (v DoctorView) View(w, h int) string {
 	th, c := v.Env.Theme, draw.NewCanvas(w, h)
 	title := "Findings"
 	if n := v.List.Len(); n > 0 {
@@ -182,7 +182,7 @@ func (v doctorView) View(w, h int) string {
 	return c.String()
 }
 
-func (v *doctorView) notes() []string {
+func (v *DoctorView) notes() []string {
 	if lines := v.visit.Lines(v.Env); len(lines) > 0 {
 		return lines
 	}
@@ -194,9 +194,9 @@ func (v *doctorView) notes() []string {
 
 // drawFinding draws the finding under the cursor with all that is known of it, and
 // what could not be judged.
-func (v *doctorView) drawFinding(c *draw.Canvas, h int) {
+func (v *DoctorView) drawFinding(c *draw.Canvas, h int) {
 	title := "Evidence"
-	f := v.current()
+	f := v.Current()
 	if f == nil && len(v.report.Unchecked) > 0 {
 		title = "Not checked"
 	}
@@ -204,11 +204,11 @@ func (v *doctorView) drawFinding(c *draw.Canvas, h int) {
 }
 
 // finding is the text below the list in lines of w cells.
-func (v *doctorView) finding(w int) []draw.Segment {
-	return v.Text(w, func() []draw.Segment { return v.findingLines(v.current(), w) })
+func (v *DoctorView) finding(w int) []draw.Segment {
+	return v.Text(w, func() []draw.Segment { return v.findingLines(v.Current(), w) })
 }
 
-func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
+func (v *DoctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
 	th := v.Env.Theme
 	var lines []draw.Segment
 	add := func(st draw.Style, lead, text string) {
@@ -240,14 +240,14 @@ func (v *doctorView) findingLines(f *inspect.Finding, w int) []draw.Segment {
 }
 
 // Export are the findings as rows.
-func (v doctorView) Export() page.Export {
-	x := page.Export{Name: "findings-" + v.group, Columns: []string{"code", "severity", "summary", "evidence", "next"}}
+func (v DoctorView) Export() page.Export {
+	x := page.Export{Name: "findings-" + v.Group, Columns: []string{"code", "severity", "summary", "evidence", "next"}}
 	for _, f := range v.report.Findings {
 		x.Rows = append(x.Rows, []any{f.Code, string(f.Severity), f.Summary, strings.Join(f.Evidence, "; "), f.Next})
 	}
 	return x
 }
 
-func (v doctorView) Under(_, y int) page.Under {
+func (v DoctorView) Under(_, y int) page.Under {
 	return page.BelowList(y, v.listHeight(), v.List.Len())
 }

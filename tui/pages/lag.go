@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -17,7 +17,7 @@ import (
 type lagKey struct {
 	topic string
 	mq    engine.MessageQueue // of a queue's row
-	queue bool
+	Queue bool
 }
 
 // lagTopic is a topic of the tree with what its queues come to.
@@ -33,19 +33,19 @@ type lagTopic struct {
 	why         string // why it is not known
 }
 
-// lagView is how far a group is behind: a tree of topics and queues.
-type lagView struct {
+// LagView is how far a group is behind: a tree of topics and queues.
+type LagView struct {
 	env    *page.Env
-	name   string // true name of the group
+	Name   string // true name of the group
 	w, h   int
-	ask    page.Question
-	rows   page.Lister[lagKey]
+	Ask    page.Question
+	Rows   page.Lister[lagKey]
 	raw    inspect.GroupLag
-	data   inspect.GroupLag // safe to print; what is shown
+	Data   inspect.GroupLag // safe to print; what is shown
 	topics []lagTopic
 	index  map[lagKey]int // to topics, or to queues of data
 	open   map[string]bool
-	hist   lagHistory
+	Hist   LagHistory
 	frozen time.Time // zero: it is not
 	newest *lagAnswer
 	hidden int // changes while frozen
@@ -59,27 +59,27 @@ var (
 	lagColumns = []string{"lag", "late", "committed", "min", "max"} // that a filter compares
 )
 
-func newLagView(e *page.Env, group string) lagView {
-	v := lagView{env: e, name: group, ask: page.Question{Kind: page.AskLag, Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}, open: map[string]bool{}}
-	v.rows = page.Lister[lagKey]{Env: e, Title: "Lag  " + draw.SafeText(group), Orders: lagOrders, Rising: []string{"queue"}, Focused: true}
-	v.rows.Order("lag")
+func NewLagView(e *page.Env, group string) LagView {
+	v := LagView{env: e, Name: group, Ask: page.Question{Kind: page.AskLag, Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}, open: map[string]bool{}}
+	v.Rows = page.Lister[lagKey]{Env: e, Title: "Lag  " + draw.SafeText(group), Orders: lagOrders, Rising: []string{"queue"}, Focused: true}
+	v.Rows.Order("lag")
 	return v
 }
 
-func (v lagView) FilterText() string { return v.rows.Filter.Text }
+func (v LagView) FilterText() string { return v.Rows.Filter.Text }
 
-func (v lagView) Subject() string {
-	text := "group " + draw.SafeText(v.name)
-	if !v.ask.Asked {
+func (v LagView) Subject() string {
+	text := "group " + draw.SafeText(v.Name)
+	if !v.Ask.Asked {
 		return text
 	}
-	if p := pauseText(v.data.Pause); p != "" {
+	if p := pauseText(v.Data.Pause); p != "" {
 		text += "  " + p
-		if v.data.State == inspect.StatePaused { // said already
-			return fmt.Sprintf("%s  (%s)", text, membersCount(v.data.Members))
+		if v.Data.State == inspect.StatePaused { // said already
+			return fmt.Sprintf("%s  (%s)", text, membersCount(v.Data.Members))
 		}
 	}
-	return fmt.Sprintf("%s  (%s: %s)", text, words.OrUnknown(v.data.State), membersCount(v.data.Members))
+	return fmt.Sprintf("%s  (%s: %s)", text, words.OrUnknown(v.Data.State), membersCount(v.Data.Members))
 }
 
 // membersCount is a count of members that need not be known.
@@ -90,19 +90,19 @@ func membersCount(n inspect.Number) string {
 	return words.NumberText(n) + " members"
 }
 
-func (v lagView) Narrow(text string) (page.Page, error) {
-	err := v.rows.Narrow(text, lagColumns)
+func (v LagView) Narrow(text string) (page.Page, error) {
+	err := v.Rows.Narrow(text, lagColumns)
 	if err == nil {
 		v.arrange()
 	}
 	return v, err
 }
 
-func (v lagView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.ask, Frozen: v.frozen, Hidden: v.hidden}
-	known := len(v.data.Queues) - v.data.UnknownQueues
-	s.Fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.data.Queues), "queue"))
-	s.Health = page.Partial(v.env.Theme, v.data.Problems)
+func (v LagView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.Ask, Frozen: v.frozen, Hidden: v.hidden}
+	known := len(v.Data.Queues) - v.Data.UnknownQueues
+	s.Fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.Data.Queues), "queue"))
+	s.Health = page.Partial(v.env.Theme, v.Data.Problems)
 	if text := v.wrong(); text != "" {
 		if s.Health.Text != "" {
 			text += " · " + strings.TrimPrefix(s.Health.Text, " ! ")
@@ -111,19 +111,19 @@ func (v lagView) Status() page.PageStatus {
 	}
 	switch {
 	case s.Health.Text != "":
-	case v.data.Model == words.Broadcasting: // nothing failed: no broker has these offsets
+	case v.Data.Model == words.Broadcasting: // nothing failed: no broker has these offsets
 		s.Fine = "broadcasting: the members keep the offsets"
-	case v.data.UnknownQueues > 0:
-		s.Health = draw.Styled(v.env.Theme.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.data.Queues), "queue"), v.data.UnknownQueues))
+	case v.Data.UnknownQueues > 0:
+		s.Health = draw.Styled(v.env.Theme.Warn, fmt.Sprintf(" ! partial: %d of %s read, %d unknown", known, words.Plural(len(v.Data.Queues), "queue"), v.Data.UnknownQueues))
 	}
 	return s
 }
 
 // wrong is the worst that the page's own rows show; "" when none is red.
-func (v *lagView) wrong() string {
+func (v *LagView) wrong() string {
 	expired, shared, without := int64(0), 0, 0
-	for i := range v.data.Queues {
-		q := &v.data.Queues[i]
+	for i := range v.Data.Queues {
+		q := &v.Data.Queues[i]
 		expired += q.Expired
 		if len(q.Owners) > 1 && !q.Pop {
 			shared++
@@ -132,8 +132,8 @@ func (v *lagView) wrong() string {
 			without++
 		}
 	}
-	switch texts := v.data.UnreadableTexts(); {
-	case shared > 0 && v.data.Model != words.Broadcasting:
+	switch texts := v.Data.UnreadableTexts(); {
+	case shared > 0 && v.Data.Model != words.Broadcasting:
 		return words.Plural(shared, "queue") + " with two owners"
 	case without > 0:
 		return words.Plural(without, "queue") + " unowned"
@@ -145,30 +145,30 @@ func (v *lagView) wrong() string {
 	return ""
 }
 
-func (v lagView) Update(msg any) (page.Page, page.Request) {
+func (v LagView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
 		v.layout()
 	case page.DueMsg:
-		r := v.env.AskDue(&v.ask)
+		r := v.env.AskDue(&v.Ask)
 		return v, r
 	case page.HurryMsg:
-		v.ask.Hurried = true
-		v.rows.Resort()
+		v.Ask.Hurried = true
+		v.Rows.Resort()
 	case page.OrderMsg:
-		if !v.rows.Order(msg.Column) {
+		if !v.Rows.Order(msg.Column) {
 			return v, page.RefuseRequest{Text: "sort: columns are " + strings.Join(lagOrders, ", ")}
 		}
 		v.arrange()
 	case page.ClosedMsg:
-		v.ask.Drop()
+		v.Ask.Drop()
 	case page.AnswerMsg:
-		if v.ask.Answer(msg, v.env.Now) {
+		if v.Ask.Answer(msg, v.env.Now) {
 			v.take(lagAnswer{msg.Raw.(inspect.GroupLag), msg.Safe.(inspect.GroupLag)})
-		} else if v.ask.Gone {
-			v.hist, v.frozen, v.newest = lagHistory{}, time.Time{}, nil
-			v.raw, v.data = inspect.GroupLag{}, inspect.GroupLag{}
+		} else if v.Ask.Gone {
+			v.Hist, v.frozen, v.newest = LagHistory{}, time.Time{}, nil
+			v.raw, v.Data = inspect.GroupLag{}, inspect.GroupLag{}
 			v.gather()
 			v.arrange()
 		}
@@ -176,14 +176,14 @@ func (v lagView) Update(msg any) (page.Page, page.Request) {
 		return v.act(msg.Action)
 	case page.ClickMsg:
 		above := len(v.figuresIn(v.h))
-		v.rows.Click(msg.Y-above, v.h-above)
+		v.Rows.Click(msg.Y-above, v.h-above)
 	}
 	return v, nil
 }
 
 // take takes an answer; a frozen screen keeps it for later and counts what changed.
-func (v *lagView) take(x lagAnswer) {
-	v.hist.add(v.env.Now, &x.raw)
+func (v *LagView) take(x lagAnswer) {
+	v.Hist.Add(v.env.Now, &x.raw)
 	if !v.frozen.IsZero() {
 		v.newest, v.hidden = &x, 0
 		before := map[engine.MessageQueue]*inspect.QueueLag{}
@@ -198,12 +198,12 @@ func (v *lagView) take(x lagAnswer) {
 		}
 		return
 	}
-	v.raw, v.data = x.raw, x.safe
+	v.raw, v.Data = x.raw, x.safe
 	v.gather()
 	v.arrange()
 }
 
-func (v *lagView) freeze() {
+func (v *LagView) freeze() {
 	if v.frozen.IsZero() {
 		v.frozen = v.env.Now
 		return
@@ -211,17 +211,17 @@ func (v *lagView) freeze() {
 	v.frozen, v.hidden = time.Time{}, 0
 	if x := v.newest; x != nil {
 		v.newest = nil
-		v.raw, v.data = x.raw, x.safe
+		v.raw, v.Data = x.raw, x.safe
 		v.gather()
 		v.arrange()
 	}
 }
 
-func (v lagView) act(a page.Action) (page.Page, page.Request) {
-	key, ok := v.rows.List.Current()
+func (v LagView) act(a page.Action) (page.Page, page.Request) {
+	key, ok := v.Rows.List.Current()
 	switch a {
 	case "escape":
-		arrange, taken := v.rows.Escape()
+		arrange, taken := v.Rows.Escape()
 		if arrange {
 			v.arrange()
 		}
@@ -235,7 +235,7 @@ func (v lagView) act(a page.Action) (page.Page, page.Request) {
 	case "detail":
 		switch {
 		case !ok:
-		case key.queue:
+		case key.Queue:
 			return v, v.describe(key)
 		default:
 			v.open[key.topic] = !v.open[key.topic]
@@ -243,15 +243,15 @@ func (v lagView) act(a page.Action) (page.Page, page.Request) {
 		}
 		return v, nil
 	case "describe":
-		return v, page.OpenRequest{Place: page.Place{View: page.ViewGroup, Group: v.name}}
+		return v, page.OpenRequest{Place: page.Place{View: page.ViewGroup, Group: v.Name}}
 	case "tail-here":
 		if !ok {
 			return v, nil
 		}
 		r := page.TailRequest{Topic: key.topic}
-		if key.queue {
+		if key.Queue {
 			r.Queues = []engine.MessageQueue{key.mq}
-			if q := v.queue(key); q.Committed.Known {
+			if q := v.Queue(key); q.Committed.Known {
 				r.From = page.TailPosition{ByOffset: true, Offset: q.Committed.Value}
 			}
 		}
@@ -261,31 +261,31 @@ func (v lagView) act(a page.Action) (page.Page, page.Request) {
 	case "copy", "copy-json":
 		return v, v.copy(a == "copy-json")
 	}
-	if arrange, _ := v.rows.Act(a); arrange {
+	if arrange, _ := v.Rows.Act(a); arrange {
 		v.arrange()
 	}
 	return v, nil
 }
 
 // reset is about the marked queues, else the topic under the cursor or the queue's.
-func (v *lagView) reset() page.Request {
-	if !v.ask.Asked {
+func (v *LagView) reset() page.Request {
+	if !v.Ask.Asked {
 		return page.RefuseRequest{Text: "reset: the lag has not been read yet"}
 	}
-	key, ok := v.rows.List.Current()
+	key, ok := v.Rows.List.Current()
 	if !ok {
 		return page.RefuseRequest{Text: "reset: there is no queue of this group"}
 	}
-	r := page.ResetAnyRequest{Group: v.name}
-	if perSecond, ok := v.hist.consumed(); ok {
+	r := page.ResetAnyRequest{Group: v.Name}
+	if perSecond, ok := v.Hist.Consumed(); ok {
 		r.Rate = perSecond
 	}
-	for _, k := range v.rows.List.Marked() {
-		if k.queue {
+	for _, k := range v.Rows.List.Marked() {
+		if k.Queue {
 			r.Queues = append(r.Queues, k.mq)
 		}
 	}
-	if len(r.Queues) == 0 && key.queue {
+	if len(r.Queues) == 0 && key.Queue {
 		r.Queues = []engine.MessageQueue{key.mq}
 	}
 	if t := v.topic(key.topic); t != nil && t.dead {
@@ -295,24 +295,24 @@ func (v *lagView) reset() page.Request {
 	return r
 }
 
-func (v *lagView) copy(asJSON bool) page.Request {
-	key, ok := v.rows.List.Current()
+func (v *LagView) copy(asJSON bool) page.Request {
+	key, ok := v.Rows.List.Current()
 	if !ok {
 		return page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 	}
 	if asJSON {
-		return page.CopyRequest{Copied: v.rowsOf(v.rows.Targets()).Copied(map[bool]string{true: "the queue", false: "the topic"}[key.queue])}
+		return page.CopyRequest{Copied: v.rowsOf(v.Rows.Targets()).Copied(map[bool]string{true: "the queue", false: "the topic"}[key.Queue])}
 	}
-	if key.queue {
+	if key.Queue {
 		return page.CopyRequest{Copied: page.Literal("the queue", key.mq.String())}
 	}
 	return page.CopyRequest{Copied: page.Literal("the topic", key.topic)}
 }
 
-// queue is the row of a queue.
-func (v *lagView) queue(k lagKey) *inspect.QueueLag { return &v.data.Queues[v.index[k]] }
+// Queue is the row of a queue.
+func (v *LagView) Queue(k lagKey) *inspect.QueueLag { return &v.Data.Queues[v.index[k]] }
 
-func (v *lagView) topic(name string) *lagTopic {
+func (v *LagView) topic(name string) *lagTopic {
 	if i, ok := v.index[lagKey{topic: name}]; ok {
 		return &v.topics[i]
 	}
@@ -320,8 +320,8 @@ func (v *lagView) topic(name string) *lagTopic {
 }
 
 // describe is everything about a queue as text.
-func (v *lagView) describe(k lagKey) page.Request {
-	q, now := v.queue(k), v.env.Now
+func (v *LagView) describe(k lagKey) page.Request {
+	q, now := v.Queue(k), v.env.Now
 	of := func(n inspect.Number) string {
 		if n.Why.Kind != inspect.ReasonNone {
 			return words.NumberText(n) + "   " + n.Why.String()
@@ -371,28 +371,28 @@ const (
 )
 
 // shareCells is the width of the bars: a client id is worth more than a long one.
-func (v *lagView) shareCells() int {
+func (v *LagView) shareCells() int {
 	if v.w < 140 {
 		return 8
 	}
 	return 12
 }
 
-func (v *lagView) layout() {
-	v.rows.List.Resize(v.h - len(v.figuresIn(v.h)) - page.TableFrame) // keys go by pages of it
+func (v *LagView) layout() {
+	v.Rows.List.Resize(v.h - len(v.figuresIn(v.h)) - page.TableFrame) // keys go by pages of it
 	name, offsets := 22, len("committed")
 	for i := range v.topics {
 		name = max(name, table.Width(v.topics[i].safe)+8)
 	}
-	for i := range v.data.Queues {
-		q := &v.data.Queues[i]
+	for i := range v.Data.Queues {
+		q := &v.Data.Queues[i]
 		name = max(name, table.Width(q.Short())+2)
 		offsets = max(offsets, words.GroupedWidth(q.Max.Value))
 	}
 	offsets = min(offsets, 20)
 	widest := name
 	name = min(name, max(v.w/5, 20))
-	v.rows.Columns = []table.Column{
+	v.Rows.Columns = []table.Column{
 		colLagName:      {ID: "queue", Title: "topic / queue", Width: name, Flex: 3, Max: max(widest, name), Fixed: true},
 		colLagMin:       {ID: "min", Title: "min", Width: offsets, Right: true, Rank: 8},
 		colLagCommitted: {ID: "committed", Title: "committed", Width: offsets, Right: true, Rank: 5},
@@ -404,6 +404,6 @@ func (v *lagView) layout() {
 		colLagClient:    {ID: "client", Title: "client", Width: 10, Flex: 4, Rank: 3},
 	}
 	if v.w < 70 {
-		v.rows.Columns[colLagClient].Width = 8
+		v.Rows.Columns[colLagClient].Width = 8
 	}
 }

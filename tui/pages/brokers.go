@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -24,7 +24,7 @@ type brokersView struct {
 	data  inspect.Brokers // safe to print
 }
 
-func newBrokersView(e *page.Env) brokersView {
+func NewBrokersView(e *page.Env) brokersView {
 	v := brokersView{env: e, ask: page.Question{Kind: page.AskBrokers, What: "brokers", Every: page.BrokersEvery}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Brokers", Orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, Rising: []string{"broker"}},

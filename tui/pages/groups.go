@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"cmp"
@@ -16,8 +16,8 @@ import (
 // which the details of all are read.
 const sortByLag = 500
 
-// groupsView is the list of all groups.
-type groupsView struct {
+// GroupsView is the list of all groups.
+type GroupsView struct {
 	page.Catalog[inspect.GroupRow]
 	list inspect.GroupList // safe to print
 	// paused is what the list itself says, by true name.
@@ -25,30 +25,30 @@ type groupsView struct {
 }
 
 var (
-	groupOrders  = []string{"lag", page.NameOrder, "state", "members", "retry", "dlq", "tps"}
+	GroupOrders  = []string{"lag", page.NameOrder, "state", "members", "retry", "dlq", "tps"}
 	groupColumns = []string{"lag", "retry", "dlq", "members", "unknown", "tps"} // that a filter compares
 )
 
-func newGroupsView(e *page.Env) groupsView {
-	v := groupsView{Catalog: page.Catalog[inspect.GroupRow]{Env: e,
+func NewGroupsView(e *page.Env) GroupsView {
+	v := GroupsView{Catalog: page.Catalog[inspect.GroupRow]{Env: e,
 		Names:   page.Question{Kind: page.AskGroups, What: "groups", Every: page.NamesEvery},
 		Details: page.Question{Kind: page.AskGroupRows, What: "details of groups", Every: page.DetailsEvery},
 		Search:  groupSearch, Value: groupValue, Compare: groupCompare, Trouble: groupTrouble}}
-	v.Rows = page.Lister[string]{Env: e, Title: "Groups", Orders: groupOrders, Rising: []string{page.NameOrder, "state"}, Focused: true}
+	v.Rows = page.Lister[string]{Env: e, Title: "Groups", Orders: GroupOrders, Rising: []string{page.NameOrder, "state"}, Focused: true}
 	v.Rows.Order("lag")
 	return v
 }
 
-func (v groupsView) Narrow(text string) (page.Page, error) {
+func (v GroupsView) Narrow(text string) (page.Page, error) {
 	err := v.Catalog.Narrow(text, groupColumns)
 	return v, err
 }
 
-func (v groupsView) Status() page.PageStatus {
+func (v GroupsView) Status() page.PageStatus {
 	return v.Catalog.Status("group", v.list.Problems)
 }
 
-func (v groupsView) Update(msg any) (page.Page, page.Request) {
+func (v GroupsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.W, v.H = msg.W, msg.H
@@ -79,7 +79,7 @@ func (v groupsView) Update(msg any) (page.Page, page.Request) {
 	return v, nil
 }
 
-func (v *groupsView) answer(msg page.AnswerMsg) {
+func (v *GroupsView) answer(msg page.AnswerMsg) {
 	switch {
 	case v.Names.Answer(msg, v.Env.Now):
 		v.takeNames(msg.Raw.(inspect.GroupList), msg.Safe.(inspect.GroupList))
@@ -88,7 +88,7 @@ func (v *groupsView) answer(msg page.AnswerMsg) {
 	}
 }
 
-func (v *groupsView) takeNames(raw, safe inspect.GroupList) {
+func (v *GroupsView) takeNames(raw, safe inspect.GroupList) {
 	first := v.Order == nil
 	v.list, v.paused = safe, make(map[string]inspect.Pause)
 	names := make([]page.CatalogName, len(raw.Groups))
@@ -163,7 +163,7 @@ const (
 	colGroupTopics
 )
 
-func (v *groupsView) columns() []table.Column {
+func (v *GroupsView) columns() []table.Column {
 	return []table.Column{
 		colGroup:        v.NameColumn("group"),
 		colGroupState:   {ID: "state", Title: "state", Width: 12, Flex: 1, Max: 14, Gap: 2},
@@ -216,7 +216,7 @@ func groupKind(r *inspect.GroupRow) string {
 	return text
 }
 
-func (v *groupsView) cells(k string, cells []table.Cell) {
+func (v *GroupsView) cells(k string, cells []table.Cell) {
 	e, th := v.Entries[k], v.Env.Theme
 	cells[colGroup] = e.NameCell(th.Text)
 	if e.Row == nil {
@@ -263,7 +263,7 @@ func groupStyle(th *draw.Theme, state string) draw.Style {
 	return th.Warn
 }
 
-func (v groupsView) View(w, h int) string {
+func (v GroupsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())
 	c.Blank(h)
@@ -271,7 +271,7 @@ func (v groupsView) View(w, h int) string {
 }
 
 // notes say why there is no row.
-func (v *groupsView) notes() []string {
+func (v *GroupsView) notes() []string {
 	if !v.Names.Asked {
 		return v.Names.Lines(v.Env)
 	}

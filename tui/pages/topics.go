@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"cmp"
@@ -12,9 +12,9 @@ import (
 	"eyeq/tui/words"
 )
 
-// topicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
+// TopicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
 // are hidden until asked for.
-type topicsView struct {
+type TopicsView struct {
 	page.Catalog[inspect.TopicRow]
 	list inspect.TopicList // safe to print
 }
@@ -24,8 +24,8 @@ var (
 	topicColumns = []string{"stored", "queues"} // that a filter compares
 )
 
-func newTopicsView(e *page.Env) topicsView {
-	v := topicsView{Catalog: page.Catalog[inspect.TopicRow]{Env: e,
+func NewTopicsView(e *page.Env) TopicsView {
+	v := TopicsView{Catalog: page.Catalog[inspect.TopicRow]{Env: e,
 		Names:   page.Question{Kind: page.AskTopics, What: "topics", Every: page.NamesEvery},
 		Details: page.Question{Kind: page.AskTopicRows, What: "details of topics", Every: page.DetailsEvery},
 		Search:  topicSearch, Value: topicValue, Compare: topicCompare, Trouble: topicTrouble}}
@@ -34,16 +34,16 @@ func newTopicsView(e *page.Env) topicsView {
 	return v
 }
 
-func (v topicsView) Narrow(text string) (page.Page, error) {
+func (v TopicsView) Narrow(text string) (page.Page, error) {
 	err := v.Catalog.Narrow(text, topicColumns)
 	return v, err
 }
 
-func (v topicsView) Status() page.PageStatus {
+func (v TopicsView) Status() page.PageStatus {
 	return v.Catalog.Status("topic", v.list.Problems)
 }
 
-func (v topicsView) Update(msg any) (page.Page, page.Request) {
+func (v TopicsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.W, v.H = msg.W, msg.H
@@ -80,7 +80,7 @@ func (v topicsView) Update(msg any) (page.Page, page.Request) {
 	return v, nil
 }
 
-func (v *topicsView) answer(msg page.AnswerMsg) {
+func (v *TopicsView) answer(msg page.AnswerMsg) {
 	switch {
 	case v.Names.Answer(msg, v.Env.Now):
 		raw := msg.Raw.(inspect.TopicList)
@@ -136,7 +136,7 @@ const (
 	colTopicBrokers
 )
 
-func (v *topicsView) columns() []table.Column {
+func (v *TopicsView) columns() []table.Column {
 	return []table.Column{
 		colTopicName:    v.NameColumn("topic"),
 		colTopicType:    {ID: "type", Title: "type", Width: 8, Flex: 1, Max: 12, Gap: 2, Rank: 2},
@@ -148,7 +148,7 @@ func (v *topicsView) columns() []table.Column {
 	}
 }
 
-func (v *topicsView) cells(k string, cells []table.Cell) {
+func (v *TopicsView) cells(k string, cells []table.Cell) {
 	e, th := v.Entries[k], v.Env.Theme
 	cells[colTopicName] = e.NameCell(th.Text)
 	if e.Row == nil {
@@ -158,7 +158,7 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 		return
 	}
 	r := e.Row
-	cells[colTopicType] = table.Cell{Text: topicType(r), Style: th.Dim}
+	cells[colTopicType] = table.Cell{Text: TopicType(r), Style: th.Dim}
 	cells[colTopicQueues] = table.Cell{Text: words.Unknown, Style: th.Warn}
 	if r.Perm != "" { // there is a route
 		cells[colTopicQueues] = table.Cell{Text: words.Grouped(int64(r.Queues)), Style: th.Text}
@@ -173,14 +173,14 @@ func (v *topicsView) cells(k string, cells []table.Cell) {
 	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.Dim}
 }
 
-func (v topicsView) View(w, h int) string {
+func (v TopicsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())
 	c.Blank(h)
 	return c.String()
 }
 
-func (v *topicsView) notes() []string {
+func (v *TopicsView) notes() []string {
 	if !v.Names.Asked {
 		return v.Names.Lines(v.Env)
 	}
@@ -197,9 +197,9 @@ func (v *topicsView) notes() []string {
 	return lines
 }
 
-// topicType is a topic's type. Where a broker has told what it knows of the topic and no
+// TopicType is a topic's type. Where a broker has told what it knows of the topic and no
 // type is in it, as on 4.x, there is none.
-func topicType(r *inspect.TopicRow) string {
+func TopicType(r *inspect.TopicRow) string {
 	if t := r.TypeText(); t != "" || r.Perm == "" {
 		return words.OrUnknown(t)
 	}

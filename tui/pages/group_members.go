@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"cmp"
@@ -16,35 +16,35 @@ import (
 	"eyeq/tui/words"
 )
 
-func (v *groupView) memberIndex(id string) int {
-	return slices.IndexFunc(v.who.Members, func(m inspect.Member) bool { return m.ClientID == id })
+func (v *GroupView) memberIndex(id string) int {
+	return slices.IndexFunc(v.Who.Members, func(m inspect.Member) bool { return m.ClientID == id })
 }
 
-// trueID is the client id of a member that is shown as id.
-func (v *groupView) trueID(id string) string {
+// TrueID is the client id of a member that is shown as id.
+func (v *GroupView) TrueID(id string) string {
 	if i := v.memberIndex(id); i >= 0 {
-		return v.rawWho.Members[i].ClientID
+		return v.RawWho.Members[i].ClientID
 	}
 	return ""
 }
 
-func (v *groupView) member(id string) *inspect.Member {
+func (v *GroupView) member(id string) *inspect.Member {
 	i := v.memberIndex(id)
 	if i < 0 {
 		return nil
 	}
-	return &v.who.Members[i]
+	return &v.Who.Members[i]
 }
 
 // letterOf names a member in the matrix.
-func (v *groupView) letterOf(id string) string {
+func (v *GroupView) letterOf(id string) string {
 	if i := v.memberIndex(id); i >= 0 {
 		return words.Letter(i)
 	}
 	return words.Unknown
 }
 
-func (v *groupView) memberCells(k string, cells []table.Cell) {
+func (v *GroupView) memberCells(k string, cells []table.Cell) {
 	m, th := v.member(k), v.env.Theme
 	cells[0] = table.Cell{Text: v.letterOf(k) + " " + m.ClientID, Style: th.Text, Name: true}
 	cells[1] = table.Cell{Text: strings.Join(m.Addresses, " "), Style: th.Dim}
@@ -100,7 +100,7 @@ func heldLines(m *inspect.Member) []string {
 	return lines
 }
 
-func (v *groupView) describeMember(key string) page.Request {
+func (v *GroupView) describeMember(key string) page.Request {
 	m := v.member(key)
 	lines := []string{"member    " + v.letterOf(key) + " " + m.ClientID, "addresses " + strings.Join(m.Addresses, " "),
 		"client    " + strings.TrimSpace(m.Language+" "+versionText(m.Version)), "known to  " + strings.Join(m.Brokers, " ")}
@@ -138,9 +138,9 @@ func (v *groupView) describeMember(key string) page.Request {
 	return page.TextRequest{Title: "Member " + key, Lines: lines}
 }
 
-func (v *groupView) membersPane() page.PaneText {
+func (v *GroupView) membersPane() page.PaneText {
 	notes := v.members.Lines(v.env)
-	switch problems := v.who.Problems; {
+	switch problems := v.Who.Problems; {
 	case !v.members.Asked || notes != nil:
 	case len(problems) > 0:
 		notes = []string{"who is connected is not known:"}
@@ -150,5 +150,5 @@ func (v *groupView) membersPane() page.PaneText {
 	default:
 		notes = []string{"nobody is connected: the group is offline", "offsets stay with the brokers; " + v.env.Keys.First("lag") + " shows the lag"}
 	}
-	return page.PaneText{Details: v.panes.List[groupMembers].Details(v.members.Note(v.env)), Cells: v.memberCells, Notes: notes}
+	return page.PaneText{Details: v.Panes.List[GroupMembers].Details(v.members.Note(v.env)), Cells: v.memberCells, Notes: notes}
 }

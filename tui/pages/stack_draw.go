@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 // stackLines are a row's threads with their stack.
-func (v *stackView) stackLines(r *inspect.ThreadGroup) []string {
+func (v *StackView) stackLines(r *inspect.ThreadGroup) []string {
 	lines := []string{fmt.Sprintf("%s  %s  %s", words.Plural(r.Count, "thread"), r.State, namesText(r.Names))}
 	top, marked := r.Top(), false
 	for _, f := range r.Frames {
@@ -51,7 +51,7 @@ func placeText(frame string) string {
 	return name + "(" + place
 }
 
-func (v stackView) Status() page.PageStatus {
+func (v StackView) Status() page.PageStatus {
 	s := page.PageStatus{Main: &v.taken}
 	if !v.taken.Asked {
 		return s
@@ -77,7 +77,7 @@ func (v stackView) Status() page.PageStatus {
 	return s
 }
 
-func (v *stackView) listHeight() int {
+func (v *StackView) listHeight() int {
 	return page.ListHeight(len(v.data.Groups), v.h*2/5) // the stack is longer
 }
 
@@ -89,10 +89,10 @@ var stackColumns = []table.Column{
 	{ID: "name", Title: "names", Width: 16, Flex: 3, Max: 60, Rank: 2, From: 100},
 }
 
-func (v stackView) View(w, h int) string {
+func (v StackView) View(w, h int) string {
 	th, c := v.Env.Theme, draw.NewCanvas(w, h)
 	first, end := v.List.Window()
-	title := "Threads of " + draw.SafeText(v.client)
+	title := "Threads of " + draw.SafeText(v.Client)
 	details := strings.TrimSpace(strings.ToLower(v.data.Language) + " " + versionText(v.data.Version))
 	if n := v.List.Len(); n > v.listHeight()-page.TableFrame {
 		details = strings.TrimSpace(fmt.Sprintf("%d-%d of %d · %s", first+1, end, n, details))
@@ -117,7 +117,7 @@ func (v stackView) View(w, h int) string {
 	return c.String()
 }
 
-func (v *stackView) notes() []string {
+func (v *StackView) notes() []string {
 	if lines := v.taken.Lines(v.Env); len(lines) > 0 {
 		return lines
 	}
@@ -133,9 +133,9 @@ func (v *stackView) notes() []string {
 
 // below is the lower box: what the row's threads do and their names, or a text without
 // threads, in lines that fit.
-func (v *stackView) below() []draw.Segment { return v.Text(v.w, v.layBelow) }
+func (v *StackView) below() []draw.Segment { return v.Text(v.w, v.layBelow) }
 
-func (v *stackView) layBelow() []draw.Segment {
+func (v *StackView) layBelow() []draw.Segment {
 	lines := v.lines
 	if r := v.current(); r != nil {
 		lines = v.stackLines(r)[1:]
@@ -175,7 +175,7 @@ func namesText(names []string) string {
 	return strings.Join(list, ", ")
 }
 
-func (v *stackView) drawStack(c *draw.Canvas, h int) {
+func (v *StackView) drawStack(c *draw.Canvas, h int) {
 	title := "Stack"
 	if r := v.current(); r != nil {
 		title = fmt.Sprintf("Stack of %s", words.Plural(r.Count, "thread")) + "  " + r.State

@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"maps"
@@ -12,55 +12,55 @@ import (
 	"eyeq/tui/words"
 )
 
-// groupView is one group: its members, who subscribes to what, and its configuration
+// GroupView is one group: its members, who subscribes to what, and its configuration
 // by broker.
-type groupView struct {
+type GroupView struct {
 	env     *page.Env
-	name    string // true name
+	Name    string // true name
 	w, h    int
 	detail  page.Question
 	members page.Question
-	panes   page.Stack
+	Panes   page.Stack
 	raw     inspect.GroupDetail
 	data    inspect.GroupDetail // safe to print
-	rawWho  inspect.Members
-	who     inspect.Members // safe to print
+	RawWho  inspect.Members
+	Who     inspect.Members // safe to print
 	configs map[string]map[string]string
 }
 
 // The panes.
 const (
-	groupMembers = iota
+	GroupMembers = iota
 	groupSubscriptions
-	groupConfig
+	GroupConfig
 )
 
-func newGroupView(e *page.Env, group string) groupView {
+func NewGroupView(e *page.Env, group string) GroupView {
 	names := []string{group}
-	v := groupView{env: e, name: group,
+	v := GroupView{env: e, Name: group,
 		detail:  page.Question{Kind: page.AskGroup, Names: names, What: "group " + draw.SafeText(group), Every: page.DetailsEvery},
 		members: page.Question{Kind: page.AskMembers, Names: names, What: "members of " + draw.SafeText(group), Every: page.DetailsEvery}}
-	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
+	v.Panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Members"}, {Env: e, Title: "Subscriptions"}, {Env: e, Title: "Configuration"}}}
 	return v
 }
 
-func (v groupView) FilterText() string { return v.panes.FilterText() }
+func (v GroupView) FilterText() string { return v.Panes.FilterText() }
 
-func (v groupView) Subject() string { return "group " + draw.SafeText(v.name) }
+func (v GroupView) Subject() string { return "group " + draw.SafeText(v.Name) }
 
-func (v groupView) Narrow(text string) (page.Page, error) {
-	err := v.panes.Narrow(text, nil)
+func (v GroupView) Narrow(text string) (page.Page, error) {
+	err := v.Panes.Narrow(text, nil)
 	if err == nil {
-		v.arrange()
+		v.Arrange()
 	}
 	return v, err
 }
 
-func (v groupView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.detail, Fine: words.Plural(len(v.who.Members), "member")}
+func (v GroupView) Status() page.PageStatus {
+	s := page.PageStatus{Main: &v.detail, Fine: words.Plural(len(v.Who.Members), "member")}
 	if s.Health = v.wrong(); s.Health.Text == "" {
-		s.Health = page.Partial(v.env.Theme, v.data.Row.Problems, v.who.Problems)
+		s.Health = page.Partial(v.env.Theme, v.data.Row.Problems, v.Who.Problems)
 	}
 	if v.members.Tries > 0 {
 		s.Health = draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+v.members.What+": "+v.members.Err)
@@ -69,10 +69,10 @@ func (v groupView) Status() page.PageStatus {
 }
 
 // wrong is the worst that the page's own rows show; "" when none is red.
-func (v *groupView) wrong() draw.Segment {
+func (v *GroupView) wrong() draw.Segment {
 	shared := ""
-	for i := range v.who.Members {
-		if m := &v.who.Members[i]; len(m.Addresses) > 1 {
+	for i := range v.Who.Members {
+		if m := &v.Who.Members[i]; len(m.Addresses) > 1 {
 			shared = m.ClientID
 		}
 	}
@@ -90,7 +90,7 @@ func (v *groupView) wrong() draw.Segment {
 	return draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+text)
 }
 
-func (v groupView) Update(msg any) (page.Page, page.Request) {
+func (v GroupView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
@@ -109,35 +109,35 @@ func (v groupView) Update(msg any) (page.Page, page.Request) {
 		switch {
 		case v.detail.Answer(msg, v.env.Now):
 			v.raw, v.data = msg.Raw.(inspect.GroupDetail), msg.Safe.(inspect.GroupDetail)
-			v.arrange()
+			v.Arrange()
 		case v.members.Answer(msg, v.env.Now):
-			v.rawWho, v.who = msg.Raw.(inspect.Members), msg.Safe.(inspect.Members)
-			v.arrange()
+			v.RawWho, v.Who = msg.Raw.(inspect.Members), msg.Safe.(inspect.Members)
+			v.Arrange()
 		case v.detail.Gone || v.members.Gone:
 			if v.detail.Gone {
 				v.raw, v.data = inspect.GroupDetail{}, inspect.GroupDetail{}
 			}
 			if v.members.Gone {
-				v.rawWho, v.who = inspect.Members{}, inspect.Members{}
+				v.RawWho, v.Who = inspect.Members{}, inspect.Members{}
 			}
-			v.arrange()
+			v.Arrange()
 		}
 	case page.ActionMsg:
-		return v.act(msg.Action)
+		return v.Act(msg.Action)
 	case page.ClickMsg, page.PointMsg:
-		v.panes.Mouse(msg, len(v.headLines()), v.h)
+		v.Panes.Mouse(msg, len(v.headLines()), v.h)
 	}
 	return v, nil
 }
 
-func (v groupView) act(a page.Action) (page.Page, page.Request) {
-	pane, key, ok := v.panes.Current()
+func (v GroupView) Act(a page.Action) (page.Page, page.Request) {
+	pane, key, ok := v.Panes.Current()
 	switch a {
 	case "escape":
-		if !v.panes.Escape() {
+		if !v.Panes.Escape() {
 			return v, page.BackRequest{}
 		}
-		v.arrange()
+		v.Arrange()
 		return v, nil
 	case "detail", "describe":
 		return v, v.describe(pane, key, ok)
@@ -150,8 +150,8 @@ func (v groupView) act(a page.Action) (page.Page, page.Request) {
 		if !ok {
 			return v, page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 		}
-		if pane == groupMembers {
-			return v, page.CopyRequest{Copied: page.Literal(key, v.trueID(key))}
+		if pane == GroupMembers {
+			return v, page.CopyRequest{Copied: page.Literal(key, v.TrueID(key))}
 		}
 		return v, page.CopyRequest{Copied: page.Literal(draw.SafeText(key), key)}
 	case "copy-json":
@@ -160,14 +160,14 @@ func (v groupView) act(a page.Action) (page.Page, page.Request) {
 		}
 		return v, page.CopyRequest{Copied: v.copied(pane, key)}
 	}
-	v.panes.Act(a)
+	v.Panes.Act(a)
 	return v, nil
 }
 
-func (v *groupView) arrange() {
-	members := make([]string, len(v.who.Members))
+func (v *GroupView) Arrange() {
+	members := make([]string, len(v.Who.Members))
 	for i := range members {
-		members[i] = v.who.Members[i].ClientID
+		members[i] = v.Who.Members[i].ClientID
 	}
 	topics := make([]string, len(v.data.Subscriptions.Rows))
 	for i := range topics {
@@ -189,7 +189,7 @@ func (v *groupView) arrange() {
 		return strings.Compare(a, b)
 	})
 	for i, keys := range [][]string{members, topics, names} {
-		l := &v.panes.List[i]
+		l := &v.Panes.List[i]
 		l.Arrange(keys, func(k string) bool {
 			return l.Filter.Matches(func() string { return v.search(i, k) }, func(string) (float64, bool) { return 0, false })
 		}, nil)
@@ -198,13 +198,13 @@ func (v *groupView) arrange() {
 }
 
 // search is what a filter looks through in a row.
-func (v *groupView) search(pane int, key string) string {
+func (v *GroupView) search(pane int, key string) string {
 	switch pane {
-	case groupMembers:
+	case GroupMembers:
 		if m := v.member(key); m != nil {
 			return strings.Join(append([]string{key, m.Language, m.Version}, m.Addresses...), "\n")
 		}
-	case groupConfig:
+	case GroupConfig:
 		var all []string
 		for _, c := range v.configs {
 			all = append(all, c[key])
@@ -214,16 +214,16 @@ func (v *groupView) search(pane int, key string) string {
 	return key
 }
 
-func (v *groupView) layout() {
+func (v *GroupView) layout() {
 	id, topic := 16, 12
-	for i := range v.who.Members {
-		id = max(id, table.Width(v.who.Members[i].ClientID)+2)
+	for i := range v.Who.Members {
+		id = max(id, table.Width(v.Who.Members[i].ClientID)+2)
 	}
 	for i := range v.data.Subscriptions.Rows {
 		topic = max(topic, table.Width(v.data.Subscriptions.Rows[i].Topic))
 	}
 	id, topic = min(id, max(v.w/2, 20)), min(topic, max(v.w/3, 16))
-	v.panes.List[groupMembers].Columns = []table.Column{
+	v.Panes.List[GroupMembers].Columns = []table.Column{
 		{Title: "member (client id)", Width: id, Flex: 1, Max: 60, Fixed: true},
 		{Title: "address", Width: 18, Flex: 1, Max: 24, Gap: 2, Rank: 2},
 		{Title: "client", Width: 12, Flex: 1, Max: 16, Rank: 1},
@@ -240,12 +240,12 @@ func (v *groupView) layout() {
 	for _, m := range v.data.Subscriptions.Members {
 		columns = append(columns, table.Column{Title: v.letterOf(m), Width: 8, Flex: 1, Max: 24, Rank: 7})
 	}
-	v.panes.List[groupSubscriptions].Columns = columns
+	v.Panes.List[groupSubscriptions].Columns = columns
 	columns = []table.Column{{Title: "field", Width: 24, Flex: 1, Max: 34, Fixed: true}, {Title: "differs", Width: 8}}
 	for i := range v.data.Configs {
 		columns = append(columns, table.Column{Title: v.data.Configs[i].Broker, Width: 14, Flex: 1, Max: 40, Rank: 3})
 	}
-	v.panes.List[groupConfig].Columns = columns
+	v.Panes.List[GroupConfig].Columns = columns
 }
 
 // versionText is a client's version as people write it.
@@ -265,7 +265,7 @@ func orDash(s string) string {
 }
 
 // headLines are what is said above the tables.
-func (v *groupView) headLines() [][]draw.Segment {
+func (v *GroupView) headLines() [][]draw.Segment {
 	if !v.detail.Asked {
 		return nil
 	}
@@ -300,15 +300,15 @@ func (v *groupView) headLines() [][]draw.Segment {
 	return lines
 }
 
-func (v groupView) View(w, h int) string {
+func (v GroupView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
 		c.Puts(l...)
 		c.End()
 	}
-	v.panes.Draw(c, h-c.Lines, func(i int) page.PaneText {
+	v.Panes.Draw(c, h-c.Lines, func(i int) page.PaneText {
 		switch i {
-		case groupMembers:
+		case GroupMembers:
 			return v.membersPane()
 		case groupSubscriptions:
 			return v.subscriptionsPane()
@@ -320,11 +320,11 @@ func (v groupView) View(w, h int) string {
 }
 
 // describe is everything about a row as text.
-func (v *groupView) describe(pane int, key string, ok bool) page.Request {
+func (v *GroupView) describe(pane int, key string, ok bool) page.Request {
 	switch {
 	case !ok:
 		return nil
-	case pane == groupMembers:
+	case pane == GroupMembers:
 		return v.describeMember(key)
 	case pane == groupSubscriptions:
 		return v.describeSubscription(key)

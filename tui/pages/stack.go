@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"errors"
@@ -16,29 +16,29 @@ import (
 // when the operator says so.
 const onDemand = 24 * time.Hour
 
-// stackView is what the threads of one member do: those that do the same in one row,
+// StackView is what the threads of one member do: those that do the same in one row,
 // those in the listener first, and the stack of the row under the cursor.
-type stackView struct {
+type StackView struct {
 	page.BlankPage
 	page.Split[int] // by place in data.Groups
 	w, h            int
-	group           string // true name
-	client          string // true client id
+	Group           string // true name
+	Client          string // true client id
 	raw             page.TakenStack
 	data            page.TakenStack // safe to print
 	lines           []string        // safe to print: of a text in which there are no threads
 	taken           page.Question
 }
 
-func newStackView(e *page.Env, group, client string) stackView {
-	return stackView{Split: page.NewSplit[int](e), group: group, client: client, taken: page.Question{Kind: page.AskStack, Names: []string{group, client}, What: "stack of " + draw.SafeText(client), Every: onDemand}}
+func NewStackView(e *page.Env, group, client string) StackView {
+	return StackView{Split: page.NewSplit[int](e), Group: group, Client: client, taken: page.Question{Kind: page.AskStack, Names: []string{group, client}, What: "stack of " + draw.SafeText(client), Every: onDemand}}
 }
 
-func (v stackView) Subject() string { return draw.SafeText(v.group) }
+func (v StackView) Subject() string { return draw.SafeText(v.Group) }
 
-func (v stackView) Narrow(string) (page.Page, error) { return v, nil }
+func (v StackView) Narrow(string) (page.Page, error) { return v, nil }
 
-func (v stackView) Update(msg any) (page.Page, page.Request) {
+func (v StackView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
@@ -62,7 +62,7 @@ func (v stackView) Update(msg any) (page.Page, page.Request) {
 	return v, nil
 }
 
-func (v *stackView) take(raw, safe page.TakenStack) {
+func (v *StackView) take(raw, safe page.TakenStack) {
 	v.raw, v.data, v.lines, v.Top = raw, safe, nil, 0
 	v.Renewed()
 	if len(safe.Groups) == 0 && safe.Text != "" {
@@ -77,7 +77,7 @@ func (v *stackView) take(raw, safe page.TakenStack) {
 	v.List.Resize(max(v.listHeight()-page.TableFrame, 0))
 }
 
-func (v stackView) act(a page.Action) (page.Page, page.Request) {
+func (v StackView) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "escape":
 		return v, page.BackRequest{}
@@ -117,7 +117,7 @@ func (v stackView) act(a page.Action) (page.Page, page.Request) {
 	return v, nil
 }
 
-func (v *stackView) current() *inspect.ThreadGroup {
+func (v *StackView) current() *inspect.ThreadGroup {
 	if i := v.List.Cursor(); i < len(v.data.Groups) && v.List.Len() > 0 {
 		return &v.data.Groups[i]
 	}
@@ -125,17 +125,17 @@ func (v *stackView) current() *inspect.ThreadGroup {
 }
 
 // Export are the threads as rows, by what they do.
-func (v stackView) Export() page.Export {
-	x := page.Export{Name: "stack-" + v.client, Columns: []string{"group", "client_id", "role", "count", "state", "names", "frames"}}
+func (v StackView) Export() page.Export {
+	x := page.Export{Name: "stack-" + v.Client, Columns: []string{"group", "client_id", "role", "count", "state", "names", "frames"}}
 	for _, r := range v.raw.Groups {
-		x.Rows = append(x.Rows, []any{v.group, v.client, r.Role.String(), r.Count, r.State, strings.Join(r.Names, "\n"), strings.Join(r.Frames, "\n")})
+		x.Rows = append(x.Rows, []any{v.Group, v.Client, r.Role.String(), r.Count, r.State, strings.Join(r.Names, "\n"), strings.Join(r.Frames, "\n")})
 	}
 	return x
 }
 
 // askSave asks where to save: by the name's ending as rows, or the text as the client
 // sent it.
-func (v stackView) askSave() (page.Page, page.Request) {
+func (v StackView) askSave() (page.Page, page.Request) {
 	if v.raw.Text == "" {
 		return v, page.RefuseRequest{Text: "there is no stack to save"}
 	}
@@ -155,4 +155,4 @@ func (v stackView) askSave() (page.Page, page.Request) {
 }
 
 // Under is the text below the list.
-func (v stackView) Under(_, y int) page.Under { return page.BelowList(y, v.listHeight(), v.List.Len()) }
+func (v StackView) Under(_, y int) page.Under { return page.BelowList(y, v.listHeight(), v.List.Len()) }

@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"cmp"
@@ -15,11 +15,11 @@ import (
 )
 
 // gather makes the topics of the tree from the queues of an answer.
-func (v *lagView) gather() {
+func (v *LagView) gather() {
 	var order []string
 	topics := map[string]*lagTopic{}
 	for i := range v.raw.Queues {
-		raw, q := &v.raw.Queues[i], &v.data.Queues[i]
+		raw, q := &v.raw.Queues[i], &v.Data.Queues[i]
 		t := topics[raw.Topic]
 		if t == nil {
 			t = &lagTopic{name: raw.Topic, safe: q.Topic, retry: raw.Retry, lag: inspect.Exact(0)}
@@ -30,7 +30,7 @@ func (v *lagView) gather() {
 	}
 	for i, name := range v.raw.UnknownTopics {
 		if topics[name] == nil {
-			topics[name] = &lagTopic{name: name, safe: v.data.UnknownTopics[i], lag: inspect.Number{}, why: v.whyUnknown(name)}
+			topics[name] = &lagTopic{name: name, safe: v.Data.UnknownTopics[i], lag: inspect.Number{}, why: v.whyUnknown(name)}
 			order = append(order, name)
 		}
 	}
@@ -38,20 +38,20 @@ func (v *lagView) gather() {
 	for _, name := range order {
 		v.addTopic(*topics[name])
 	}
-	if n := v.data.DeadLetters; n.Known && n.Value > 0 || !n.Known && n.Why.Kind != inspect.ReasonNone {
-		v.addTopic(lagTopic{name: "%DLQ%" + v.name, safe: "%DLQ%" + draw.SafeText(v.name), dead: true, lag: n, why: n.Why.String()})
+	if n := v.Data.DeadLetters; n.Known && n.Value > 0 || !n.Known && n.Why.Kind != inspect.ReasonNone {
+		v.addTopic(lagTopic{name: "%DLQ%" + v.Name, safe: "%DLQ%" + draw.SafeText(v.Name), dead: true, lag: n, why: n.Why.String()})
 	}
 	v.layout()
 }
 
-func (v *lagView) addTopic(t lagTopic) {
+func (v *LagView) addTopic(t lagTopic) {
 	if _, known := v.open[t.name]; !known { // what is retried or cannot be read stays closed
 		v.open[t.name] = !t.retry && !t.dead && t.lag.Known
 	}
 	if len(t.queues) > 0 {
 		owners := map[string]bool{}
 		for _, i := range t.queues {
-			for _, o := range v.data.Queues[i].Owners {
+			for _, o := range v.Data.Queues[i].Owners {
 				owners[o] = true
 			}
 			v.index[lagKey{t.name, v.raw.Queues[i].MessageQueue, true}] = i
@@ -65,14 +65,14 @@ func (v *lagView) addTopic(t lagTopic) {
 }
 
 // whyUnknown is the problem that tells of a topic, or the first there is.
-func (v *lagView) whyUnknown(topic string) string {
+func (v *LagView) whyUnknown(topic string) string {
 	for i, p := range v.raw.Problems {
 		if strings.Contains(p.What, topic) {
-			return v.data.Problems[i].Where + ": " + v.data.Problems[i].Why.String()
+			return v.Data.Problems[i].Where + ": " + v.Data.Problems[i].Why.String()
 		}
 	}
-	if len(v.data.Problems) > 0 {
-		return v.data.Problems[0].Where + ": " + v.data.Problems[0].Why.String()
+	if len(v.Data.Problems) > 0 {
+		return v.Data.Problems[0].Where + ": " + v.Data.Problems[0].Why.String()
 	}
 	return ""
 }
@@ -97,21 +97,21 @@ func (t *lagTopic) add(i int, q *inspect.QueueLag, now time.Time) {
 
 // arrange makes the rows of the tree: topics in order, the queues of open ones below.
 // Retry topic and dead letters stand last, whatever the order.
-func (v *lagView) arrange() {
+func (v *LagView) arrange() {
 	topics := make([]lagKey, len(v.topics))
 	for i := range topics {
 		topics[i] = lagKey{topic: v.topics[i].name}
 	}
 	before := make(map[string][]lagKey) // "" the topics, else the queues of one
-	for _, k := range v.rows.List.Keys() {
-		if k.queue {
+	for _, k := range v.Rows.List.Keys() {
+		if k.Queue {
 			before[k.topic] = append(before[k.topic], k)
 		} else {
 			before[""] = append(before[""], k)
 		}
 	}
-	exactly := v.rows.Begin(v.rows.List.Order, v.env.Now)
-	topics = page.InOrder(&v.rows.SteadyOrder, exactly, topics, before[""], func(a, b lagKey, o page.Ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
+	exactly := v.Rows.Begin(v.Rows.List.Order, v.env.Now)
+	topics = page.InOrder(&v.Rows.SteadyOrder, exactly, topics, before[""], func(a, b lagKey, o page.Ordering) int { return v.compareTopics(v.topic(a.topic), v.topic(b.topic), o) })
 	var keys []lagKey
 	hidden, total := 0, 0
 	for _, k := range topics {
@@ -120,16 +120,16 @@ func (v *lagView) arrange() {
 		for i, q := range t.queues {
 			queues[i] = lagKey{t.name, v.raw.Queues[q].MessageQueue, true}
 		}
-		queues = page.InOrder(&v.rows.SteadyOrder, exactly, queues, before[t.name], func(a, b lagKey, o page.Ordering) int { return v.compareQueues(v.queue(a), v.queue(b), o) })
+		queues = page.InOrder(&v.Rows.SteadyOrder, exactly, queues, before[t.name], func(a, b lagKey, o page.Ordering) int { return v.compareQueues(v.Queue(a), v.Queue(b), o) })
 		rows := make([]lagKey, 0, len(queues))
 		for _, q := range queues {
-			if total++; v.passes(v.queue(q)) {
+			if total++; v.passes(v.Queue(q)) {
 				rows = append(rows, q)
 			} else {
 				hidden++
 			}
 		}
-		if v.rows.Filter.Active() {
+		if v.Rows.Filter.Active() {
 			if len(rows) == 0 && (len(queues) > 0 || !v.passesTopic(t)) {
 				continue
 			}
@@ -138,30 +138,30 @@ func (v *lagView) arrange() {
 		}
 		keys = append(append(keys, lagKey{topic: t.name}), rows...)
 	}
-	v.rows.List.SetKeys(keys)
-	v.rows.Hidden, v.rows.Total = hidden, total
-	if !v.rows.Chosen {
-		v.rows.List.MoveTo(0)
-		if i := slices.IndexFunc(keys, func(k lagKey) bool { return k.queue }); i == 1 {
-			v.rows.List.MoveTo(1) // the queue that is furthest behind
+	v.Rows.List.SetKeys(keys)
+	v.Rows.Hidden, v.Rows.Total = hidden, total
+	if !v.Rows.Chosen {
+		v.Rows.List.MoveTo(0)
+		if i := slices.IndexFunc(keys, func(k lagKey) bool { return k.Queue }); i == 1 {
+			v.Rows.List.MoveTo(1) // the queue that is furthest behind
 		}
 	}
 }
 
-func (v *lagView) passes(q *inspect.QueueLag) bool {
-	return v.rows.Filter.Matches(
+func (v *LagView) passes(q *inspect.QueueLag) bool {
+	return v.Rows.Filter.Matches(
 		func() string {
 			return strings.Join(append([]string{q.Topic, q.Short(), v.clientText(q)}, q.Owners...), "\n")
 		},
 		func(column string) (float64, bool) { return v.value(q, column) })
 }
 
-func (v *lagView) passesTopic(t *lagTopic) bool {
-	return v.rows.Filter.Matches(func() string { return t.safe }, func(column string) (float64, bool) { return float64(t.lag.Value), t.lag.Known && column == "lag" })
+func (v *LagView) passesTopic(t *lagTopic) bool {
+	return v.Rows.Filter.Matches(func() string { return t.safe }, func(column string) (float64, bool) { return float64(t.lag.Value), t.lag.Known && column == "lag" })
 }
 
 // value is what a queue is sorted and filtered by.
-func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
+func (v *LagView) value(q *inspect.QueueLag, column string) (float64, bool) {
 	switch column {
 	case "lag":
 		return float64(q.Lag.Value), q.Lag.Known
@@ -181,7 +181,7 @@ func (v *lagView) value(q *inspect.QueueLag, column string) (float64, bool) {
 
 // compareQueues orders queues of a topic. The worst lag is one that nobody can tell:
 // sorted by lag, unknown stands first.
-func (v *lagView) compareQueues(a, b *inspect.QueueLag, o page.Ordering) int {
+func (v *LagView) compareQueues(a, b *inspect.QueueLag, o page.Ordering) int {
 	if o.Column == "queue" {
 		return page.Directed(cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)), o)
 	}
@@ -193,7 +193,7 @@ func (v *lagView) compareQueues(a, b *inspect.QueueLag, o page.Ordering) int {
 	return page.CompareKnown(x, known, y, also, o)
 }
 
-func (v *lagView) compareTopics(a, b *lagTopic, o page.Ordering) int {
+func (v *LagView) compareTopics(a, b *lagTopic, o page.Ordering) int {
 	last := func(t *lagTopic) int {
 		switch {
 		case t.dead:
@@ -224,7 +224,7 @@ func (v *lagView) compareTopics(a, b *lagTopic, o page.Ordering) int {
 }
 
 // largest is the lag that a full bar of shares means.
-func (v *lagView) largest() float64 {
+func (v *LagView) largest() float64 {
 	n := int64(0)
 	for i := range v.topics {
 		n = max(n, v.topics[i].lag.Value)
@@ -232,18 +232,18 @@ func (v *lagView) largest() float64 {
 	return float64(n)
 }
 
-func (v *lagView) cells(k lagKey, cells []table.Cell) {
-	if k.queue {
-		v.queueCells(v.queue(k), cells)
+func (v *LagView) cells(k lagKey, cells []table.Cell) {
+	if k.Queue {
+		v.queueCells(v.Queue(k), cells)
 		return
 	}
 	v.topicCells(v.topic(k.topic), cells)
 }
 
-func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
+func (v *LagView) topicCells(t *lagTopic, cells []table.Cell) {
 	th, e := v.env.Theme, v.env
 	sign := "▹ "
-	if v.open[t.name] && len(t.queues) > 0 || v.rows.Filter.Active() {
+	if v.open[t.name] && len(t.queues) > 0 || v.Rows.Filter.Active() {
 		sign = "▾ "
 	}
 	name := sign + t.safe
@@ -271,7 +271,7 @@ func (v *lagView) topicCells(t *lagTopic, cells []table.Cell) {
 	cells[colLagClient] = client
 }
 
-func (v *lagView) share(n inspect.Number) string {
+func (v *LagView) share(n inspect.Number) string {
 	whole := v.largest()
 	if !n.Known || n.Value <= 0 || whole <= 0 {
 		return ""
@@ -279,7 +279,7 @@ func (v *lagView) share(n inspect.Number) string {
 	return strings.TrimRight(v.env.Glyphs.Meter(v.shareCells(), float64(n.Value)/whole), v.env.Glyphs.Void)
 }
 
-func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
+func (v *LagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 	th, e := v.env.Theme, v.env
 	cells[colLagName] = table.Cell{Text: "  " + q.Short(), Style: th.Text, Name: true}
 	cells[colLagMin] = e.NumberCell(q.Min, false)
@@ -318,7 +318,7 @@ func (v *lagView) queueCells(q *inspect.QueueLag, cells []table.Cell) {
 const unowned = "UNOWNED"
 
 // clientText is who holds a queue.
-func (v *lagView) clientText(q *inspect.QueueLag) string {
+func (v *LagView) clientText(q *inspect.QueueLag) string {
 	switch {
 	case len(q.Owners) > 1 && q.Pop:
 		return fmt.Sprintf("popped by %d: %s", len(q.Owners), strings.Join(q.Owners, " "))
@@ -326,11 +326,11 @@ func (v *lagView) clientText(q *inspect.QueueLag) string {
 		return fmt.Sprintf("%d OWNERS %s", len(q.Owners), strings.Join(q.Owners, " "))
 	case len(q.Owners) == 1:
 		return q.Owners[0]
-	case v.data.Members.Known && v.data.Members.Value == 0:
+	case v.Data.Members.Known && v.Data.Members.Value == 0:
 		return words.None
 	case q.OwnersWhy.Kind != inspect.ReasonNone:
 		return words.Unknown + " " + q.OwnersWhy.String()
-	case v.data.Members.Known && v.data.Model != words.Broadcasting:
+	case v.Data.Members.Known && v.Data.Model != words.Broadcasting:
 		return unowned
 	}
 	return words.None

@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -15,17 +15,17 @@ import (
 const same = "same"
 
 // subscription finds a row by the topic's true name.
-func (v *groupView) subscription(topic string) *inspect.SubscriptionRow {
+func (v *GroupView) subscription(topic string) *inspect.SubscriptionRow {
 	i := slices.IndexFunc(v.raw.Subscriptions.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == topic })
 	return &v.data.Subscriptions.Rows[i]
 }
 
 // told is how many members have said what they subscribe to.
-func (v *groupView) told() int {
+func (v *GroupView) told() int {
 	return len(v.data.Subscriptions.Members) - len(v.data.Subscriptions.Unknown)
 }
 
-func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
+func (v *GroupView) subscriptionCells(k string, cells []table.Cell) {
 	r, th := v.subscription(k), v.env.Theme
 	cells[0] = table.Cell{Text: r.Topic, Style: th.Text, Name: true}
 	cells[1] = table.Cell{Text: r.Type, Style: th.Dim}
@@ -48,7 +48,7 @@ func (v *groupView) subscriptionCells(k string, cells []table.Cell) {
 	}
 }
 
-func (v *groupView) configCells(k string, cells []table.Cell) {
+func (v *GroupView) configCells(k string, cells []table.Cell) {
 	th := v.env.Theme
 	cells[0] = table.Cell{Text: k, Style: th.Text}
 	st := th.Text
@@ -69,7 +69,7 @@ func (v *groupView) configCells(k string, cells []table.Cell) {
 	}
 }
 
-func (v *groupView) describeSubscription(key string) page.Request {
+func (v *GroupView) describeSubscription(key string) page.Request {
 	r := v.subscription(key)
 	lines := []string{"topic         " + r.Topic, "type          " + r.Type, "broker holds  " + words.OrNone(r.Broker) + "  (what is filtered by)", ""}
 	for j, m := range v.data.Subscriptions.Members {
@@ -82,7 +82,7 @@ func (v *groupView) describeSubscription(key string) page.Request {
 	return page.TextRequest{Title: "Subscription to " + r.Topic, Lines: lines}
 }
 
-func (v *groupView) describeField(key string) page.Request {
+func (v *GroupView) describeField(key string) page.Request {
 	var lines []string
 	for i := range v.data.Configs {
 		c := &v.data.Configs[i]
@@ -91,12 +91,12 @@ func (v *groupView) describeField(key string) page.Request {
 	return page.TextRequest{Title: "Configuration " + key, Lines: lines}
 }
 
-func (v *groupView) subscriptionsPane() page.PaneText {
+func (v *GroupView) subscriptionsPane() page.PaneText {
 	notes := v.detail.Lines(v.env)
 	if v.detail.Asked && notes == nil {
 		notes = []string{"no member says what it subscribes to"}
 	}
-	details := v.panes.List[groupSubscriptions].Details(v.detail.Note(v.env))
+	details := v.Panes.List[groupSubscriptions].Details(v.detail.Note(v.env))
 	if s := &v.data.Subscriptions; v.detail.Asked && len(s.Rows) > 0 && details == "" {
 		all, told := len(s.Members), v.told()
 		switch {
@@ -111,7 +111,7 @@ func (v *groupView) subscriptionsPane() page.PaneText {
 	return page.PaneText{Details: details, Cells: v.subscriptionCells, Notes: notes}
 }
 
-func (v *groupView) configPane() page.PaneText {
+func (v *GroupView) configPane() page.PaneText {
 	var notes []string
 	if v.detail.Asked {
 		notes = []string{"no broker has a configuration of this group"}
@@ -121,7 +121,7 @@ func (v *groupView) configPane() page.PaneText {
 			}
 		}
 	}
-	details := v.panes.List[groupConfig].Details("")
+	details := v.Panes.List[GroupConfig].Details("")
 	if n := len(v.data.Differences); n > 0 && details == "" {
 		details = words.Failure.Sign() + " " + words.Plural(n, "field") + " differ between brokers"
 	}

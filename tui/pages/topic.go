@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -16,10 +16,10 @@ import (
 	"eyeq/tui/words"
 )
 
-// topicView is one topic: its queues, the groups that read it, its route.
-type topicView struct {
+// TopicView is one topic: its queues, the groups that read it, its route.
+type TopicView struct {
 	env       *page.Env
-	name      string // true name
+	Name      string // true name
 	w, h      int
 	ask       page.Question
 	panes     page.Stack
@@ -45,18 +45,18 @@ const (
 	topicRoute
 )
 
-func newTopicView(e *page.Env, topic string) topicView {
-	v := topicView{env: e, name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
+func NewTopicView(e *page.Env, topic string) TopicView {
+	v := TopicView{env: e, Name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Queues"}, {Env: e, Title: "Groups that read it"}, {Env: e, Title: "Route"}}}
 	return v
 }
 
-func (v topicView) FilterText() string { return v.panes.FilterText() }
+func (v TopicView) FilterText() string { return v.panes.FilterText() }
 
-func (v topicView) Subject() string { return "topic " + draw.SafeText(v.name) }
+func (v TopicView) Subject() string { return "topic " + draw.SafeText(v.Name) }
 
-func (v topicView) Narrow(text string) (page.Page, error) {
+func (v TopicView) Narrow(text string) (page.Page, error) {
 	err := v.panes.Narrow(text, nil)
 	if err == nil {
 		v.arrange()
@@ -64,7 +64,7 @@ func (v topicView) Narrow(text string) (page.Page, error) {
 	return v, err
 }
 
-func (v topicView) Status() page.PageStatus {
+func (v TopicView) Status() page.PageStatus {
 	s := page.PageStatus{Main: &v.ask, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
@@ -75,7 +75,7 @@ func (v topicView) Status() page.PageStatus {
 	return s
 }
 
-func (v topicView) Update(msg any) (page.Page, page.Request) {
+func (v TopicView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
@@ -107,7 +107,7 @@ func (v topicView) Update(msg any) (page.Page, page.Request) {
 }
 
 // measure derives the rate at which messages come from two answers.
-func (v *topicView) measure() {
+func (v *TopicView) measure() {
 	now := topicMark{at: v.env.Now, all: len(v.raw.Queues) > 0}
 	for i := range v.raw.Queues {
 		now.given += v.raw.Queues[i].Max.Value
@@ -120,7 +120,7 @@ func (v *topicView) measure() {
 	v.before = now
 }
 
-func (v topicView) act(a page.Action) (page.Page, page.Request) {
+func (v TopicView) act(a page.Action) (page.Page, page.Request) {
 	pane, key, ok := v.panes.Current()
 	switch a {
 	case "escape":
@@ -130,7 +130,7 @@ func (v topicView) act(a page.Action) (page.Page, page.Request) {
 		v.arrange()
 		return v, nil
 	case "tail-here":
-		r := page.TailRequest{Topic: v.name}
+		r := page.TailRequest{Topic: v.Name}
 		if pane == topicQueues && ok {
 			r.Queues = []engine.MessageQueue{v.raw.Queues[v.queues[key]].MessageQueue}
 		}
@@ -152,13 +152,13 @@ func (v topicView) act(a page.Action) (page.Page, page.Request) {
 		if pane == topicQueues && ok {
 			return v, page.CopyRequest{Copied: v.rowsOf(v.panes.List[topicQueues].Targets()).Copied("the queue")}
 		}
-		return v, page.CopyRequest{Copied: v.Export().Copied("topic " + draw.SafeText(v.name))}
+		return v, page.CopyRequest{Copied: v.Export().Copied("topic " + draw.SafeText(v.Name))}
 	}
 	v.panes.Act(a)
 	return v, nil
 }
 
-func (v *topicView) arrange() {
+func (v *TopicView) arrange() {
 	v.queues = make(map[string]int, len(v.data.Queues))
 	keys := make([]string, len(v.data.Queues))
 	for i := range keys {
@@ -182,7 +182,7 @@ func (v *topicView) arrange() {
 	v.layout()
 }
 
-func (v *topicView) layout() {
+func (v *TopicView) layout() {
 	name, broker := 12, 10
 	for i := range v.data.Queues {
 		name = max(name, table.Width(v.data.Queues[i].Short()))
@@ -213,7 +213,7 @@ func (v *topicView) layout() {
 	}
 }
 
-func (v *topicView) queueCells(k string, cells []table.Cell) {
+func (v *TopicView) queueCells(k string, cells []table.Cell) {
 	q, th := &v.data.Queues[v.queues[k]], v.env.Theme
 	cells[0] = table.Cell{Text: q.Short(), Style: th.Text, Name: true}
 	cells[1] = v.env.NumberCell(q.Min, false)
@@ -231,15 +231,15 @@ func (v *topicView) queueCells(k string, cells []table.Cell) {
 	}
 }
 
-func (v *topicView) groupCells(k string, cells []table.Cell) {
+func (v *TopicView) groupCells(k string, cells []table.Cell) {
 	cells[0] = table.Cell{Text: draw.SafeText(k), Style: v.env.Theme.Text, Name: true}
 	cells[1] = table.Cell{Text: v.pausedText(k), Style: v.env.Theme.Accent}
 }
 
 // pausedText says how far a group is kept from the topic; "" when nothing keeps it.
-func (v *topicView) pausedText(group string) string {
+func (v *TopicView) pausedText(group string) string {
 	p := v.raw.Paused[group]
-	switch at := p.Topics[v.name]; {
+	switch at := p.Topics[v.Name]; {
 	case len(p.Brokers) > 0:
 		return pauseText(p) + " on " + draw.SafeText(strings.Join(p.Brokers, " "))
 	case len(at) > 0:
@@ -248,7 +248,7 @@ func (v *topicView) pausedText(group string) string {
 	return ""
 }
 
-func (v *topicView) routeCells(k string, cells []table.Cell) {
+func (v *TopicView) routeCells(k string, cells []table.Cell) {
 	i := slices.IndexFunc(v.raw.Route, func(r inspect.TopicRouteRow) bool { return r.Broker == k })
 	r, th := &v.data.Route[i], v.env.Theme
 	var addrs []string
@@ -263,7 +263,7 @@ func (v *topicView) routeCells(k string, cells []table.Cell) {
 }
 
 // headLines are what is said above the tables.
-func (v *topicView) headLines() [][]draw.Segment {
+func (v *TopicView) headLines() [][]draw.Segment {
 	th := v.env.Theme
 	if !v.ask.Asked {
 		return nil
@@ -273,7 +273,7 @@ func (v *topicView) headLines() [][]draw.Segment {
 	if v.rated {
 		incoming = words.Rate(v.rate, true)
 	}
-	l := page.Line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, topicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
+	l := page.Line(draw.Styled(th.Dim, " type "), draw.Styled(th.Bold, TopicType(r)), draw.Styled(th.Dim, "   stored "), draw.Styled(th.Bold, words.NumberText(r.Stored)),
 		draw.Styled(th.Dim, "   comes in "), draw.Styled(th.Text, incoming), draw.Styled(th.Dim, "   last "), draw.Styled(th.Text, words.SinceText(r.LastStored, v.env.Now)),
 		draw.Styled(th.Dim, "   perm "), draw.Styled(th.Text, words.OrUnknown(r.Perm)))
 	if whose := r.Whose(); whose != "" {
@@ -289,7 +289,7 @@ func (v *topicView) headLines() [][]draw.Segment {
 	return [][]draw.Segment{l}
 }
 
-func (v topicView) View(w, h int) string {
+func (v TopicView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {
 		c.Puts(l...)
@@ -329,12 +329,12 @@ func (v topicView) View(w, h int) string {
 }
 
 // describe is everything about the topic as text.
-func (v *topicView) describe() page.Request {
+func (v *TopicView) describe() page.Request {
 	if !v.ask.Asked {
 		return nil
 	}
 	r := &v.data.Row
-	lines := []string{"topic    " + draw.SafeText(v.name), "type     " + topicType(r), "perm     " + words.OrUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
+	lines := []string{"topic    " + draw.SafeText(v.Name), "type     " + TopicType(r), "perm     " + words.OrUnknown(r.Perm), "stored   " + words.NumberText(r.Stored),
 		"last     " + words.SinceText(r.LastStored, v.env.Now), "groups   " + words.OrNone(strings.Join(v.data.Groups, ", "))}
 	if whose := r.Whose(); whose != "" {
 		lines = append(lines, "is       "+draw.SafeText(whose))
@@ -354,5 +354,5 @@ func (v *topicView) describe() page.Request {
 	for _, p := range r.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
-	return page.TextRequest{Title: "Topic " + draw.SafeText(v.name), Lines: lines}
+	return page.TextRequest{Title: "Topic " + draw.SafeText(v.Name), Lines: lines}
 }

@@ -1,4 +1,4 @@
-package tui
+package pages
 
 import (
 	"fmt"
@@ -13,55 +13,55 @@ import (
 	"eyeq/tui/words"
 )
 
-// lagMark is what is kept of an answer for trends and rates. Sums are over the queues
+// LagMark is what is kept of an answer for trends and rates. Sums are over the queues
 // whose offsets are known; only marks of equally many can be compared.
-type lagMark struct {
-	at             time.Time
+type LagMark struct {
+	At             time.Time
 	lag            float64 // NaN: not known
-	committed, max int64
-	known          int
+	Committed, Max int64
+	Known          int
 	moved          bool // commits went back since the mark before: a reset, no consumption
 }
 
-// lagHistory keeps the marks of the last minutes.
-type lagHistory struct{ marks []lagMark }
+// LagHistory keeps the marks of the last minutes.
+type LagHistory struct{ Marks []LagMark }
 
 const keepMarks = 256
 
-func (h *lagHistory) add(at time.Time, l *inspect.GroupLag) {
-	m := lagMark{at: at, lag: math.NaN()}
+func (h *LagHistory) Add(at time.Time, l *inspect.GroupLag) {
+	m := LagMark{At: at, lag: math.NaN()}
 	if l.Lag.Known {
 		m.lag = float64(l.Lag.Value)
 	}
 	for i := range l.Queues {
 		if q := &l.Queues[i]; q.Committed.Known && q.Max.Known && !q.Retry {
-			m.committed += q.Committed.Value
-			m.max += q.Max.Value
-			m.known++
+			m.Committed += q.Committed.Value
+			m.Max += q.Max.Value
+			m.Known++
 		}
 	}
-	if n := len(h.marks); n > 0 {
-		last := &h.marks[n-1]
-		m.moved = m.known == last.known && m.committed < last.committed
+	if n := len(h.Marks); n > 0 {
+		last := &h.Marks[n-1]
+		m.moved = m.Known == last.Known && m.Committed < last.Committed
 	}
-	h.marks = append(slices.Clip(h.marks), m)
-	h.marks = h.marks[max(0, len(h.marks)-keepMarks):]
+	h.Marks = append(slices.Clip(h.Marks), m)
+	h.Marks = h.Marks[max(0, len(h.Marks)-keepMarks):]
 }
 
 // before is the oldest mark within the window that the last one can be compared with;
 // none from before the commits were moved back.
-func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) {
-	if len(h.marks) < 2 {
+func (h *LagHistory) before(window time.Duration) (then, now *LagMark, ok bool) {
+	if len(h.Marks) < 2 {
 		return nil, nil, false
 	}
-	now = &h.marks[len(h.marks)-1]
-	first := len(h.marks) - 1
-	for first > 0 && !h.marks[first].moved {
+	now = &h.Marks[len(h.Marks)-1]
+	first := len(h.Marks) - 1
+	for first > 0 && !h.Marks[first].moved {
 		first--
 	}
-	for i := first; i < len(h.marks)-1; i++ {
-		m := &h.marks[i]
-		if m.known == now.known && now.known > 0 && now.at.Sub(m.at) <= window && now.at.Sub(m.at) >= page.CommitWindow {
+	for i := first; i < len(h.Marks)-1; i++ {
+		m := &h.Marks[i]
+		if m.Known == now.Known && now.Known > 0 && now.At.Sub(m.At) <= window && now.At.Sub(m.At) >= page.CommitWindow {
 			return m, now, true
 		}
 	}
@@ -71,40 +71,40 @@ func (h *lagHistory) before(window time.Duration) (then, now *lagMark, ok bool) 
 // lagWindow is what rates of the lag page are averaged over: some answers.
 const lagWindow = 15 * time.Second
 
-func (h *lagHistory) rate(of func(m *lagMark) int64) (float64, bool) {
+func (h *LagHistory) rate(of func(m *LagMark) int64) (float64, bool) {
 	then, now, ok := h.before(lagWindow)
 	if !ok {
 		return 0, false
 	}
-	return float64(of(now)-of(then)) / now.at.Sub(then.at).Seconds(), true
+	return float64(of(now)-of(then)) / now.At.Sub(then.At).Seconds(), true
 }
 
-// consumed is how fast commits move, produced how fast queues grow.
-func (h *lagHistory) consumed() (float64, bool) {
-	return h.rate(func(m *lagMark) int64 { return m.committed })
+// Consumed is how fast commits move, produced how fast queues grow.
+func (h *LagHistory) Consumed() (float64, bool) {
+	return h.rate(func(m *LagMark) int64 { return m.Committed })
 }
 
-func (h *lagHistory) produced() (float64, bool) {
-	return h.rate(func(m *lagMark) int64 { return m.max })
+func (h *LagHistory) produced() (float64, bool) {
+	return h.rate(func(m *LagMark) int64 { return m.Max })
 }
 
 // trend is the last lags, as many as there are cells.
-func (h *lagHistory) trend(cells int) []float64 {
+func (h *LagHistory) trend(cells int) []float64 {
 	values := make([]float64, cells)
 	for i := range values {
 		values[i] = math.NaN()
-		if n := len(h.marks) - cells + i; n >= 0 {
-			values[i] = h.marks[n].lag
+		if n := len(h.Marks) - cells + i; n >= 0 {
+			values[i] = h.Marks[n].lag
 		}
 	}
 	return values
 }
 
-// outlook says where the lag goes and when it is gone.
-func (v *lagView) outlook(long bool) (string, draw.Style) {
-	th, lag := v.env.Theme, v.data.Lag
-	in, ok := v.hist.produced()
-	out, also := v.hist.consumed()
+// Outlook says where the lag goes and when it is gone.
+func (v *LagView) Outlook(long bool) (string, draw.Style) {
+	th, lag := v.env.Theme, v.Data.Lag
+	in, ok := v.Hist.produced()
+	out, also := v.Hist.Consumed()
 	switch {
 	case !lag.Known:
 		return "", th.Text
@@ -120,9 +120,9 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 		return text + " rising, no catch-up time", th.Warn
 	case slope > 0.5:
 		return text + " " + "↑", th.Warn
-	case slope < -0.5 && v.data.Pause.All() && long: // what is not cached stays
+	case slope < -0.5 && v.Data.Pause.All() && long: // what is not cached stays
 		return text + " falling: members finish what they have cached", th.Warn
-	case slope < -0.5 && v.data.Pause.All():
+	case slope < -0.5 && v.Data.Pause.All():
 		return text + " ↓", th.Warn
 	case slope < -0.5:
 		takes := words.Age(time.Duration(float64(lag.Value) / -slope * float64(time.Second)))
@@ -135,19 +135,19 @@ func (v *lagView) outlook(long bool) (string, draw.Style) {
 }
 
 // figureLines are the lines above the tree: one or two.
-func (v *lagView) figureLines() [][]draw.Segment {
-	th, d := v.env.Theme, &v.data
+func (v *LagView) figureLines() [][]draw.Segment {
+	th, d := v.env.Theme, &v.Data
 	wide := v.w >= 100
 	first := page.Line(draw.Styled(th.Dim, " lag "), draw.Styled(th.Bold, words.NumberText(d.Lag)), draw.Styled(draw.Style{}, " "))
 	cells := 16
 	if !wide {
 		cells = 8
 	}
-	if v.data.Model == words.Broadcasting {
+	if v.Data.Model == words.Broadcasting {
 		return [][]draw.Segment{page.Line(draw.Styled(th.Warn, " lag "+words.Unknown+"   broadcasting: each member keeps its own offsets, the brokers know none"))}
 	}
-	first = append(first, draw.Styled(th.Spark, v.env.Glyphs.Trend(v.hist.trend(v.env.Glyphs.TrendCells(cells, keepMarks)), false)))
-	if text, st := v.outlook(wide); text != "" {
+	first = append(first, draw.Styled(th.Spark, v.env.Glyphs.Trend(v.Hist.trend(v.env.Glyphs.TrendCells(cells, keepMarks)), false)))
+	if text, st := v.Outlook(wide); text != "" {
 		first = append(first, draw.Styled(draw.Style{}, "  "), draw.Styled(st, text))
 	}
 	if n := len(d.UnknownTopics); n > 0 {
@@ -155,8 +155,8 @@ func (v *lagView) figureLines() [][]draw.Segment {
 	} else if d.UnknownQueues > 0 {
 		first = append(first, draw.Styled(th.Warn, "  "+words.Plural(d.UnknownQueues, "queue")+" unknown"))
 	}
-	out, outOK := v.hist.consumed()
-	in, inOK := v.hist.produced()
+	out, outOK := v.Hist.Consumed()
+	in, inOK := v.Hist.produced()
 	second := page.Line(draw.Styled(th.Dim, " consumed "), draw.Styled(th.Text, words.Rate(out, outOK)), draw.Styled(th.Dim, " · produced "), draw.Styled(th.Text, words.Rate(in, inOK)),
 		draw.Styled(th.Dim, " · oldest waits "), draw.Styled(th.Text, v.oldestText()))
 	if p := pauseText(d.Pause); p != "" {
@@ -192,7 +192,7 @@ func (v *lagView) figureLines() [][]draw.Segment {
 }
 
 // oldestText is the age of the oldest message that waits.
-func (v *lagView) oldestText() string {
+func (v *LagView) oldestText() string {
 	oldest, known, open := time.Duration(0), false, false
 	for i := range v.topics {
 		t := &v.topics[i]
@@ -209,15 +209,15 @@ func (v *lagView) oldestText() string {
 		return "≥ " + words.Age(oldest)
 	case known:
 		return words.Age(oldest)
-	case v.data.Lag.Known && v.data.Lag.Value == 0 && !open:
+	case v.Data.Lag.Known && v.Data.Lag.Value == 0 && !open:
 		return words.None
 	}
 	return words.Unknown
 }
 
 // figuresIn are the lines above the table, of which a low screen has one.
-func (v *lagView) figuresIn(h int) [][]draw.Segment {
-	if !v.ask.Asked {
+func (v *LagView) figuresIn(h int) [][]draw.Segment {
+	if !v.Ask.Asked {
 		return nil
 	}
 	lines := v.figureLines()
@@ -227,23 +227,23 @@ func (v *lagView) figuresIn(h int) [][]draw.Segment {
 	return lines
 }
 
-func (v lagView) View(w, h int) string {
+func (v LagView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.figuresIn(h) {
 		c.Puts(l...)
 		c.End()
 	}
-	v.rows.Draw(c, h-c.Lines, v.rows.Details(v.legend()), v.cells, v.notes())
+	v.Rows.Draw(c, h-c.Lines, v.Rows.Details(v.legend()), v.cells, v.notes())
 	c.Blank(h)
 	return c.String()
 }
 
-func (v *lagView) legend() string {
+func (v *LagView) legend() string {
 	var parts []string
-	if note := v.ask.Note(v.env); note != "" {
+	if note := v.Ask.Note(v.env); note != "" {
 		parts = append(parts, note)
 	}
-	if !v.ask.Asked {
+	if !v.Ask.Asked {
 		return strings.Join(parts, "")
 	}
 	known := 0
@@ -252,12 +252,12 @@ func (v *lagView) legend() string {
 			known++
 		}
 	}
-	if n := len(v.data.UnknownTopics); n > 0 && v.w >= 90 {
+	if n := len(v.Data.UnknownTopics); n > 0 && v.w >= 90 {
 		parts = append(parts, fmt.Sprintf("%s known · %d unknown", words.Plural(known, "topic"), n))
 	}
 	if v.w >= 110 {
 		text := "exact = max − committed"
-		if v.data.Pop != nil && len(v.data.Pop.Topics) > 0 {
+		if v.Data.Pop != nil && len(v.Data.Pop.Topics) > 0 {
 			text = "by POP: lag is what nobody has popped yet"
 		}
 		parts = append(parts, text)
@@ -266,16 +266,16 @@ func (v *lagView) legend() string {
 }
 
 // notes say why there is no row.
-func (v *lagView) notes() []string {
-	if !v.ask.Asked {
-		return v.ask.Lines(v.env)
+func (v *LagView) notes() []string {
+	if !v.Ask.Asked {
+		return v.Ask.Lines(v.env)
 	}
-	if lines := v.rows.NoMatch("queue"); lines != nil {
+	if lines := v.Rows.NoMatch("queue"); lines != nil {
 		return lines
 	}
 	lines := []string{"", "No offset of this group is known to the brokers, and no member says what it reads.",
 		"Either the group has never consumed, or it is new:  " + v.env.Keys.First("describe") + " shows what is known of it"}
-	for _, p := range v.data.Problems {
+	for _, p := range v.Data.Problems {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return lines
