@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/live"
 )
 
 // The lag is that of the group's own topics, as `group lag` has it; what waits in the
@@ -50,7 +51,7 @@ func TestWhatHappenedWhileNobodyLooked(t *testing.T) {
 
 // A trend line has a gap where nobody looked, and no rate or slope reaches across.
 func TestATrendLineLeavesAGap(t *testing.T) {
-	h := &history{every: 2 * time.Second}
+	h := &live.History{Every: 2 * time.Second}
 	at := fixtureNow
 	for i := range 10 {
 		if at = at.Add(2 * time.Second); i == 5 {
@@ -58,16 +59,16 @@ func TestATrendLineLeavesAGap(t *testing.T) {
 		}
 		s := fixture(0)
 		s.At, s.Totals.Pulled = at, uint64(i*100)
-		h.add(s)
-		if _, ok := h.rate(pulled, rateWindow); i == 5 && ok {
+		h.Add(s)
+		if _, ok := h.Rate(live.Pulled, live.RateWindow); i == 5 && ok {
 			t.Error("a rate over 17 minutes")
 		}
-		if _, ok := h.lagSlope(); i == 5 && ok {
+		if _, ok := h.LagSlope(); i == 5 && ok {
 			t.Error("a slope over 17 minutes")
 		}
 	}
 	var cells [9]float64
-	for _, line := range [][]float64{h.rates(cells[:], pulled), h.lags(make([]float64, 9))} {
+	for _, line := range [][]float64{h.Rates(cells[:], live.Pulled), h.Lags(make([]float64, 9))} {
 		for i, v := range line {
 			if got := math.IsNaN(v); got != (i == 4) {
 				t.Errorf("cell %d is %v", i, v)

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/change"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -16,7 +17,7 @@ type app struct {
 	env     *page.Env
 	cmds    page.Commands
 	engines []page.Engine
-	sources []*source
+	sources []*live.Source
 	streams []eventStream
 	waiting []bool // an events command is out
 	cur     int    // the source that is shown
@@ -25,10 +26,10 @@ type app struct {
 	shown   page.ViewID
 	last    page.ViewID
 	places  places
-	live    []liveView   // by source
-	events  []eventsView // by source
-	queue   queueView
-	log     logView
+	live    []live.View       // by source
+	events  []live.EventsView // by source
+	queue   live.QueueView
+	log     live.LogView
 	pages   [page.Views]page.Page // of any group, topic and broker; nil: not opened yet
 	group   string                // true name of the group that the pages are about
 	client  string                // true client id of the member whose stack is looked at
@@ -66,16 +67,16 @@ type frameCache struct {
 }
 
 func newApp(o page.Options, e *page.Env, cmds page.Commands) app {
-	a := app{env: e, cmds: cmds, refresh: o.Refresh, cache: &frameCache{}, log: newLogView(e), queue: newQueueView(e, engine.MessageQueue{})}
+	a := app{env: e, cmds: cmds, refresh: o.Refresh, cache: &frameCache{}, log: live.NewLogView(e), queue: live.NewQueueView(e, engine.MessageQueue{})}
 	for _, n := range o.Engines {
 		a.engines = append(a.engines, n.Engine)
-		a.sources = append(a.sources, &source{name: n.Name, engine: n.Engine, hist: &history{}})
-		a.live = append(a.live, newLiveView(e))
-		a.events = append(a.events, newEventsView(e))
+		a.sources = append(a.sources, &live.Source{Name: n.Name, Engine: n.Engine, Hist: &live.History{}})
+		a.live = append(a.live, live.NewView(e))
+		a.events = append(a.events, live.NewEventsView(e))
 	}
 	if len(o.Engines) == 0 { // what is looked at is elsewhere; views of a consumer stay empty
-		a.sources = []*source{{hist: &history{}}}
-		a.live, a.events = []liveView{newLiveView(e)}, []eventsView{newEventsView(e)}
+		a.sources = []*live.Source{{Hist: &live.History{}}}
+		a.live, a.events = []live.View{live.NewView(e)}, []live.EventsView{live.NewEventsView(e)}
 		a.openFirst(o)
 	}
 	a.visited()
@@ -117,15 +118,15 @@ func (a app) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		changed, cmd = a.onSnapshots(msg)
 	case eventsMsg:
 		cmd = a.onEvents(msg)
-	case headMsg:
-		a.queue = a.queue.update(msg)
-		cmd = pollLater(a.cmds, msg.poll)
-	case heldMsg:
-		a.queue = a.queue.update(msg)
-		cmd = pollLater(a.cmds, msg.poll)
-	case logMsg:
-		a.log = a.log.update(msg)
-		cmd = pollLater(a.cmds, msg.poll)
+	case live.HeadMsg:
+		a.queue = a.queue.Update(msg)
+		cmd = pollLater(a.cmds, msg.Poll)
+	case live.HeldMsg:
+		a.queue = a.queue.Update(msg)
+		cmd = pollLater(a.cmds, msg.Poll)
+	case live.LogMsg:
+		a.log = a.log.Update(msg)
+		cmd = pollLater(a.cmds, msg.Poll)
 	case pollDueMsg:
 		cmd, changed = a.onPoll(msg), false
 	case pauseDoneMsg:
@@ -169,7 +170,7 @@ func (a app) View() string {
 	return a.cache.frame
 }
 
-func (a *app) source() *source { return a.sources[a.cur] }
+func (a *app) source() *live.Source { return a.sources[a.cur] }
 
 // resize tells the views their room.
 func (a *app) resize() {
@@ -179,11 +180,11 @@ func (a *app) resize() {
 		a.env.Room = max(a.h-1, 0)
 	}
 	for i := range a.live {
-		a.live[i] = a.live[i].update(page.SizeMsg{W: w, H: h, Screen: a.h})
-		a.events[i] = a.events[i].update(page.SizeMsg{W: w, H: h, Screen: a.h})
+		a.live[i] = a.live[i].Update(page.SizeMsg{W: w, H: h, Screen: a.h})
+		a.events[i] = a.events[i].Update(page.SizeMsg{W: w, H: h, Screen: a.h})
 	}
-	a.queue = a.queue.update(page.SizeMsg{W: w, H: h, Screen: a.h})
-	a.log = a.log.update(page.SizeMsg{W: w, H: h, Screen: a.h})
+	a.queue = a.queue.Update(page.SizeMsg{W: w, H: h, Screen: a.h})
+	a.log = a.log.Update(page.SizeMsg{W: w, H: h, Screen: a.h})
 	for v, p := range a.pages {
 		if p != nil {
 			a.pages[v], _ = p.Update(page.SizeMsg{W: w, H: h, Screen: a.h})

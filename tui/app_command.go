@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect/message"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -98,12 +99,12 @@ func (a *app) command(text string) tea.Cmd {
 		if a.page() != nil {
 			return a.toPage(page.OrderMsg{Column: arg})
 		}
-		if !slices.Contains(sortable, arg) {
-			return a.refuse("sort: columns are " + strings.Join(sortable, ", "))
+		if !slices.Contains(live.Sortable, arg) {
+			return a.refuse("sort: columns are " + strings.Join(live.Sortable, ", "))
 		}
 		v := &a.live[a.cur]
-		v.queues.Order.Column = arg
-		v.refresh(true)
+		v.Queues.Order.Column = arg
+		v.Refresh(true)
 	case "set":
 		return a.commandSet(fields[1:])
 	case "log":
@@ -135,10 +136,10 @@ func (a *app) commandLive(name string) tea.Cmd {
 
 // sourceName is how a consumer is called here, safe to print.
 func (a *app) sourceName(i int) string {
-	if a.sources[i].name != "" {
-		return draw.SafeText(a.sources[i].name)
+	if a.sources[i].Name != "" {
+		return draw.SafeText(a.sources[i].Name)
 	}
-	if s := a.sources[i].scene; s != nil {
+	if s := a.sources[i].Scene; s != nil {
 		return s.Group
 	}
 	return strconv.Itoa(i + 1)
@@ -169,9 +170,9 @@ func (a *app) commandTopic(name string) tea.Cmd {
 		name = ""
 	}
 	known := name == ""
-	if s := a.source().scene; s != nil {
-		for i := range s.raw.Topics {
-			known = known || s.raw.Topics[i].Topic == name
+	if s := a.source().Scene; s != nil {
+		for i := range s.Raw.Topics {
+			known = known || s.Raw.Topics[i].Topic == name
 		}
 	}
 	if !known && a.env.Options.Inspect != nil {
@@ -180,8 +181,8 @@ func (a *app) commandTopic(name string) tea.Cmd {
 	if !known {
 		return a.refuse(fmt.Sprintf("topic %q is not subscribed", draw.SafeText(name)))
 	}
-	v.topic = name
-	v.refresh(true)
+	v.Topic = name
+	v.Refresh(true)
 	if a.shown == page.ViewWatch {
 		return nil
 	}
@@ -197,8 +198,8 @@ func (a *app) commandPause(arg string, resume bool) tea.Cmd {
 		if err != nil {
 			return a.refuse(err.Error())
 		}
-		if s := a.source().scene; resume != s.pausedAlone(s.queue(mq)) {
-			q := s.queue(mq)
+		if s := a.source().Scene; resume != s.PausedAlone(s.Queue(mq)) {
+			q := s.Queue(mq)
 			if resume {
 				return a.refuse(q.Short() + " is not paused")
 			}
@@ -206,7 +207,7 @@ func (a *app) commandPause(arg string, resume bool) tea.Cmd {
 		}
 		return a.askPause([]engine.MessageQueue{mq})
 	}
-	s := a.source().scene
+	s := a.source().Scene
 	if s != nil && resume && s.Pause == nil {
 		return a.refuse("the consumer is not paused as a whole; :resume BROKER/ID for one queue")
 	}
@@ -249,25 +250,25 @@ func (a *app) commandRefresh(every string) tea.Cmd {
 // findQueue finds a queue by "broker/id", "id" when there is one broker, or
 // "topic broker/id".
 func (a *app) findQueue(text string) (engine.MessageQueue, error) {
-	s := a.source().scene
+	s := a.source().Scene
 	if s == nil || text == "" {
 		return engine.MessageQueue{}, fmt.Errorf("queue: needs BROKER/ID")
 	}
 	var found []engine.MessageQueue
 	for i := range s.Queues {
 		q := &s.Queues[i]
-		brief := s.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+		brief := s.Short.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 		if text == q.Short() || text == brief || text == q.MessageQueue.String() {
-			found = append(found, s.raw.Queues[i].MessageQueue)
+			found = append(found, s.Raw.Queues[i].MessageQueue)
 		}
 	}
 	v := &a.live[a.cur]
 	switch {
 	case len(found) == 0:
 		return engine.MessageQueue{}, fmt.Errorf("no queue %s", draw.SafeText(text))
-	case len(found) > 1 && v.topic != "":
+	case len(found) > 1 && v.Topic != "":
 		for _, mq := range found {
-			if mq.Topic == v.topic {
+			if mq.Topic == v.Topic {
 				return mq, nil
 			}
 		}

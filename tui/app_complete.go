@@ -7,6 +7,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine/inspect/message"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
@@ -63,7 +64,7 @@ func (a *app) complete(text string) []string {
 
 // arguments are what may follow a command.
 func (a *app) arguments(command string) []string {
-	s := a.source().scene
+	s := a.source().Scene
 	var list []string
 	switch command {
 	case "live":
@@ -77,7 +78,7 @@ func (a *app) arguments(command string) []string {
 	case "cluster":
 		return a.env.Options.Clusters
 	case "sort":
-		return sortable
+		return live.Sortable
 	case "set":
 		list = []string{"refresh 100ms", "refresh 250ms", "refresh 1s", "refresh 2s"}
 		for _, name := range message.Charsets() {

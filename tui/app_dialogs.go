@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/change"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
@@ -18,9 +19,9 @@ import (
 // filter is the shown view's.
 func (a *app) filter() *page.Filter {
 	if a.shown == page.ViewEvents {
-		return &a.events[a.cur].filter
+		return &a.events[a.cur].Filter
 	}
-	return &a.live[a.cur].filter
+	return &a.live[a.cur].Filter
 }
 
 func (a *app) filterText() string {
@@ -39,7 +40,7 @@ func (a *app) setFilter(text string) error {
 		}
 		return err
 	}
-	columns := filterColumns
+	columns := live.FilterColumns
 	if a.shown == page.ViewEvents {
 		columns = nil
 	}
@@ -48,18 +49,18 @@ func (a *app) setFilter(text string) error {
 		return err
 	}
 	if a.shown == page.ViewEvents {
-		a.events[a.cur].filter = f
-		a.events[a.cur].refilter()
+		a.events[a.cur].Filter = f
+		a.events[a.cur].Refilter()
 		return nil
 	}
-	a.live[a.cur].filter = f
-	a.live[a.cur].refresh(true)
+	a.live[a.cur].Filter = f
+	a.live[a.cur].Refresh(true)
 	return nil
 }
 
 // askPause opens the prompt for queues: resume when all of them are paused.
 func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
-	s := a.source().scene
+	s := a.source().Scene
 	if s == nil || len(queues) == 0 {
 		return a.refuse("there is no queue to pause")
 	}
@@ -67,14 +68,14 @@ func (a *app) askPause(queues []engine.MessageQueue) tea.Cmd {
 	var left leftOut
 	other := ""
 	for _, mq := range queues {
-		q := s.queue(mq)
+		q := s.Queue(mq)
 		switch {
 		case q == nil:
 			left.gone++
 		case !q.Own:
 			left.foreign++
 			other = a.queueName(mq) + " is not ours: by " + s.Strategy + " it is " + words.OrUnknown(q.Owner) + "'s"
-		case s.pausedAlone(q):
+		case s.PausedAlone(q):
 			paused = append(paused, mq)
 		default:
 			own = append(own, mq)
@@ -101,18 +102,18 @@ type leftOut struct{ foreign, gone, hidden, paused int }
 // unseenMarks counts the marked queues that the table does not show.
 func (a *app) unseenMarks(l *leftOut) {
 	v := &a.live[a.cur]
-	s := a.picture().scene
-	marks := v.queues.MarkCount()
+	s := a.picture().Scene
+	marks := v.Queues.MarkCount()
 	if a.shown != page.ViewLive || s == nil || marks == 0 {
 		return
 	}
 	here := 0
-	for i := range s.raw.Queues {
-		if v.queues.IsMarked(s.raw.Queues[i].MessageQueue) {
+	for i := range s.Raw.Queues {
+		if v.Queues.IsMarked(s.Raw.Queues[i].MessageQueue) {
 			here++
 		}
 	}
-	l.hidden += here - len(v.queues.Marked())
+	l.hidden += here - len(v.Queues.Marked())
 	l.gone += marks - here
 }
 
@@ -138,7 +139,7 @@ func (l *leftOut) text() string {
 }
 
 func (a *app) askPauseAll() tea.Cmd {
-	s := a.source().scene
+	s := a.source().Scene
 	if s == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
@@ -158,8 +159,8 @@ func (a *app) queueName(mq engine.MessageQueue) string {
 func (a *app) queueNames(queues []engine.MessageQueue) string {
 	const most = 3
 	group := ""
-	if s := a.source().scene; s != nil {
-		group = s.raw.Group
+	if s := a.source().Scene; s != nil {
+		group = s.Raw.Group
 	}
 	var names []string
 	for i, mq := range queues {
@@ -181,8 +182,8 @@ func (a *app) openReset() tea.Cmd {
 	if a.watchedNow() != nil {
 		return a.resetWatched()
 	}
-	s := a.source().scene
-	if s == nil || a.source().engine == nil {
+	s := a.source().Scene
+	if s == nil || a.source().Engine == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
 	targets := a.targets()
@@ -192,8 +193,8 @@ func (a *app) openReset() tea.Cmd {
 	topic := targets[0].Topic
 	var all, chosen []engine.MessageQueue
 	var left leftOut
-	for i := range s.raw.Queues {
-		q := &s.raw.Queues[i]
+	for i := range s.Raw.Queues {
+		q := &s.Raw.Queues[i]
 		if !q.Own {
 			if slices.Contains(targets, q.MessageQueue) {
 				left.foreign++
@@ -213,21 +214,21 @@ func (a *app) openReset() tea.Cmd {
 		if len(chosen) > 1 {
 			label = fmt.Sprintf("marked (%d)", len(chosen))
 			if !slices.ContainsFunc(chosen, func(mq engine.MessageQueue) bool { return mq.Topic != topic }) {
-				label = fmt.Sprintf("marked of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(chosen))
+				label = fmt.Sprintf("marked of %s (%d)", table.Cut(words.TopicLabel(s.Raw.Group, topic), 24), len(chosen))
 			}
 		}
 		scopes = append(scopes, change.ResetScope{Label: label, Queues: chosen})
 	}
 	if len(all) > 0 {
-		scopes = append(scopes, change.ResetScope{Label: fmt.Sprintf("all own of %s (%d)", table.Cut(words.TopicLabel(s.raw.Group, topic), 24), len(all)), Queues: all})
+		scopes = append(scopes, change.ResetScope{Label: fmt.Sprintf("all own of %s (%d)", table.Cut(words.TopicLabel(s.Raw.Group, topic), 24), len(all)), Queues: all})
 	}
 	if len(scopes) == 0 {
 		return a.refuse("none of these queues is ours: other members' queues cannot be reset one by one while the group is online")
 	}
-	perSecond, _ := a.source().hist.rate(consumed, trendWindow)
+	perSecond, _ := a.source().Hist.Rate(live.Consumed, live.TrendWindow)
 	a.unseenMarks(&left)
-	d, r := change.NewResetDialog(a.env, s.raw.Group, topic, scopes, perSecond)
-	if len(chosen) > 0 && a.live[a.cur].queues.MarkCount() > 0 && a.shown == page.ViewLive {
+	d, r := change.NewResetDialog(a.env, s.Raw.Group, topic, scopes, perSecond)
+	if len(chosen) > 0 && a.live[a.cur].Queues.MarkCount() > 0 && a.shown == page.ViewLive {
 		d.Left = left.text()
 	}
 	a.push(d)
@@ -236,7 +237,7 @@ func (a *app) openReset() tea.Cmd {
 
 // serve does what a dialog asks for.
 func (a *app) serve(r page.Request) tea.Cmd {
-	e := a.source().engine
+	e := a.source().Engine
 	switch r := r.(type) {
 	case page.CloseRequest:
 		a.pop()

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"time"
 
@@ -9,13 +10,13 @@ import (
 
 // show gives the views of a source what it has now.
 func (a *app) show(i int) {
-	p := pictureMsg{a.sources[i].picture(a.env.Now)}
-	a.live[i] = a.live[i].update(p)
-	if a.shown == page.ViewEvents || a.sources[i].frozen == nil {
-		a.events[i] = a.events[i].update(p)
+	p := live.PictureMsg{Picture: a.sources[i].Picture(a.env.Now)}
+	a.live[i] = a.live[i].Update(p)
+	if a.shown == page.ViewEvents || a.sources[i].Frozen == nil {
+		a.events[i] = a.events[i].Update(p)
 	}
 	if i == a.cur {
-		a.queue = a.queue.update(p)
+		a.queue = a.queue.Update(p)
 	}
 }
 
@@ -23,9 +24,9 @@ func (a *app) show(i int) {
 // the screen looks different now.
 func (a *app) onSnapshots(msg snapshotsMsg) (changed bool, cmd tea.Cmd) {
 	for i, s := range msg.snapshots {
-		before := a.sources[i].scene
-		a.sources[i].add(s)
-		if a.sources[i].scene != before {
+		before := a.sources[i].Scene
+		a.sources[i].Add(s)
+		if a.sources[i].Scene != before {
 			changed = true
 		}
 		a.show(i)
@@ -59,9 +60,9 @@ func (a *app) onEvents(msg eventsMsg) tea.Cmd {
 	if msg.err != nil {
 		a.streams[msg.source] = nil
 	}
-	a.sources[msg.source].log.add(msg.events, msg.dropped)
+	a.sources[msg.source].Log.Add(msg.events, msg.dropped)
 	if a.shown == page.ViewEvents && !a.frozen() {
-		a.sources[a.cur].log.unseen = 0
+		a.sources[a.cur].Log.Unseen = 0
 	}
 	a.show(msg.source)
 	if len(msg.events) < fullBatch {
@@ -70,14 +71,14 @@ func (a *app) onEvents(msg eventsMsg) tea.Cmd {
 	return a.listen(msg.source)
 }
 
-func (a *app) frozen() bool { return a.source().frozen != nil }
+func (a *app) frozen() bool { return a.source().Frozen != nil }
 
 func (a *app) freeze() {
 	for i, s := range a.sources {
-		if s.frozen == nil {
-			s.freeze(a.env.Now)
+		if s.Frozen == nil {
+			s.Freeze(a.env.Now)
 		} else {
-			s.thaw()
+			s.Thaw()
 		}
 		a.show(i)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/change"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -20,11 +21,11 @@ const sampleRows = 20
 // marked queues, or the one under the cursor, hold now. What comes later is not
 // meant: nobody has seen it.
 func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
-	s := a.source().scene
-	if s == nil || a.source().engine == nil {
+	s := a.source().Scene
+	if s == nil || a.source().Engine == nil {
 		return a.refuse("the engine has not shown anything yet")
 	}
-	if v != engine.SettleAck && isBroadcast(s) {
+	if v != engine.SettleAck && live.IsBroadcast(s) {
 		return a.refuse("a broadcasting consumer has no retry topic and no dead letters: acknowledge, or leave the messages")
 	}
 	d := change.SettleDialog{Env: a.env, Verdict: v, Orderly: s.Orderly, Group: s.Group}
@@ -45,25 +46,25 @@ func (a *app) askSettle(v engine.SettleVerdict) tea.Cmd {
 // heldOfView fills in the messages of the queue view.
 func (a *app) heldOfView(d *change.SettleDialog) (why string) {
 	v := &a.queue
-	rows := v.markedRows()
-	if v.list.MarkCount() == 0 {
-		if r := v.current(); r != nil {
-			rows = []*heldRow{r}
+	rows := v.MarkedRows()
+	if v.List.MarkCount() == 0 {
+		if r := v.Current(); r != nil {
+			rows = []*live.HeldRow{r}
 		}
 	}
 	notHeld := 0
 	for _, r := range rows {
-		if r.held.IsZero() {
+		if r.Held.IsZero() {
 			notHeld++
 			continue
 		}
 		d.Count++
-		d.Ranges = append(d.Ranges, engine.HeldRange{MessageQueue: v.mq, First: r.offset, Last: r.offset})
+		d.Ranges = append(d.Ranges, engine.HeldRange{MessageQueue: v.MQ, First: r.Offset, Last: r.Offset})
 		if len(d.Sample) < sampleRows {
-			d.Sample = append(d.Sample, r.line())
+			d.Sample = append(d.Sample, r.Line())
 		}
 	}
-	if gone := v.list.MarkCount() - len(rows); v.list.MarkCount() > 0 && gone+notHeld > 0 {
+	if gone := v.List.MarkCount() - len(rows); v.List.MarkCount() > 0 && gone+notHeld > 0 {
 		d.Left = words.Plural(gone+notHeld, "marked message") + " left out: not held (any more)"
 	}
 	if d.Count == 0 {
@@ -71,22 +72,22 @@ func (a *app) heldOfView(d *change.SettleDialog) (why string) {
 	}
 	first, last := d.Ranges[0].First, d.Ranges[len(d.Ranges)-1].Last
 	d.Total = d.Count
-	d.Where = a.queueName(v.mq) + ", offset " + words.Grouped(first)
+	d.Where = a.queueName(v.MQ) + ", offset " + words.Grouped(first)
 	if d.Count > 1 {
-		d.Where = a.queueName(v.mq) + ", " + words.Plural(d.Count, "offset") + " between " + words.Grouped(first) + " and " + words.Grouped(last)
+		d.Where = a.queueName(v.MQ) + ", " + words.Plural(d.Count, "offset") + " between " + words.Grouped(first) + " and " + words.Grouped(last)
 		if int64(d.Count) == last-first+1 {
-			d.Where = a.queueName(v.mq) + ", offsets " + words.Grouped(first) + " … " + words.Grouped(last)
+			d.Where = a.queueName(v.MQ) + ", offsets " + words.Grouped(first) + " … " + words.Grouped(last)
 		}
 	}
 	return ""
 }
 
 // heldOfQueues fills in all that queues of the live view hold.
-func (a *app) heldOfQueues(d *change.SettleDialog, s *scene) (why string) {
+func (a *app) heldOfQueues(d *change.SettleDialog, s *live.Scene) (why string) {
 	targets := a.targets()
 	var queues []engine.MessageQueue
 	for _, mq := range targets {
-		q := s.queue(mq)
+		q := s.Queue(mq)
 		if q == nil || q.Held == 0 {
 			continue
 		}
@@ -144,7 +145,7 @@ func (a *app) onSettleDone(msg change.SettleDoneMsg) tea.Cmd {
 	cmds := []tea.Cmd{a.written(msg, text, sev), readNow(a.cmds, a.engines)}
 	if a.shown == page.ViewQueue {
 		if good > 0 {
-			a.queue.list.ClearMarks()
+			a.queue.List.ClearMarks()
 		}
 		a.poll++
 		cmds = append(cmds, a.readHeld())

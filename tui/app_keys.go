@@ -8,6 +8,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -161,7 +162,7 @@ func (a *app) act(name page.Action) tea.Cmd {
 	case "refresh":
 		a.hurryWatched()
 		if a.page() == nil { // rows that kept their places are sorted exactly
-			a.live[a.cur].refresh(true)
+			a.live[a.cur].Refresh(true)
 		}
 		return tea.Batch(readNow(a.cmds, a.engines), a.toPage(page.HurryMsg{}))
 	case "detail":
@@ -191,13 +192,13 @@ func (a *app) act(name page.Action) tea.Cmd {
 func (a *app) toView(msg any) {
 	switch a.shown {
 	case page.ViewLive, page.ViewWatch:
-		a.live[a.cur] = a.live[a.cur].update(msg)
+		a.live[a.cur] = a.live[a.cur].Update(msg)
 	case page.ViewEvents:
-		a.events[a.cur] = a.events[a.cur].update(msg)
+		a.events[a.cur] = a.events[a.cur].Update(msg)
 	case page.ViewQueue:
-		a.queue = a.queue.update(msg)
+		a.queue = a.queue.Update(msg)
 	case page.ViewLog:
-		a.log = a.log.update(msg)
+		a.log = a.log.Update(msg)
 	}
 }
 
@@ -205,19 +206,19 @@ func (a *app) toView(msg any) {
 func (a *app) escape() tea.Cmd {
 	switch a.shown {
 	case page.ViewLive:
-		if !a.live[a.cur].escape() {
+		if !a.live[a.cur].Escape() {
 			a.note = note{}
 		}
 	case page.ViewWatch:
-		if !a.live[a.cur].escape() {
+		if !a.live[a.cur].Escape() {
 			return a.back()
 		}
 	case page.ViewEvents:
-		if !a.events[a.cur].escape() {
+		if !a.events[a.cur].Escape() {
 			return a.back()
 		}
 	case page.ViewQueue:
-		if !a.queue.list.ClearMarks() {
+		if !a.queue.List.ClearMarks() {
 			return a.back()
 		}
 	default:
@@ -247,38 +248,38 @@ func (a *app) back() tea.Cmd {
 // detail opens what is under the cursor.
 func (a *app) detail() tea.Cmd {
 	if a.shown == page.ViewEvents {
-		if r := a.events[a.cur].current(); r != nil {
+		if r := a.events[a.cur].Current(); r != nil {
 			a.push(eventDetails(a.env, r))
 		}
 		return nil
 	}
 	if a.shown == page.ViewQueue {
-		if r := a.queue.current(); r != nil {
-			a.push(heldDetails(a.env, r))
+		if r := a.queue.Current(); r != nil {
+			a.push(live.HeldDetails(a.env, r))
 		}
 		return nil
 	}
 	v := &a.live[a.cur]
-	switch v.focus {
-	case paneFeed:
-		if f := v.line(); f != nil {
-			seq := f.row.Seq
+	switch v.Focus {
+	case live.PaneFeed:
+		if f := v.Line(); f != nil {
+			seq := f.Row.Seq
 			cmd := a.goTo(page.ViewEvents)
 			e := &a.events[a.cur]
-			e.filter = page.Filter{}
-			e.refilter()
-			e.list.Follow = false
-			e.list.Select(seq)
+			e.Filter = page.Filter{}
+			e.Refilter()
+			e.List.Follow = false
+			e.List.Select(seq)
 			return cmd
 		}
-	case paneAlloc:
-		if id, ok := v.members.Current(); ok {
-			v.filter, _ = page.ParseFilter(id, filterColumns)
-			v.focus = paneQueues
-			v.refresh(true)
+	case live.PaneAlloc:
+		if id, ok := v.Members.Current(); ok {
+			v.Filter, _ = page.ParseFilter(id, live.FilterColumns)
+			v.Focus = live.PaneQueues
+			v.Refresh(true)
 		}
 	default:
-		if mq, ok := v.queues.Current(); ok {
+		if mq, ok := v.Queues.Current(); ok {
 			return a.openQueue(mq)
 		}
 	}
@@ -288,9 +289,9 @@ func (a *app) detail() tea.Cmd {
 // targets are the queues a key is about.
 func (a *app) targets() []engine.MessageQueue {
 	if a.shown == page.ViewQueue {
-		return []engine.MessageQueue{a.queue.mq}
+		return []engine.MessageQueue{a.queue.MQ}
 	}
-	return a.live[a.cur].targets()
+	return a.live[a.cur].Targets()
 }
 
 // setRefresh takes a new period.

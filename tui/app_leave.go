@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 
@@ -36,24 +37,24 @@ func (a *app) askLeave() tea.Cmd {
 		return a.beginLeave(false)
 	}
 	text := "This process is a member of a real group; other members, where there are any, take its queues over."
-	if s := a.source().scene; s != nil {
+	if s := a.source().Scene; s != nil {
 		own := 0
 		for i := range s.Queues {
 			if s.Queues[i].Own {
 				own++
 			}
 		}
-		text = fmt.Sprintf("This process is a member of %s and holds %s. %s", s.Group, words.Plural(own, "queue"), s.afterLeave(own))
+		text = fmt.Sprintf("This process is a member of %s and holds %s. %s", s.Group, words.Plural(own, "queue"), s.AfterLeave(own))
 	}
 	a.push(leaveDialog{env: a.env, text: text})
 	return nil
 }
 
 // handover says, in the dialog that pauses, how a member's queues get to others.
-func (a *app) handover(s *scene) string {
-	others, known := s.others()
+func (a *app) handover(s *live.Scene) string {
+	others, known := s.Others()
 	switch {
-	case !a.env.Options.Member || isBroadcast(s):
+	case !a.env.Options.Member || live.IsBroadcast(s):
 		return ""
 	case known && others == 0:
 		return " Nobody else reads them meanwhile: there is no other member."

@@ -147,8 +147,8 @@ func (a *app) groupHere() string {
 	if g, ok := a.page().(pages.GroupsView); ok && g.Current() != "" {
 		return g.Current()
 	}
-	if s := a.source().scene; s != nil && (a.page() == nil || a.group == "") {
-		return s.raw.Group
+	if s := a.source().Scene; s != nil && (a.page() == nil || a.group == "") {
+		return s.Raw.Group
 	}
 	return a.group
 }

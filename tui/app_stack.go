@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/pages"
 
@@ -54,24 +55,24 @@ func (a *app) memberHere() (group, client string) {
 	case pages.StackView:
 		return p.Group, p.Client
 	}
-	s := a.source().scene
+	s := a.source().Scene
 	if a.page() != nil || s == nil {
 		return a.groupHere(), ""
 	}
-	mq, ok := a.queue.mq, a.shown == page.ViewQueue
+	mq, ok := a.queue.MQ, a.shown == page.ViewQueue
 	v := &a.live[a.cur]
-	if !ok && v.focus == paneAlloc {
-		if id, ok := v.members.Current(); ok {
-			return s.raw.Group, s.trueMember(id)
+	if !ok && v.Focus == live.PaneAlloc {
+		if id, ok := v.Members.Current(); ok {
+			return s.Raw.Group, s.TrueMember(id)
 		}
 	}
 	if !ok {
-		mq, ok = v.queues.Current()
+		mq, ok = v.Queues.Current()
 	}
-	if i, known := s.index[mq]; ok && known {
-		return s.raw.Group, s.raw.Queues[i].Owner
+	if i, known := s.Index[mq]; ok && known {
+		return s.Raw.Group, s.Raw.Queues[i].Owner
 	}
-	return s.raw.Group, ""
+	return s.Raw.Group, ""
 }
 
 // commandStack does `:stack [CLIENT-ID]`.
@@ -93,8 +94,8 @@ func (a *app) memberIDs() []string {
 		for i := range p.Who.Members {
 			ids = append(ids, p.Who.Members[i].ClientID)
 		}
-	} else if s := a.source().scene; s != nil {
-		for _, t := range s.raw.Topics {
+	} else if s := a.source().Scene; s != nil {
+		for _, t := range s.Raw.Topics {
 			for _, m := range t.Members {
 				ids = append(ids, m.ClientID)
 			}

@@ -73,8 +73,8 @@ func (a *app) tailHere() tea.Cmd {
 			r.Queues = append(r.Queues, mq)
 		}
 	}
-	if s := a.source().scene; len(targets) == 1 && s.queue(targets[0]) != nil {
-		if q := s.queue(targets[0]); q.CommittedOffset >= 0 {
+	if s := a.source().Scene; len(targets) == 1 && s.Queue(targets[0]) != nil {
+		if q := s.Queue(targets[0]); q.CommittedOffset >= 0 {
 			r.From = page.TailPosition{ByOffset: true, Offset: q.CommittedOffset}
 		}
 	}

@@ -15,16 +15,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/engine"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
 func TestFastKeysArriveAsOneMessage(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("jjj")
-	if got := d.a.live[0].queues.Cursor(); got != 3 {
+	if got := d.a.live[0].Queues.Cursor(); got != 3 {
 		t.Errorf("after jjj the cursor is on row %d, want 3", got)
 	}
 	d.keys("/a/3").see("/a/3")
-	if got := d.a.live[0].queues.Len(); got != 1 {
+	if got := d.a.live[0].Queues.Len(); got != 1 {
 		t.Errorf("a filter typed fast shows %d rows, want 1", got)
 	}
 }
@@ -38,7 +39,7 @@ func TestLettersAreTextWhileAFieldHasFocus(t *testing.T) {
 		}
 		d.keys("esc", "esc")
 		d.a.dialogs = nil
-		d.a.live[0].filter = page.Filter{}
+		d.a.live[0].Filter = page.Filter{}
 	}
 }
 
@@ -52,17 +53,17 @@ func TestPastedTextPressesNoKeys(t *testing.T) {
 
 func TestEscapeGoesBackStepByStep(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("v", "/").typing("a/").keys("enter", "?")
-	v := func() *liveView { return &d.a.live[0] }
+	v := func() *live.View { return &d.a.live[0] }
 	d.keys("esc")
-	if len(d.a.dialogs) != 0 || !v().filter.Active() || v().queues.MarkCount() != 1 {
+	if len(d.a.dialogs) != 0 || !v().Filter.Active() || v().Queues.MarkCount() != 1 {
 		t.Error("the first esc closes the dialog only")
 	}
 	d.keys("esc")
-	if v().filter.Active() || v().queues.MarkCount() != 1 {
+	if v().Filter.Active() || v().Queues.MarkCount() != 1 {
 		t.Error("the second clears the filter only")
 	}
 	d.keys("esc")
-	if v().queues.MarkCount() != 0 {
+	if v().Queues.MarkCount() != 0 {
 		t.Error("the third clears the marks")
 	}
 	d.keys("esc", "esc")
@@ -78,16 +79,16 @@ func TestEscapeGoesBackStepByStep(t *testing.T) {
 func TestABadRegexpKeepsTheOldFilter(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("/").typing("~a/[3")
 	d.see("✗ not whole: missing closing ] · rows as before").see("filter ~a/ (")
-	if got := d.a.live[0].filter.Text; got != "~a/" {
+	if got := d.a.live[0].Filter.Text; got != "~a/" {
 		t.Errorf("the filter in force is %q, want the last good one", got)
 	}
 	d.typing("]")
-	if got := d.a.live[0].queues.Len(); got != 1 {
+	if got := d.a.live[0].Queues.Len(); got != 1 {
 		t.Errorf("%d rows match, want 1", got)
 	}
 	d.keys("enter", "/").see("~a/[3]") // it is kept to be edited
 	d.keys("esc")
-	if d.a.live[0].filter.Active() {
+	if d.a.live[0].Filter.Active() {
 		t.Error("esc in the bar leaves no filter")
 	}
 	d.keys("/", "up").see("~a/[3]") // and remembered
@@ -108,13 +109,13 @@ func TestFilters(t *testing.T) {
 			if err := d.a.setFilter(tt.text); err != nil {
 				t.Fatal(err)
 			}
-			if got := d.a.live[0].queues.Len(); got != tt.want {
+			if got := d.a.live[0].Queues.Len(); got != tt.want {
 				t.Errorf("%q shows %d rows, want %d", tt.text, got, tt.want)
 			}
 		})
 	}
 	for _, bad := range []string{">lag", ">nothing 1", ">lag x", "~["} {
-		if _, err := page.ParseFilter(bad, filterColumns); err == nil {
+		if _, err := page.ParseFilter(bad, live.FilterColumns); err == nil {
 			t.Errorf("%q is taken", bad)
 		}
 	}
@@ -123,14 +124,14 @@ func TestFilters(t *testing.T) {
 func TestSortGoesThroughTheColumns(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil)
 	d.see("lag↓").keys("j", "k", "s").see("queue↑")
-	if got, _ := d.a.live[0].queues.Current(); got.Short() != "broker-a/3" {
+	if got, _ := d.a.live[0].Queues.Current(); got.Short() != "broker-a/3" {
 		t.Errorf("the cursor follows its row, but is on %v", got)
 	}
-	if got := d.a.live[0].queues.Key(0).Short(); got != "broker-a/0" {
+	if got := d.a.live[0].Queues.Key(0).Short(); got != "broker-a/0" {
 		t.Errorf("sorted by queue the first is %s", got)
 	}
 	d.keys("S").see("queue↓")
-	if got := d.a.live[0].queues.Key(0).Short(); got != "broker-b/7" {
+	if got := d.a.live[0].Queues.Key(0).Short(); got != "broker-b/7" {
 		t.Errorf("reversed the first is %s", got)
 	}
 }
@@ -142,7 +143,7 @@ func TestTheCursorStaysOnTheWorstRowUntilItIsMoved(t *testing.T) {
 		s.At = fixtureNow.Add(after)
 		s.Queues[id].MaxOffset += 1_000_000
 		d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
-		q, _ := d.a.live[0].queues.Current()
+		q, _ := d.a.live[0].Queues.Current()
 		return q.Short()
 	}
 	if got := give(2*time.Second, 5); got != "broker-a/5" {
@@ -156,7 +157,7 @@ func TestTheCursorStaysOnTheWorstRowUntilItIsMoved(t *testing.T) {
 
 func TestUnknownLagIsListedLast(t *testing.T) {
 	d := withSnapshot(t, 120, 36, twoTopics())
-	last := func() engine.MessageQueue { q := &d.a.live[0].queues; return q.Key(q.Len() - 2) }
+	last := func() engine.MessageQueue { q := &d.a.live[0].Queues; return q.Key(q.Len() - 2) }
 	for range 2 {
 		if got := last(); got.Topic != "inventory-sync" || got.BrokerName != "broker-b" {
 			t.Errorf("the last but one is %v", got)
@@ -174,7 +175,7 @@ func TestRowsAreSortedByWhatTheyShow(t *testing.T) {
 		s.Queues[id].MaxOffset = s.Queues[id].CommittedOffset + lag
 		d.now = s.At
 		d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
-		return d.a.live[0].queues.Key(0).Short()
+		return d.a.live[0].Queues.Key(0).Short()
 	}
 	if got := give(250*time.Millisecond, 5, 99_999); got != "broker-a/5" {
 		t.Errorf("%s is first, with less lag than the next", got)
@@ -388,11 +389,11 @@ func TestEventsKeepTheNewest(t *testing.T) {
 	for range 40 {
 		d.send(eventsMsg{events: batch, dropped: 1})
 	}
-	if n := len(d.a.sources[0].log.rows); n < keepEvents || n > 2*keepEvents {
+	if n := len(d.a.sources[0].Log.Rows); n < live.KeepEvents || n > 2*live.KeepEvents {
 		t.Errorf("%d events are kept", n)
 	}
 	d.see("40 lost").keys("g").see("▸ 14:32:07.000")
-	if r := d.a.events[0].current(); r == nil {
+	if r := d.a.events[0].Current(); r == nil {
 		t.Error("the oldest row is not found by its number")
 	}
 }
@@ -404,10 +405,10 @@ func TestFeedFoldsByQueueAndCause(t *testing.T) {
 			Count: 1, First: int64(i), ReturnType: "FAILED", Error: "no"}}})
 	}
 	d.see("×31 in 2s")
-	folds := d.a.sources[0].log.folds
+	folds := d.a.sources[0].Log.Folds
 	n := 0
 	for _, f := range folds {
-		if f.row.Kind == "CONSUME" {
+		if f.Row.Kind == "CONSUME" {
 			n++
 		}
 	}
@@ -432,11 +433,11 @@ func TestFlowInForceIsShownWithoutItsEvent(t *testing.T) {
 
 func TestEnterOnAFeedLineExpandsIt(t *testing.T) {
 	d := drive(t, 120, 36, defaultOptions(), nil).keys("tab", "j", "j", "j", "enter")
-	if r := d.a.events[0].current(); d.a.shown != page.ViewEvents || r == nil || r.Kind != "CONSUME" {
+	if r := d.a.events[0].Current(); d.a.shown != page.ViewEvents || r == nil || r.Kind != "CONSUME" {
 		t.Errorf("view %d, on %+v", d.a.shown, r)
 	}
 	d.keys("q", "shift+tab", "shift+tab", "j", "enter").see("filter 10.0.4.22@6023#1")
-	if got := d.a.live[0].queues.Len(); got != 5 {
+	if got := d.a.live[0].Queues.Len(); got != 5 {
 		t.Errorf("enter on a member shows %d of its queues, want 5", got)
 	}
 }
@@ -484,7 +485,7 @@ func TestSeveralConsumers(t *testing.T) {
 	other.Group = "audit-copy"
 	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{fixture(0), other}})
 	d.see("order-settle/1 [1/2]").keys("j", "ctrl+n").see("audit-copy (audit) [2/2]")
-	if got := d.a.live[1].queues.Cursor(); got != 0 {
+	if got := d.a.live[1].Queues.Cursor(); got != 0 {
 		t.Error("each consumer has its own cursor")
 	}
 	d.keys(":").typing("live order-settle/1").keys("enter").see("[1/2]").see("▸ broker-a/1")

@@ -4,6 +4,7 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/engine"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
@@ -31,7 +32,7 @@ func (a *app) goTo(v page.ViewID) tea.Cmd {
 	a.visited()
 	switch v {
 	case page.ViewEvents:
-		a.source().log.unseen = 0
+		a.source().Log.Unseen = 0
 		a.show(a.cur)
 	case page.ViewLog:
 		a.poll++
@@ -45,9 +46,9 @@ func (a *app) goTo(v page.ViewID) tea.Cmd {
 
 // openQueue shows one queue in detail.
 func (a *app) openQueue(mq engine.MessageQueue) tea.Cmd {
-	a.queue = newQueueView(a.env, mq)
-	a.queue = a.queue.update(page.SizeMsg{W: a.w, H: a.bodyHeight(), Screen: a.h})
-	a.queue = a.queue.update(pictureMsg{a.source().picture(a.env.Now)})
+	a.queue = live.NewQueueView(a.env, mq)
+	a.queue = a.queue.Update(page.SizeMsg{W: a.w, H: a.bodyHeight(), Screen: a.h})
+	a.queue = a.queue.Update(live.PictureMsg{Picture: a.source().Picture(a.env.Now)})
 	if a.shown != page.ViewQueue {
 		a.leavePage()
 		a.last, a.shown, a.turned = a.shown, page.ViewQueue, a.env.Now
@@ -88,15 +89,15 @@ func (a *app) readHeld() tea.Cmd {
 	if a.watchedNow() != nil {
 		return a.readHead()
 	}
-	q := a.source().scene.queue(a.queue.mq)
-	if q == nil || !q.Own || a.frozen() || a.source().engine == nil {
+	q := a.source().Scene.Queue(a.queue.MQ)
+	if q == nil || !q.Own || a.frozen() || a.source().Engine == nil {
 		return pollLater(a.cmds, a.poll) // it may become ours
 	}
-	n := heldMessages
+	n := live.HeldMessages
 	if a.env.Options.Hold {
-		n = heldToDecide
+		n = live.HeldToDecide
 	}
-	return readHeldRows(a.cmds, a.source().engine, a.queue.mq, n, a.queue.held, a.poll)
+	return live.ReadHeldRows(a.cmds, a.source().Engine, a.queue.MQ, n, a.queue.Held, a.poll)
 }
 
-func (a *app) readLog() tea.Cmd { return readLogLines(a.cmds, a.env.Options.LogTail, a.poll) }
+func (a *app) readLog() tea.Cmd { return live.ReadLogLines(a.cmds, a.env.Options.LogTail, a.poll) }

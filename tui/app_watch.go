@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -18,7 +19,7 @@ import (
 // else as brokers and members tell it.
 func (a *app) openWatch(group string) tea.Cmd {
 	for i, s := range a.sources {
-		if s.engine != nil && s.scene != nil && s.scene.raw.Group == group {
+		if s.Engine != nil && s.Scene != nil && s.Scene.Raw.Group == group {
 			return tea.Batch(a.look(i), a.goTo(page.ViewLive))
 		}
 	}
@@ -28,10 +29,10 @@ func (a *app) openWatch(group string) tea.Cmd {
 	i := a.watchedIndex(group)
 	if i < 0 {
 		i = a.watchSlot()
-		w := newWatch(group)
-		a.sources[i] = &source{name: group, hist: &history{}, watch: w}
-		a.live[i], a.events[i] = newLiveView(a.env), newEventsView(a.env)
-		a.live[i].waiting = w.waitingLines(a.env)
+		w := live.NewWatch(group)
+		a.sources[i] = &live.Source{Name: group, Hist: &live.History{}, Watch: w}
+		a.live[i], a.events[i] = live.NewView(a.env), live.NewEventsView(a.env)
+		a.live[i].Waiting = w.WaitingLines(a.env)
 		a.resize()
 	}
 	a.group, a.cur = group, i
@@ -46,29 +47,29 @@ func (a *app) openWatch(group string) tea.Cmd {
 func (a *app) watchSlot() int {
 	oldest, n := -1, 0
 	for i, s := range a.sources {
-		if s.watch == nil {
+		if s.Watch == nil {
 			continue
 		}
 		n++
-		if i != a.cur && (oldest < 0 || s.watch.visited.Before(a.sources[oldest].watch.visited)) {
+		if i != a.cur && (oldest < 0 || s.Watch.Visited.Before(a.sources[oldest].Watch.Visited)) {
 			oldest = i
 		}
 	}
-	if n >= keepWatched && oldest >= 0 {
+	if n >= live.KeepWatched && oldest >= 0 {
 		return oldest
 	}
 	a.sources = append(slices.Clip(a.sources), nil)
-	a.live = append(slices.Clip(a.live), liveView{})
-	a.events = append(slices.Clip(a.events), eventsView{})
+	a.live = append(slices.Clip(a.live), live.View{})
+	a.events = append(slices.Clip(a.events), live.EventsView{})
 	return len(a.sources) - 1
 }
 
 // watchedNow is the watched group on the screen; nil when an engine is.
-func (a *app) watchedNow() *watch {
+func (a *app) watchedNow() *live.Watch {
 	if len(a.sources) == 0 {
 		return nil
 	}
-	return a.source().watch
+	return a.source().Watch
 }
 
 // pollWatched asks for the next picture of the group on the screen when it is due and
@@ -78,27 +79,27 @@ func (a *app) pollWatched() tea.Cmd {
 	if w == nil || !w.Due(a.env.Now) || !slices.Contains([]page.ViewID{page.ViewWatch, page.ViewQueue, page.ViewEvents}, a.shown) {
 		return nil
 	}
-	w.visited = a.env.Now
+	w.Visited = a.env.Now
 	return page.AskCluster(a.cmds, a.env.Options.Inspect, w.Begin(a.env))
 }
 
 // onWatch takes a picture in.
 func (a *app) onWatch(msg page.AnswerMsg) {
-	i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.Asking && s.watch.Ticket == msg.Ticket })
+	i := slices.IndexFunc(a.sources, func(s *live.Source) bool { return s.Watch != nil && s.Watch.Asking && s.Watch.Ticket == msg.Ticket })
 	if i < 0 {
 		return // it has lost its place since
 	}
 	s := a.sources[i]
-	w := s.watch
+	w := s.Watch
 	if w.Answer(msg, a.env.Now) {
 		live := msg.Raw.(inspect.Live)
-		s.addLive(&live)
+		s.AddLive(&live)
 	} else if msg.Gone {
-		s.forget()
+		s.Forget()
 	}
-	a.live[i].waiting = w.waitingLines(a.env)
+	a.live[i].Waiting = w.WaitingLines(a.env)
 	if a.shown == page.ViewEvents && i == a.cur && !a.frozen() {
-		s.log.unseen = 0
+		s.Log.Unseen = 0
 	}
 	a.show(i)
 }
@@ -106,49 +107,49 @@ func (a *app) onWatch(msg page.AnswerMsg) {
 // watchHealth is the worst thing that is wrong with what is known of a watched group.
 func (a *app) watchHealth() draw.Segment {
 	th, s := a.env.Theme, a.source()
-	w := s.watch
+	w := s.Watch
 	switch {
-	case s.scene == nil && w.Err != "":
+	case s.Scene == nil && w.Err != "":
 		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+w.Err)
-	case s.scene == nil:
+	case s.Scene == nil:
 		return draw.Styled(th.Dim, " asking brokers and members … "+words.Age(a.env.Now.Sub(w.Began)))
 	case w.Err != "":
-		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", words.Failure.Sign(), words.Since(s.scene.At, a.env.Now), w.Err))
+		return draw.Styled(th.Bad, fmt.Sprintf(" %s %s old: %s", words.Failure.Sign(), words.Since(s.Scene.At, a.env.Now), w.Err))
 	}
-	f := s.scene.watch
+	f := s.Scene.Watch
 	if old, stale := a.stale(); stale {
 		return draw.Styled(th.Bad, " ! figures are "+words.Age(old)+" old: the cluster has not answered yet")
 	}
-	if text := s.scene.muteText(func(t time.Time) string {
+	if text := s.Scene.MuteText(func(t time.Time) string {
 		return words.TimeAbsolute.Clock(t, a.env.Now, a.env.Options.Location, words.ClockSeconds)
 	}, a.env.Now); text != "" {
-		if f.paused != "" {
-			text = f.paused + " · " + text
+		if f.Paused != "" {
+			text = f.Paused + " · " + text
 		}
 		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
-	if !f.told && !f.empty() && len(f.trouble) > 0 {
-		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+f.trouble[0])
+	if !f.Told && !f.Empty() && len(f.Trouble) > 0 {
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+f.Trouble[0])
 	}
-	text, sev := f.worst(s.scene)
+	text, sev := f.Worst(s.Scene)
 	switch {
-	case f.paused != "" && sev == words.Failure:
-		return draw.Styled(th.Bad, " "+sev.Sign()+" "+f.paused+" · "+text)
-	case f.paused != "":
-		return draw.Styled(th.Accent, " "+f.paused)
+	case f.Paused != "" && sev == words.Failure:
+		return draw.Styled(th.Bad, " "+sev.Sign()+" "+f.Paused+" · "+text)
+	case f.Paused != "":
+		return draw.Styled(th.Accent, " "+f.Paused)
 	case sev != words.Info:
 		return draw.Styled(words.SeverityStyle(th, sev), " "+sev.Sign()+" "+text)
 	}
 	if a.w < 100 {
 		return draw.Styled(th.Good, " ✓ "+text)
 	}
-	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", words.Ago(s.scene.At, a.env.Now), text))
+	return draw.Styled(th.Good, fmt.Sprintf(" ✓ told %s · %s", words.Ago(s.Scene.At, a.env.Now), text))
 }
 
 // setWatchEvery takes a new period for the group on the screen.
 func (a *app) setWatchEvery(d time.Duration) tea.Cmd {
 	w := a.watchedNow()
-	w.Every = min(max(d, minWatchEvery), maxWatchEvery)
+	w.Every = min(max(d, live.MinWatchEvery), live.MaxWatchEvery)
 	a.note = note{"asked every " + words.Span(w.Every), words.Notice, a.env.Now}
 	return nil
 }
@@ -158,19 +159,19 @@ func (a *app) unwatch() {
 	if a.watchedNow() == nil {
 		return
 	}
-	if i := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch == nil }); i >= 0 {
+	if i := slices.IndexFunc(a.sources, func(s *live.Source) bool { return s.Watch == nil }); i >= 0 {
 		a.cur = i
 	}
 }
 
 // watchedIndex is the source of a watched group; -1 when there is none.
 func (a *app) watchedIndex(group string) int {
-	return slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil && s.watch.group() == group })
+	return slices.IndexFunc(a.sources, func(s *live.Source) bool { return s.Watch != nil && s.Watch.Group() == group })
 }
 
 // consumers is how many sources are consumers of this process; they come first.
 func (a *app) consumers() int {
-	n := slices.IndexFunc(a.sources, func(s *source) bool { return s.watch != nil })
+	n := slices.IndexFunc(a.sources, func(s *live.Source) bool { return s.Watch != nil })
 	if n < 0 {
 		return len(a.sources)
 	}
@@ -185,22 +186,22 @@ func (a *app) hurryWatched() {
 }
 
 // watchTitle is what line 1 says of the group.
-func (a *app) watchTitle(s *scene) string {
+func (a *app) watchTitle(s *live.Scene) string {
 	expression := ""
-	if t, _ := a.live[a.cur].shownTopic(); t != nil {
+	if t, _ := a.live[a.cur].ShownTopic(); t != nil {
 		expression = t.Expression
 	}
-	return s.watch.title(s, expression)
+	return s.Watch.Title(s, expression)
 }
 
 // resetWatched opens the reset dialog of the whole group, with the marked queues as a
 // choice.
 func (a *app) resetWatched() tea.Cmd {
-	s := a.source().scene
+	s := a.source().Scene
 	if s == nil {
 		return a.refuse("nothing is known of the group yet")
 	}
-	r := page.ResetAnyRequest{Group: s.raw.Group, Queues: a.live[a.cur].queues.Marked(), Rate: s.watch.rates.consume}
+	r := page.ResetAnyRequest{Group: s.Raw.Group, Queues: a.live[a.cur].Queues.Marked(), Rate: s.Watch.Rates.Consume}
 	if a.shown == page.ViewQueue {
 		r.Queues = a.targets()
 	}
@@ -216,49 +217,49 @@ func (a *app) pollTold() tea.Cmd {
 		return nil
 	}
 	s := a.source()
-	if s.scene == nil || s.frozen != nil {
+	if s.Scene == nil || s.Frozen != nil {
 		return nil
 	}
-	raw := s.scene.raw
-	if s.told == nil {
-		s.told = newTold(raw)
+	raw := s.Scene.Raw
+	if s.Told == nil {
+		s.Told = live.NewTold(raw)
 	}
-	t := s.told
-	wrong := s.scene.told != nil && s.scene.told.wrongs() // it may be a hand-over under way
-	if t.computed != nil && a.env.Now.Sub(t.Began) >= toldSoonest && (wrong || !maps.Equal(t.computed, computedOwners(raw))) {
+	t := s.Told
+	wrong := s.Scene.Told != nil && s.Scene.Told.Wrongs() // it may be a hand-over under way
+	if t.Computed != nil && a.env.Now.Sub(t.Began) >= live.ToldSoonest && (wrong || !maps.Equal(t.Computed, live.ComputedOwners(raw))) {
 		t.Hurried = true
 	}
-	if !t.concerns(raw) || !t.Due(a.env.Now) {
+	if !t.Concerns(raw) || !t.Due(a.env.Now) {
 		return nil
 	}
-	t.computed = computedOwners(raw)
+	t.Computed = live.ComputedOwners(raw)
 	return page.AskCluster(a.cmds, a.env.Options.Inspect, t.Begin(a.env))
 }
 
 // onTold takes the members' word.
 func (a *app) onTold(msg page.AnswerMsg) {
 	for i, s := range a.sources {
-		if s.told == nil || !s.told.Asking || s.told.Ticket != msg.Ticket {
+		if s.Told == nil || !s.Told.Asking || s.Told.Ticket != msg.Ticket {
 			continue
 		}
-		if s.told.members = nil; s.told.Answer(msg, a.env.Now) {
+		if s.Told.Members = nil; s.Told.Answer(msg, a.env.Now) {
 			m := msg.Raw.(inspect.Members)
-			s.told.members = &m
+			s.Told.Members = &m
 		}
-		s.retell(a.env.Now)
+		s.Retell(a.env.Now)
 		a.show(i)
 	}
 }
 
 // readHead reads the head of the queue that is looked at when it is another one now.
 func (a *app) readHead() tea.Cmd {
-	q := a.source().scene.queue(a.queue.mq)
+	q := a.source().Scene.Queue(a.queue.MQ)
 	if q == nil || a.frozen() {
 		return pollLater(a.cmds, a.poll)
 	}
-	at, ok := headOffset(q)
-	if h := &a.queue.head; !ok || h.offset == at && h.row != nil {
+	at, ok := live.HeadOffset(q)
+	if h := &a.queue.Head; !ok || h.Offset == at && h.Row != nil {
 		return pollLater(a.cmds, a.poll)
 	}
-	return readHeadOf(a.cmds, a.env.Options.Inspect, a.queue.mq, at, a.poll)
+	return live.ReadHeadOf(a.cmds, a.env.Options.Inspect, a.queue.MQ, at, a.poll)
 }

@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -90,32 +91,32 @@ func (a *app) underCursor(asJSON bool) (x page.Copied, why string) {
 	const nothing = "there is nothing under the cursor to copy"
 	switch a.shown {
 	case page.ViewQueue:
-		r := a.queue.current()
-		if r == nil || r.message == nil {
+		r := a.queue.Current()
+		if r == nil || r.Message == nil {
 			return x, nothing
 		}
 		return a.copyMessage(r, asJSON)
 	case page.ViewEvents:
-		r := a.events[a.cur].current()
+		r := a.events[a.cur].Current()
 		if r == nil {
 			return x, nothing
 		}
 		return a.copyEvent(r, asJSON)
 	case page.ViewLog:
-		if i := a.log.list.Cursor(); !asJSON && i < len(a.log.lines) {
-			return page.Literal("the line", a.log.lines[i]), ""
+		if i := a.log.List.Cursor(); !asJSON && i < len(a.log.Lines) {
+			return page.Literal("the line", a.log.Lines[i]), ""
 		}
 		return x, "only a line of the log can be copied"
 	}
 	v := &a.live[a.cur]
-	switch v.focus {
-	case paneFeed:
-		if f := v.line(); f != nil {
-			return a.copyEvent(&f.row, asJSON)
+	switch v.Focus {
+	case live.PaneFeed:
+		if f := v.Line(); f != nil {
+			return a.copyEvent(&f.Row, asJSON)
 		}
 		return x, nothing
-	case paneAlloc:
-		id, ok := v.members.Current()
+	case live.PaneAlloc:
+		id, ok := v.Members.Current()
 		if !ok {
 			return x, nothing
 		}
@@ -124,25 +125,25 @@ func (a *app) underCursor(asJSON bool) (x page.Copied, why string) {
 		}
 		return page.Literal("the client id", id), ""
 	}
-	mq, ok := v.queues.Current()
-	s := a.picture().scene
-	if !ok || s.queue(mq) == nil {
+	mq, ok := v.Queues.Current()
+	s := a.picture().Scene
+	if !ok || s.Queue(mq) == nil {
 		return x, nothing
 	}
-	if asJSON && s.watch != nil {
-		return v.copyWatched(mq), ""
+	if asJSON && s.Watch != nil {
+		return v.CopyWatched(mq), ""
 	}
 	if asJSON {
-		return page.Copied{What: "queue " + draw.SafeText(mq.Short()) + " as JSON", Text: func() (string, error) { return queueJSON(&s.raw.Queues[s.index[mq]]) }}, ""
+		return page.Copied{What: "queue " + draw.SafeText(mq.Short()) + " as JSON", Text: func() (string, error) { return queueJSON(&s.Raw.Queues[s.Index[mq]]) }}, ""
 	}
 	return page.Literal("the queue's name", draw.SafeText(mq.Topic)+" "+draw.SafeText(mq.Short())), ""
 }
 
 // copyMessage copies a message's true bytes, whatever they are, or all of it as JSON.
-func (a *app) copyMessage(r *heldRow, asJSON bool) (page.Copied, string) {
-	m := r.message
+func (a *app) copyMessage(r *live.HeldRow, asJSON bool) (page.Copied, string) {
+	m := r.Message
 	if !asJSON {
-		return page.Copied{What: "the body at " + words.Grouped(r.offset), Text: func() (string, error) {
+		return page.Copied{What: "the body at " + words.Grouped(r.Offset), Text: func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}, ""
@@ -151,24 +152,24 @@ func (a *app) copyMessage(r *heldRow, asJSON bool) (page.Copied, string) {
 		return page.Copied{}, "there is no JSON of messages here"
 	}
 	encode := a.env.Options.MessageJSON
-	return page.Copied{What: "the message at " + words.Grouped(r.offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}, ""
+	return page.Copied{What: "the message at " + words.Grouped(r.Offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}, ""
 }
 
 func (a *app) copyEvent(r *words.EventRow, asJSON bool) (page.Copied, string) {
-	e, loc, s := r.Event, a.env.Options.Location, a.picture().scene
+	e, loc, s := r.Event, a.env.Options.Location, a.picture().Scene
 	if !asJSON {
 		return page.Copied{What: "the event", Text: func() (string, error) { return words.EventLine(e, loc), nil }}, ""
 	}
 	if a.env.Options.EventJSON == nil || s == nil {
 		return page.Copied{}, "there is no JSON of events here"
 	}
-	encode, group := a.env.Options.EventJSON, s.raw.Group
+	encode, group := a.env.Options.EventJSON, s.Raw.Group
 	return page.Copied{What: "the event as JSON", Text: func() (string, error) { return string(encode(e, group)), nil }}, ""
 }
 
 // copyMember copies a member with what the strategy gives it.
 func (a *app) copyMember(id string) (page.Copied, string) {
-	s := a.picture().scene
+	s := a.picture().Scene
 	if s == nil {
 		return page.Copied{}, "there is nothing under the cursor to copy"
 	}
@@ -180,8 +181,8 @@ func (a *app) copyMember(id string) (page.Copied, string) {
 	}
 	return page.Copied{What: "the member as JSON", Text: func() (string, error) {
 		list := []member{}
-		for i := range s.raw.Topics {
-			for _, m := range s.raw.Topics[i].Members {
+		for i := range s.Raw.Topics {
+			for _, m := range s.Raw.Topics[i].Members {
 				if draw.SafeText(m.ClientID) != id {
 					continue
 				}
@@ -189,7 +190,7 @@ func (a *app) copyMember(id string) (page.Copied, string) {
 				for _, mq := range m.Queues {
 					queues = append(queues, fmt.Sprintf("%s:%d", mq.BrokerName, mq.QueueID))
 				}
-				list = append(list, member{m.ClientID, m.Self, s.raw.Topics[i].Topic, queues})
+				list = append(list, member{m.ClientID, m.Self, s.Raw.Topics[i].Topic, queues})
 			}
 		}
 		if len(list) == 0 {
@@ -246,7 +247,7 @@ func queueJSON(q *engine.QueueSnapshot) (string, error) {
 	if q.Owner != "" {
 		row.Owner = &q.Owner
 	}
-	if lag, ok := lagOf(q); ok {
+	if lag, ok := live.LagOf(q); ok {
 		row.Lag = &lag
 	}
 	if q.Own && q.Flow != core.FlowNone {

@@ -121,10 +121,10 @@ func TestDialogsNameTheTopic(t *testing.T) {
 	d := driveEmpty(t, 120, 36, defaultOptions(), resetEngine())
 	d.send(snapshotsMsg{snapshots: []*engine.Snapshot{s}})
 	d.keys("p").see("PAUSE orders-paid broker-a/3").keys("esc")
-	if mq, _ := d.a.live[0].queues.Current(); mq.Topic == "%RETRY%order-settle" {
+	if mq, _ := d.a.live[0].Queues.Current(); mq.Topic == "%RETRY%order-settle" {
 		t.Error("a fresh screen stands on the retry topic")
 	}
-	d.a.live[0].queues.Select(mq("%RETRY%order-settle", "broker-a", 0))
+	d.a.live[0].Queues.Select(mq("%RETRY%order-settle", "broker-a", 0))
 	d.keys("p").see("PAUSE (retry) broker-a/0").keys("enter").see("paused (retry) broker-a/0")
 	d.keys("R").see("(•)(retry) broker-a/0  ( )all own of (retry) (1)").see(" (retry) broker-a/0 ").keys("esc")
 	for _, w := range []int{60, 80, 120} {

@@ -19,6 +19,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
 )
@@ -144,7 +145,7 @@ func strangers(t testing.TB, text string, w, h int) {
 	}
 	look("tab", "z")
 	look("z", "enter")
-	d.send(headMsg{mq: d.a.queue.mq, offset: 0, err: draw.SafeText(text)})
+	d.send(live.HeadMsg{MQ: d.a.queue.MQ, Offset: 0, Err: draw.SafeText(text)})
 	look("q", "7")
 	look("G", "enter")
 	look("esc", "q")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
@@ -83,13 +84,13 @@ func (a *app) drawView(w, h int) string {
 	}
 	switch a.shown {
 	case page.ViewQueue:
-		return a.queue.view(w, h)
+		return a.queue.View(w, h)
 	case page.ViewEvents:
-		return a.events[a.cur].view(w, h)
+		return a.events[a.cur].View(w, h)
 	case page.ViewLog:
-		return a.log.view(w, h)
+		return a.log.View(w, h)
 	}
-	return a.live[a.cur].view(w, h)
+	return a.live[a.cur].View(w, h)
 }
 
 // drawDialogs draws the topmost dialog that has a drawing.
@@ -104,7 +105,7 @@ func (a *app) drawDialogs(w, h int) string {
 
 // drawHeader is line 1: cluster, mode and group, always.
 func (a *app) drawHeader(c *draw.Canvas) {
-	th, s := a.env.Theme, a.picture().scene
+	th, s := a.env.Theme, a.picture().Scene
 	wide := a.w >= 100
 	gap := " "
 	if wide {
@@ -177,28 +178,28 @@ func (a *app) unanswered() bool {
 	if w := a.watchedNow(); w != nil {
 		return w.Tries > 0 && !w.Gone
 	}
-	s := a.picture().scene
+	s := a.picture().Scene
 	return s != nil && s.NamesrvError != ""
 }
 
 // holdText says how many messages wait for the operator.
 func (a *app) holdText(gap string) []draw.Segment {
-	s := a.picture().scene
+	s := a.picture().Scene
 	if !a.env.Options.Hold || s == nil {
 		return nil
 	}
-	n := s.held()
+	n := s.Held()
 	if n == 0 {
 		return []draw.Segment{draw.Styled(a.env.Theme.Dim, gap+"holds nothing")}
 	}
 	return []draw.Segment{draw.Styled(draw.Style{}, gap), draw.Styled(a.env.Theme.Warn, "HOLDS "+words.Grouped(n))}
 }
 
-func (a *app) picture() picture { return a.source().picture(a.env.Now) }
+func (a *app) picture() live.Picture { return a.source().Picture(a.env.Now) }
 
 func (a *app) groupName() string {
-	s := a.picture().scene
-	name := draw.SafeText(a.source().name)
+	s := a.picture().Scene
+	name := draw.SafeText(a.source().Name)
 	switch {
 	case s == nil:
 		return words.OrUnknown(name)
@@ -211,17 +212,17 @@ func (a *app) groupName() string {
 }
 
 // subscriptionText says what kind of consumer this is and what it subscribes to.
-func (a *app) subscriptionText(s *scene) string {
+func (a *app) subscriptionText(s *live.Scene) string {
 	kind := "concurrent"
 	if s.Orderly {
 		kind = "orderly"
 	}
 	model := "cluster"
-	if isBroadcast(s) {
+	if live.IsBroadcast(s) {
 		model = "broadcast"
 	}
 	expression := ""
-	if t, _ := a.live[a.cur].shownTopic(); t != nil {
+	if t, _ := a.live[a.cur].ShownTopic(); t != nil {
 		expression = t.Expression
 	}
 	if expression == "" || expression == "*" {
@@ -231,7 +232,7 @@ func (a *app) subscriptionText(s *scene) string {
 }
 
 // brokersText counts the brokers that do not answer; nothing while all do.
-func brokersText(th *draw.Theme, s *scene) []draw.Segment {
+func brokersText(th *draw.Theme, s *live.Scene) []draw.Segment {
 	if s == nil {
 		return nil
 	}
@@ -248,7 +249,7 @@ func brokersText(th *draw.Theme, s *scene) []draw.Segment {
 }
 
 // namesrvText is the name server that answered last and its place in the list.
-func (a *app) namesrvText(s *scene) []draw.Segment {
+func (a *app) namesrvText(s *live.Scene) []draw.Segment {
 	th := a.env.Theme
 	n := slices.Index(s.Namesrv, s.NamesrvCurrent) + 1
 	switch {
@@ -272,13 +273,13 @@ func refreshText(d time.Duration) string {
 
 // stale is how old the newest figures are, when they are old.
 func (a *app) stale() (time.Duration, bool) {
-	s := a.source().scene
+	s := a.source().Scene
 	if s == nil {
 		return 0, false
 	}
 	old := a.env.Now.Sub(s.At)
 	if w := a.watchedNow(); w != nil {
-		return old, old > w.staleAfter()
+		return old, old > w.StaleAfter()
 	}
 	return old, old > page.StaleAfter && !a.ended
 }
@@ -312,7 +313,7 @@ func (a *app) drawHint(c *draw.Canvas) (mode string) {
 		case "down":
 			p.key += "/" + a.env.Keys.First("up")
 		case "next-topic":
-			if s := a.picture().scene; s == nil || len(s.Topics) < 2 {
+			if s := a.picture().Scene; s == nil || len(s.Topics) < 2 {
 				continue
 			}
 		case "live":

@@ -39,7 +39,7 @@ func (a *app) tabs() []tab {
 			tab{a.shown == page.ViewTopics, "topics", "Topics"}, tab{a.shown == page.ViewBrokers, "brokers", "Brokers"})
 	}
 	events := "Events"
-	if n := a.source().log.unseen; n > 0 {
+	if n := a.source().Log.Unseen; n > 0 {
 		events += fmt.Sprintf("(%s%s)", words.Failure.Sign(), words.Grouped(int64(n)))
 	}
 	tabs = append(tabs, tab{a.shown == page.ViewEvents, "events", events})
@@ -61,7 +61,7 @@ func (a *app) unnumbered() string {
 	case page.ViewStack:
 		return "Stack"
 	case page.ViewQueue:
-		return "Queue " + draw.SafeText(a.queue.mq.Short())
+		return "Queue " + draw.SafeText(a.queue.MQ.Short())
 	case page.ViewLog:
 		return "Log"
 	}
@@ -130,7 +130,7 @@ func (a *app) freshness() []draw.Segment {
 	}
 	th := a.env.Theme
 	if w := a.watchedNow(); w != nil && a.shown != page.ViewLog && !a.frozen() {
-		if state := w.state(th); state != nil {
+		if state := w.State(th); state != nil {
 			return state
 		}
 	}

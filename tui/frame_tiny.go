@@ -74,11 +74,11 @@ func (a *app) tinySummary() string {
 	} else {
 		text += "live"
 	}
-	if p.scene != nil && a.h == 1 {
+	if p.Scene != nil && a.h == 1 {
 		v := &a.live[a.cur]
-		f := v.figures()
-		trend, _ := f.trendText(false)
-		text += fmt.Sprintf(" · %s lag %s %s · flow %s", p.scene.Group, f.lagText(func(n int64) string { return words.Short(float64(n)) }), trend, v.flowTotal(&f))
+		f := v.Figures()
+		trend, _ := f.TrendText(false)
+		text += fmt.Sprintf(" · %s lag %s %s · flow %s", p.Scene.Group, f.LagText(func(n int64) string { return words.Short(float64(n)) }), trend, v.FlowTotal(&f))
 	}
 	return text + " · enlarge for tables"
 }
@@ -86,7 +86,7 @@ func (a *app) tinySummary() string {
 // facts are the lines of the tiny screen, the most important first.
 func (a *app) facts() []draw.Segment {
 	th, p := a.env.Theme, a.picture()
-	s := p.scene
+	s := p.Scene
 	lines := []draw.Segment{draw.Styled(th.Bold, strings.TrimSpace(draw.SafeText(a.env.Options.Cluster)+" "+a.env.ModeWord()+" "+a.groupName()))}
 	health := a.health()
 	health.Text = strings.TrimSpace(health.Text)
@@ -95,14 +95,14 @@ func (a *app) facts() []draw.Segment {
 		return lines
 	}
 	v := &a.live[a.cur]
-	f := v.figures()
+	f := v.Figures()
 	add := func(st draw.Style, format string, args ...any) {
 		lines = append(lines, draw.Styled(st, fmt.Sprintf(format, args...)))
 	}
-	trend, st := f.trendText(true)
-	add(st(th), "lag %s %s", f.lagText(words.Grouped), trend)
-	add(th.Text, "pull %s  done %s  fail %s", words.Rate(f.pull, f.pullOK), words.Rate(f.consume, f.consumeOK), v.failShare(&f))
-	add(th.Text, "flow %s %s", v.flowTotal(&f), v.flowCauses(&f, " ", true))
+	trend, st := f.TrendText(true)
+	add(st(th), "lag %s %s", f.LagText(words.Grouped), trend)
+	add(th.Text, "pull %s  done %s  fail %s", words.Rate(f.Pull, f.PullOK), words.Rate(f.Consume, f.ConsumeOK), v.FailShare(&f))
+	add(th.Text, "flow %s %s", v.FlowTotal(&f), v.FlowCauses(&f, " ", true))
 	states := map[engine.QueueState]int{}
 	for i := range s.Queues {
 		if s.Queues[i].Own {
@@ -115,17 +115,17 @@ func (a *app) facts() []draw.Segment {
 			text += fmt.Sprintf(" %d %s", n, st)
 		}
 	}
-	add(th.Text, "own %d of %s:%s", f.own, words.Plural(len(s.Queues), "queue"), text)
-	if n := s.held(); n > 0 {
+	add(th.Text, "own %d of %s:%s", f.Own, words.Plural(len(s.Queues), "queue"), text)
+	if n := s.Held(); n > 0 {
 		add(th.Warn, "%s held for the operator", words.Plural(n, "message"))
 	}
-	add(th.Text, "cache %s/%s  %s MiB", words.Grouped(f.cached), words.Grouped(f.cacheLimit), words.MiB(f.cachedBytes))
-	add(th.Text, "RT p50 %s p99 %s  threads %d/%d", v.rtText(0.5), v.rtText(0.99), s.ThreadsBusy, s.Threads)
-	add(th.Text, "%s", v.rebalanceText())
-	add(th.Text, "%s", v.commitText())
-	for i := range p.folds {
-		r := &p.folds[i].row
-		add(words.SeverityStyle(th, r.Sev), "%s %s %s %s %s", a.env.Clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.feedQueue(&p.folds[i], true), p.folds[i].text())
+	add(th.Text, "cache %s/%s  %s MiB", words.Grouped(f.Cached), words.Grouped(f.CacheLimit), words.MiB(f.CachedBytes))
+	add(th.Text, "RT p50 %s p99 %s  threads %d/%d", v.RtText(0.5), v.RtText(0.99), s.ThreadsBusy, s.Threads)
+	add(th.Text, "%s", v.RebalanceText())
+	add(th.Text, "%s", v.CommitText())
+	for i := range p.Folds {
+		r := &p.Folds[i].Row
+		add(words.SeverityStyle(th, r.Sev), "%s %s %s %s %s", a.env.Clock(r.At, words.ClockSeconds), r.Kind, r.Cause, v.FeedQueue(&p.Folds[i], true), p.Folds[i].Text())
 	}
 	return lines
 }

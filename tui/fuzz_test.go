@@ -15,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/words"
 )
 
@@ -98,7 +99,7 @@ func FuzzNames(f *testing.F) {
 				d.lines()
 			}
 		}
-		d.send(heldMsg{mq: d.a.queue.mq, rows: []heldRow{{id: draw.SafeText(text), body: draw.SafeText(text), keys: draw.SafeText(text)}}})
+		d.send(live.HeldMsg{MQ: d.a.queue.MQ, Rows: []live.HeldRow{{ID: draw.SafeText(text), Body: draw.SafeText(text), Keys: draw.SafeText(text)}}})
 		d.keys("1", "enter", "enter")
 		if d.a.w > 0 && d.a.h > 0 {
 			d.lines()

@@ -16,6 +16,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
@@ -83,7 +84,7 @@ func TestGolden(t *testing.T) {
 		},
 		"queue": func(t *testing.T, w, h int) *driver {
 			d := drive(t, w, h, defaultOptions(), nil).keys("enter")
-			d.send(heldMsg{mq: d.a.queue.mq, rows: fixtureHeld()})
+			d.send(live.HeldMsg{MQ: d.a.queue.MQ, Rows: fixtureHeld()})
 			return d.keys("j")
 		},
 		"held":        func(t *testing.T, w, h int) *driver { return drivesHold(t, w, h, nil) },
@@ -259,15 +260,15 @@ func wideNames() *engine.Snapshot {
 	return s
 }
 
-func fixtureHeld() []heldRow {
-	rows := []heldRow{
-		{offset: 18_204_551, stage: core.StageTaken, started: fixtureNow.Add(-2 * time.Second), id: "0A000415000078D9F3C1", tags: "paid",
-			keys: "o-7781203", born: fixtureNow.Add(-252 * time.Second), stored: fixtureNow.Add(-252*time.Second + 13*time.Millisecond), bodySize: 1204,
-			body: draw.SafeText("{\"id\":7781203,\"note\":\"\x1b[31mred\x1b[0m\",\n\"名称\":\"退款\"}")},
+func fixtureHeld() []live.HeldRow {
+	rows := []live.HeldRow{
+		{Offset: 18_204_551, Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), ID: "0A000415000078D9F3C1", Tags: "paid",
+			Keys: "o-7781203", Born: fixtureNow.Add(-252 * time.Second), Stored: fixtureNow.Add(-252*time.Second + 13*time.Millisecond), BodySize: 1204,
+			Body: draw.SafeText("{\"id\":7781203,\"note\":\"\x1b[31mred\x1b[0m\",\n\"名称\":\"退款\"}")},
 	}
 	for i := range 6 {
-		rows = append(rows, heldRow{offset: 18_204_552 + int64(i), stage: []core.Stage{core.StageDone, core.StageCached}[i/3], reconsumed: int32(i),
-			id: fmt.Sprintf("0A000415000078D9F3C%d", i+2), born: fixtureNow.Add(-time.Minute), stored: fixtureNow.Add(-time.Minute), body: `{"id":7781204,"amount":1299.00,"cur":"CNY"}`})
+		rows = append(rows, live.HeldRow{Offset: 18_204_552 + int64(i), Stage: []core.Stage{core.StageDone, core.StageCached}[i/3], Reconsumed: int32(i),
+			ID: fmt.Sprintf("0A000415000078D9F3C%d", i+2), Born: fixtureNow.Add(-time.Minute), Stored: fixtureNow.Add(-time.Minute), Body: `{"id":7781204,"amount":1299.00,"cur":"CNY"}`})
 	}
 	return rows
 }

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
@@ -36,7 +37,7 @@ func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
 	long.Body = []byte(strings.Repeat("x", 1<<20))
 	broken := plain
 	broken.SysFlag, broken.Body = protocol.SysFlagCompressed, []byte("no zlib")
-	rows := heldRows([]engine.HeldMessage{
+	rows := live.HeldRows([]engine.HeldMessage{
 		{Message: delivered(t, plain), Stage: core.StageTaken, Started: fixtureNow.Add(-2 * time.Second), Retries: 1},
 		{Message: delivered(t, long), Stage: core.StageCached},
 		{Message: delivered(t, broken), Stage: core.StageDone},
@@ -46,17 +47,17 @@ func TestMessagesOfTheCacheAreMadeSafe(t *testing.T) {
 		t.Fatalf("%d rows", len(rows))
 	}
 	r := rows[0]
-	if r.id != "0A0004‹U+202E›" || r.tags != "paid␡" || r.keys != "o-1 o-2" || r.body != "{\"note\":\"␛]52;c;aGk=␇\",⏎\"名称\":\"退款\"}" {
+	if r.ID != "0A0004‹U+202E›" || r.Tags != "paid␡" || r.Keys != "o-1 o-2" || r.Body != "{\"note\":\"␛]52;c;aGk=␇\",⏎\"名称\":\"退款\"}" {
 		t.Errorf("the first: %+v", r)
 	}
-	if r.offset != 18_204_551 || !r.stored.Equal(stored) || r.reconsumed != 2 || r.retries != 1 {
+	if r.Offset != 18_204_551 || !r.Stored.Equal(stored) || r.Reconsumed != 2 || r.Retries != 1 {
 		t.Errorf("the first: %+v", r)
 	}
-	if n := len(rows[1].body); n > 8000 || rows[1].more == "" || rows[1].bodySize != 1<<20 {
-		t.Errorf("of a long body %d bytes are kept, %q, size %d", n, rows[1].more, rows[1].bodySize)
+	if n := len(rows[1].Body); n > 8000 || rows[1].More == "" || rows[1].BodySize != 1<<20 {
+		t.Errorf("of a long body %d bytes are kept, %q, size %d", n, rows[1].More, rows[1].BodySize)
 	}
-	if !strings.HasPrefix(rows[2].body, "! body: ") {
-		t.Errorf("a body that cannot be decompressed: %q", rows[2].body)
+	if !strings.HasPrefix(rows[2].Body, "! body: ") {
+		t.Errorf("a body that cannot be decompressed: %q", rows[2].Body)
 	}
 }
 
@@ -106,12 +107,12 @@ func TestQueueDetailPollsAgainWhenComeBackTo(t *testing.T) {
 func TestACacheThatFillsIsNotCalledEmpty(t *testing.T) {
 	s := fixture(0)
 	d := withSnapshot(t, 120, 36, s).keys("enter")
-	d.send(heldMsg{mq: d.a.queue.mq})
+	d.send(live.HeldMsg{MQ: d.a.queue.MQ})
 	d.see("cached ─").miss("the cache is empty").see("reading the cache …")
 	for i := range s.Queues {
 		s.Queues[i].CachedCount = 0
 	}
 	d = withSnapshot(t, 120, 36, s).keys("enter")
-	d.send(heldMsg{mq: d.a.queue.mq})
+	d.send(live.HeldMsg{MQ: d.a.queue.MQ})
 	d.see("the cache is empty")
 }

@@ -8,59 +8,60 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/pages"
 	"eyeq/tui/words"
 )
 
 func TestRatesComeFromDifferences(t *testing.T) {
-	var h history
-	if _, ok := h.rate(pulled, rateWindow); ok {
+	var h live.History
+	if _, ok := h.Rate(live.Pulled, live.RateWindow); ok {
 		t.Error("without snapshots there is a rate")
 	}
 	give := func(at time.Duration, total uint64, lag int64) {
-		h.add(&engine.Snapshot{At: fixtureNow.Add(at), Totals: engine.Totals{Pulled: total}, Queues: []engine.QueueSnapshot{{MaxOffset: lag}}})
+		h.Add(&engine.Snapshot{At: fixtureNow.Add(at), Totals: engine.Totals{Pulled: total}, Queues: []engine.QueueSnapshot{{MaxOffset: lag}}})
 	}
 	give(0, 1000, 500)
 	give(250*time.Millisecond, 1100, 500)
-	if _, ok := h.rate(pulled, rateWindow); ok {
+	if _, ok := h.Rate(live.Pulled, live.RateWindow); ok {
 		t.Error("a quarter of a second is too short for a rate")
 	}
 	give(2*time.Second, 1000, 500)
 	give(4*time.Second, 1000, 500)
-	if got, ok := h.lagSlope(); ok {
+	if got, ok := h.LagSlope(); ok {
 		t.Errorf("slope = %v within 4 s, in which no member had to commit", got)
 	}
-	h = history{}
+	h = live.History{}
 	for i := 1; i <= 20; i++ {
 		give(time.Duration(i)*time.Second, 1000+uint64(i)*400, 500-int64(i)*10)
 	}
-	if got, ok := h.rate(pulled, rateWindow); !ok || got != 400 {
+	if got, ok := h.Rate(live.Pulled, live.RateWindow); !ok || got != 400 {
 		t.Errorf("rate = %v, %v", got, ok)
 	}
-	if got, ok := h.lagSlope(); !ok || got != -10 {
+	if got, ok := h.LagSlope(); !ok || got != -10 {
 		t.Errorf("slope = %v, %v", got, ok)
 	}
-	if n, over, ok := h.grown(pulled, trendWindow); !ok || n != 4000 || over != 10*time.Second {
+	if n, over, ok := h.Grown(live.Pulled, live.TrendWindow); !ok || n != 4000 || over != 10*time.Second {
 		t.Errorf("grown = %v in %v, %v", n, over, ok)
 	}
-	trend := h.rates(make([]float64, 24), pulled)
+	trend := h.Rates(make([]float64, 24), live.Pulled)
 	if !math.IsNaN(trend[0]) || trend[23] != 400 {
 		t.Errorf("trend = %v", trend)
 	}
 }
 
 func TestAnEngineThatStartsAnewGivesNoNegativeRate(t *testing.T) {
-	var h history
+	var h live.History
 	for i, total := range []uint64{9000, 10, 500} {
-		h.add(&engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Totals: engine.Totals{Pulled: total}})
+		h.Add(&engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Totals: engine.Totals{Pulled: total}})
 	}
-	if got, _ := h.rate(pulled, rateWindow); got < 0 {
+	if got, _ := h.Rate(live.Pulled, live.RateWindow); got < 0 {
 		t.Errorf("rate = %v", got)
 	}
 }
 
 func TestTheSlopeIsUnknownWhileQueuesAreBecomingKnown(t *testing.T) {
-	var h history
+	var h live.History
 	for i := range 8 {
 		s := &engine.Snapshot{At: fixtureNow.Add(time.Duration(i) * time.Second), Queues: make([]engine.QueueSnapshot, 2)}
 		s.Queues[0].MaxOffset = 100
@@ -68,30 +69,30 @@ func TestTheSlopeIsUnknownWhileQueuesAreBecomingKnown(t *testing.T) {
 		if i == 7 {
 			s.Queues[1].MaxOffset = 5000
 		}
-		h.add(s)
+		h.Add(s)
 	}
-	if got, ok := h.lagSlope(); ok {
+	if got, ok := h.LagSlope(); ok {
 		t.Errorf("slope = %v, though a queue has only now become known", got)
 	}
 }
 
 func TestResponseTimesAreBoundsOfTheDifference(t *testing.T) {
-	var h history
+	var h live.History
 	s := &engine.Snapshot{At: fixtureNow}
 	s.Totals.RT[26] = 1_000_000 // long ago
-	h.add(s)
+	h.Add(s)
 	next := *s
 	next.At = fixtureNow.Add(2 * time.Second)
 	next.Totals.RT[6] += 98 // below 3 ms
 	next.Totals.RT[13] += 1 // below 50 ms
 	next.Totals.RT[len(engine.RTBounds)] += 1
-	h.add(&next)
+	h.Add(&next)
 	for q, want := range map[float64]time.Duration{0.5: 3 * time.Millisecond, 0.98: 3 * time.Millisecond, 0.99: 50 * time.Millisecond} {
-		if got, above, ok := h.responseTime(q, trendWindow); !ok || above || got != want {
+		if got, above, ok := h.ResponseTime(q, live.TrendWindow); !ok || above || got != want {
 			t.Errorf("quantile %v = %v, %v, %v", q, got, above, ok)
 		}
 	}
-	if got, above, ok := h.responseTime(1, trendWindow); !ok || !above || got != time.Minute {
+	if got, above, ok := h.ResponseTime(1, live.TrendWindow); !ok || !above || got != time.Minute {
 		t.Errorf("the slowest = %v, %v, %v, want above a minute", got, above, ok)
 	}
 }

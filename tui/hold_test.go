@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/change"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 )
 
@@ -241,11 +242,11 @@ func TestOrderlyRefusalSaysWhatHappens(t *testing.T) {
 
 func TestRowsOfKnownMessagesAreKept(t *testing.T) {
 	list := heldHere(t, heldQueue)
-	rows := heldRows(list, nil)
-	rows[0].body = "as made before"
+	rows := live.HeldRows(list, nil)
+	rows[0].Body = "as made before"
 	list[0].Held = fixtureNow
-	again := heldRows(list, rows)
-	if again[0].body != "as made before" || !again[0].held.Equal(fixtureNow) || !strings.Contains(again[1].body, "7781201") {
+	again := live.HeldRows(list, rows)
+	if again[0].Body != "as made before" || !again[0].Held.Equal(fixtureNow) || !strings.Contains(again[1].Body, "7781201") {
 		t.Errorf("rows made again: %+v", again[:2])
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/tui/live"
 	"eyeq/tui/words"
 )
 
@@ -92,7 +93,7 @@ func TestCauses(t *testing.T) {
 			if got := words.ShortCause(tt.text); got != tt.short {
 				t.Errorf("shortCause %q, want %q", got, tt.short)
 			}
-			if got := unrepeated(tt.text); got != tt.unrepeated {
+			if got := live.Unrepeated(tt.text); got != tt.unrepeated {
 				t.Errorf("unrepeated %q, want %q", got, tt.unrepeated)
 			}
 		})
@@ -118,7 +119,7 @@ func TestOneBrokersPullErrorsAreOneLine(t *testing.T) {
 	}
 	events = append(events, engine.PullError{At: at(0, mq("orders-paid", "broker-b", 0)), Offset: 7, Error: "PULL_MESSAGE to b:1 answered SYSTEM_BUSY: ", Code: 2, DelayMS: 1000})
 	d.send(eventsMsg{events: events})
-	if n := len(d.a.sources[0].log.folds); n != 2 {
+	if n := len(d.a.sources[0].Log.Folds); n != 2 {
 		t.Errorf("%d lines", n)
 	}
 	d.see("error    broker-a    4 queues: connection refused · again in 1.0s").see("×12 in 2s").see("broker-b/0  offset 7: SYSTEM_BUSY (code 2) · again in 1.0s")

@@ -118,7 +118,7 @@ func TestCSVIsNoFormula(t *testing.T) {
 
 func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 	d := watching(t, 120, 36, defaultOptions(), lives(2)...)
-	cursor := func() int { return d.a.live[d.a.cur].queues.Cursor() }
+	cursor := func() int { return d.a.live[d.a.cur].Queues.Cursor() }
 	wheel := tea.MouseMsg{Button: tea.MouseButtonWheelDown, Action: tea.MouseActionPress}
 	d.send(wheel)
 	if cursor() != 0 {
@@ -135,12 +135,12 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		}
 	}
-	if mq, _ := d.a.live[d.a.cur].queues.Current(); mq.Short() != "broker-b/2" {
+	if mq, _ := d.a.live[d.a.cur].Queues.Current(); mq.Short() != "broker-b/2" {
 		t.Errorf("the click selected %v", mq)
 	}
 	d.keys("m")
 	d.send(wheel)
-	if mq, _ := d.a.live[d.a.cur].queues.Current(); mq.Short() != "broker-b/2" {
+	if mq, _ := d.a.live[d.a.cur].Queues.Current(); mq.Short() != "broker-b/2" {
 		t.Errorf("the wheel moves to %v after the mouse was given back", mq)
 	}
 	d, _ = tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))

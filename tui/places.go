@@ -39,10 +39,10 @@ func (p *places) step(by int) (x page.Place, ok bool) {
 func (a *app) visited() {
 	x := page.Place{View: a.shown, Source: a.cur}
 	if a.shown == page.ViewQueue {
-		x.Mq = a.queue.mq
+		x.Mq = a.queue.MQ
 	}
 	if w := a.watchedNow(); w != nil {
-		x.Group = w.group()
+		x.Group = w.Group()
 	}
 	switch a.shown {
 	case page.ViewGroup, page.ViewLag, page.ViewWatch, page.ViewDoctor:

@@ -119,9 +119,9 @@ func Render(snapshots []*engine.Snapshot, events []engine.Event, o page.Options,
 	a.w, a.h = w, h
 	a.resize()
 	for _, s := range snapshots {
-		a.sources[0].add(s)
+		a.sources[0].Add(s)
 	}
-	a.sources[0].log.add(events, 0)
+	a.sources[0].Log.Add(events, 0)
 	a.show(0)
 	return trimLines(a.draw())
 }

@@ -10,6 +10,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 )
 
 func TestSafeText(t *testing.T) {
@@ -124,7 +125,7 @@ func TestTheDoorCleansEveryText(t *testing.T) {
 		t.Fatalf("the fixture sets only %d texts: %v", len(paths), paths)
 	}
 	before := s.Queues[3].MessageQueue
-	clean := door(s, nil)
+	clean := live.Door(s, nil)
 	eachString(reflect.ValueOf(clean.Snapshot).Elem(), "Snapshot", func(path string, v reflect.Value) {
 		if bad := foreignControls(v.String()); bad != "" || strings.Contains(v.String(), "\x1b") {
 			t.Errorf("%s comes through the door with %s: %q", path, bad, v.String())
@@ -133,7 +134,7 @@ func TestTheDoorCleansEveryText(t *testing.T) {
 	if s.Queues[3].MessageQueue != before {
 		t.Error("the engine's snapshot was changed")
 	}
-	if clean.queue(before) == nil {
+	if clean.Queue(before) == nil {
 		t.Error("a queue is not found by its true name")
 	}
 	for path := range paths { // and each is missed by itself
@@ -146,7 +147,7 @@ func TestTheDoorCleansEveryText(t *testing.T) {
 				set = true
 			}
 		})
-		if set && snapshotIsSafe(one) {
+		if set && live.SnapshotIsSafe(one) {
 			t.Errorf("an unsafe %s goes unnoticed", path)
 		}
 	}
@@ -154,7 +155,7 @@ func TestTheDoorCleansEveryText(t *testing.T) {
 
 func TestASafeSnapshotIsTakenAsItIs(t *testing.T) {
 	s := wideNames()
-	if door(s, nil).Snapshot != s {
+	if live.Door(s, nil).Snapshot != s {
 		t.Error("a snapshot with nothing to clean was copied")
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/tui/draw"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
@@ -25,9 +26,9 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 	case a.page() != nil:
 		left = append(left, a.pageHealth(a.page().Status()))
 	case a.frozen():
-		f := a.source().frozen
-		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.Clock(f.now, words.ClockSeconds), words.Age(a.env.Now.Sub(f.now)),
-			words.Plural(a.source().hidden(), "change"), a.env.Keys.First("freeze"))))
+		f := a.source().Frozen
+		left = append(left, draw.Styled(th.Warn, fmt.Sprintf(" FROZEN %s · %s · %s waiting · %s to go on", a.env.Clock(f.Now, words.ClockSeconds), words.Age(a.env.Now.Sub(f.Now)),
+			words.Plural(a.source().Hidden(), "change"), a.env.Keys.First("freeze"))))
 	default:
 		left = append(left, a.health())
 	}
@@ -57,7 +58,7 @@ func (a *app) drawStatus(c *draw.Canvas, word string) {
 		left = append(left, a.latest())
 	}
 	right := []draw.Segment{draw.Styled(th.Mode, " "+word+" ")}
-	if n := a.source().log.unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
+	if n := a.source().Log.Unseen; n > 0 && a.h < tabsFrom && !a.frozen() { // the tabs are not there to tell
 		right = append([]draw.Segment{draw.Styled(th.Bad, fmt.Sprintf("events %s%s ", words.Failure.Sign(), words.Grouped(int64(n))))}, right...)
 	}
 	c.Spread(earned(th, left), right)
@@ -100,15 +101,15 @@ func (a *app) leavingText() string {
 	switch {
 	case a.leave.after:
 		return "leaving: " + a.writing + " is still being written · ctrl-c again leaves at once"
-	case a.source().log.leaving != "":
-		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().log.leaving, words.Age(a.env.Now.Sub(a.leave.began)))
+	case a.source().Log.Leaving != "":
+		return fmt.Sprintf("leaving: %s … %s · ctrl-c again leaves at once", a.source().Log.Leaving, words.Age(a.env.Now.Sub(a.leave.began)))
 	}
 	return fmt.Sprintf("leaving: stopping, %s · ctrl-c again leaves at once", words.Age(a.env.Now.Sub(a.leave.began)))
 }
 
 // health is the worst thing that is wrong, or that nothing is.
 func (a *app) health() draw.Segment {
-	th, s := a.env.Theme, a.source().scene
+	th, s := a.env.Theme, a.source().Scene
 	switch {
 	case a.watchedNow() != nil:
 		return a.watchHealth()
@@ -123,7 +124,7 @@ func (a *app) health() draw.Segment {
 	case s.State != engine.Running:
 		return draw.Styled(th.Warn, " ! "+s.State.String()+words.Because(s.StateCause))
 	case s.NamesrvError != "":
-		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" name server: "+unrepeated(s.NamesrvError))
+		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" name server: "+live.Unrepeated(s.NamesrvError))
 	}
 	if old, stale := a.stale(); stale {
 		return draw.Styled(th.Bad, " ! figures are "+words.Age(old)+" old: the engine does not answer")
@@ -133,7 +134,7 @@ func (a *app) health() draw.Segment {
 		b := &s.Brokers[i]
 		if b.Error != "" {
 			trying := ""
-			if s.pullsFail(b.Name) {
+			if s.PullsFail(b.Name) {
 				trying = ", trying each second"
 			}
 			gone := ""
@@ -166,12 +167,12 @@ func (a *app) health() draw.Segment {
 	if s.PersistError != "" {
 		return draw.Styled(th.Bad, fmt.Sprintf(" %s offsets are not saved since %s: %s", words.Failure.Sign(), words.Since(s.PersistErrorSince, a.env.Now), s.PersistError))
 	}
-	if text := s.redRows(); text != "" {
+	if text := s.RedRows(); text != "" {
 		return draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+text)
 	}
-	if s.told != nil {
-		if text, sev := s.told.wrong(); text != "" {
-			return draw.Styled(words.SeverityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.told.at, a.env.Now)))
+	if s.Told != nil {
+		if text, sev := s.Told.Wrong(); text != "" {
+			return draw.Styled(words.SeverityStyle(th, sev), fmt.Sprintf(" %s %s, told %s", sev.Sign(), text, words.Ago(s.Told.At, a.env.Now)))
 		}
 	}
 	if s.Pause != nil {
@@ -199,15 +200,15 @@ const newsFor = 30 * time.Second
 
 // latest is what the engine says happened last; else how fresh the allocation is.
 func (a *app) latest() draw.Segment {
-	th, s := a.env.Theme, a.source().scene
+	th, s := a.env.Theme, a.source().Scene
 	if s == nil || a.watchedNow() != nil {
 		return draw.Segment{}
 	}
-	failed := s.LastError != "" && a.env.Now.Sub(s.LastErrorAt) < newsFor && !s.brokerFails(s.LastError)
+	failed := s.LastError != "" && a.env.Now.Sub(s.LastErrorAt) < newsFor && !s.BrokerFails(s.LastError)
 	acted := s.LastOperator != "" && a.env.Now.Sub(s.LastOperatorAt) < newsFor
 	switch {
 	case failed && (!acted || s.LastErrorAt.After(s.LastOperatorAt)):
-		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", words.Failure.Sign(), words.Since(s.LastErrorAt, a.env.Now), unrepeated(s.LastError)))
+		return draw.Styled(th.Bad, fmt.Sprintf(" · %s %s ago: %s", words.Failure.Sign(), words.Since(s.LastErrorAt, a.env.Now), live.Unrepeated(s.LastError)))
 	case acted:
 		return draw.Styled(th.Accent, fmt.Sprintf(" · %s ago: %s", words.Since(s.LastOperatorAt, a.env.Now), s.LastOperator))
 	case a.w < 100:
@@ -218,18 +219,18 @@ func (a *app) latest() draw.Segment {
 
 // membersText says how fresh the allocation is.
 func (a *app) membersText() string {
-	t, _ := a.live[a.cur].shownTopic()
+	t, _ := a.live[a.cur].ShownTopic()
 	if t == nil || t.MembersAt.IsZero() {
 		return ""
 	}
-	s := a.source().scene
+	s := a.source().Scene
 	switch {
-	case s.told != nil && s.told.wrongs():
+	case s.Told != nil && s.Told.Wrongs():
 		return "" // the left end says it
-	case s.told != nil:
-		return fmt.Sprintf(" · %s agree on allocation, told %s", words.Plural(len(t.Members), "member"), words.Ago(s.told.at, a.env.Now))
-	case s.toldWhy != "":
-		return " · what other members hold is computed: " + s.toldWhy
+	case s.Told != nil:
+		return fmt.Sprintf(" · %s agree on allocation, told %s", words.Plural(len(t.Members), "member"), words.Ago(s.Told.At, a.env.Now))
+	case s.ToldWhy != "":
+		return " · what other members hold is computed: " + s.ToldWhy
 	}
 	return fmt.Sprintf(" · %s, told %s by %s", words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, a.env.Now), words.OrUnknown(t.MembersFrom))
 }

@@ -126,7 +126,7 @@ func TestQueuesThatCaughtUpStandByTheirNumbers(t *testing.T) {
 		after.Queues[i].Lag, after.Queues[i].Committed = inspect.Exact(0), after.Queues[i].Max
 	}
 	d := watching(t, 120, 36, defaultOptions(), before, after)
-	keys := d.a.live[d.a.cur].queues.Keys()
+	keys := d.a.live[d.a.cur].Queues.Keys()
 	for i := 1; i < len(keys); i++ {
 		a, b := keys[i-1], keys[i]
 		if cmp.Or(cmp.Compare(a.BrokerName, b.BrokerName), cmp.Compare(a.QueueID, b.QueueID)) > 0 {

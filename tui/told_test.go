@@ -8,6 +8,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/live"
 )
 
 // saysHolds are the fixture's members with what each says to hold of its 16 queues;
@@ -58,7 +59,7 @@ func TestOwnersOfOthersAreAsked(t *testing.T) {
 	}
 	d := besideOthers(t, 120, 36, f)
 	d.see("2 queues with two owners, 4 with none").miss("engine ok").miss("agree").see("TWO OWNERS").see("A+B").see("UNOWNED").see("(nobody holds it)").see("not as AVG gives")
-	wantAsked(t, d, &asked, toldSoonest) // soon again: it may have been a hand-over
+	wantAsked(t, d, &asked, live.ToldSoonest) // soon again: it may have been a hand-over
 }
 
 // wantAsked checks that members were asked once, and are again after that long.
@@ -81,7 +82,7 @@ func TestOwnersThatAgree(t *testing.T) {
 	f := fixtureCluster()
 	f.members = func(string) (inspect.Members, error) { asked++; return saysHolds(a, b, c), nil }
 	d := besideOthers(t, 120, 36, f).see("held as AVG gives").see("engine ok").see("3 members agree on allocation, told 0s ago").see("(B holds it)").miss("computed")
-	wantAsked(t, d, &asked, toldEvery)
+	wantAsked(t, d, &asked, live.ToldEvery)
 }
 
 // What is only computed is called so: without anybody to ask, when members are silent, and

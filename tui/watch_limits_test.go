@@ -7,6 +7,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/live"
 	"eyeq/tui/words"
 )
 
@@ -99,7 +100,7 @@ func TestInFlightOfABlockedMemberDoesNotFlip(t *testing.T) {
 // There is nothing beyond the end of a queue that could be in flight: a bound that reaches
 // it is exact.
 func TestInFlightEndsWithTheQueue(t *testing.T) {
-	p := newWatchPast()
+	p := live.NewWatchPast()
 	q := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{CommitOffset: 100}}
 	q.Committed, q.Pulled = inspect.Exact(100), inspect.Unknown(inspect.Reason{Kind: inspect.ReasonUnsupported})
 	for _, tt := range []struct {
@@ -107,7 +108,7 @@ func TestInFlightEndsWithTheQueue(t *testing.T) {
 		want bool
 	}{{inspect.Exact(100), false}, {inspect.Exact(101), true}, {inspect.Unknown(watchSilent), true}} {
 		q.Max = tt.max
-		if end, atLeast := p.pulledUpTo(&q); end != 100 || atLeast != tt.want {
+		if end, atLeast := p.PulledUpTo(&q); end != 100 || atLeast != tt.want {
 			t.Errorf("of a queue to %v: %d, at least: %v", words.NumberText(tt.max), end, atLeast)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -63,10 +64,10 @@ func watchStates() map[string]func(t testing.TB, w, h int) *driver {
 		},
 		"watch-queue": func(t testing.TB, w, h int) *driver {
 			d := watching(t, w, h, defaultOptions(), lives(20)...).keys("enter")
-			q := d.a.source().scene.queue(d.a.queue.mq)
-			at, _ := headOffset(q)
+			q := d.a.source().Scene.Queue(d.a.queue.MQ)
+			at, _ := live.HeadOffset(q)
 			r := fixtureHeld()[0]
-			d.send(headMsg{mq: d.a.queue.mq, offset: at, row: &r})
+			d.send(live.HeadMsg{MQ: d.a.queue.MQ, Offset: at, Row: &r})
 			return d
 		},
 		"watch-events": func(t testing.TB, w, h int) *driver {
@@ -199,11 +200,11 @@ func TestWhatHappensBetweenTwoPicturesIsAnEvent(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			p := newWatchPast()
+			p := live.NewWatchPast()
 			before, now := fixtureLive(2), fixtureLive(0)
-			p.add(&before)
+			p.Add(&before)
 			tt.change(&now)
-			_, events := p.add(&now)
+			_, events := p.Add(&now)
 			if diff := cmp.Diff(tt.want, eventNames(events)); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
@@ -217,15 +218,15 @@ func TestWhatHappensBetweenTwoPicturesIsAnEvent(t *testing.T) {
 }
 
 func TestALostLockIsAnEvent(t *testing.T) {
-	p := newWatchPast()
+	p := live.NewWatchPast()
 	before, now := fixtureLive(2), fixtureLive(0)
 	orderlyLimits(&before)
 	orderlyLimits(&now)
 	info := *now.Queues[0].Info
 	info.Locked = false
 	now.Queues[0].Info = &info
-	p.add(&before)
-	s, events := p.add(&now)
+	p.Add(&before)
+	s, events := p.Add(&now)
 	if diff := cmp.Diff([]string{"lock_lost"}, eventNames(events)); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -237,7 +238,7 @@ func TestALostLockIsAnEvent(t *testing.T) {
 // R310: a topic is deleted and created again under a running member, which corrects its
 // offset some looks later. Nothing that can be asked then tells of the messages it passed.
 func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
-	p := newWatchPast()
+	p := live.NewWatchPast()
 	var got []engine.Event
 	for i, is := range []struct {
 		there          bool
@@ -256,7 +257,7 @@ func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
 			q.Lag = inspect.Exact(0)
 			l.Queues = append(l.Queues, q)
 		}
-		_, events := p.add(&l)
+		_, events := p.Add(&l)
 		for _, e := range events {
 			switch e.(type) {
 			case words.EndFell, words.CommitBack:
@@ -279,7 +280,7 @@ func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
 }
 
 func TestACommitThatStandsStillIsToldOnce(t *testing.T) {
-	p := newWatchPast()
+	p := live.NewWatchPast()
 	var names []string
 	for back := 60; back >= 0; back -= 2 {
 		l := fixtureLive(back)
@@ -291,7 +292,7 @@ func TestACommitThatStandsStillIsToldOnce(t *testing.T) {
 			q.Committed, q.Max, q.Lag = inspect.Exact(1500), inspect.Exact(2000), inspect.Exact(500-int64(10-back))
 			q.Committed.Value += int64(10 - back)
 		}
-		_, events := p.add(&l)
+		_, events := p.Add(&l)
 		names = append(names, eventNames(events)...)
 	}
 	if diff := cmp.Diff([]string{"flow_begin", "flow_begin", "commit_stands", "commit_moves"}, names); diff != "" {
@@ -432,14 +433,14 @@ func TestFlowIsJudgedAsTheClientDoes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{CachedMsgSizeInMiB: int32(tt.mib)}, Orderly: tt.orderly,
 				Limits: inspect.MemberLimits{Count: inspect.Limit{Value: 1000}, SizeMiB: inspect.Limit{Value: 100}, Span: inspect.Limit{Value: 2000}}}
-			got, _, _ := watchFlow(&q, &engine.QueueSnapshot{CachedCount: tt.count, Span: tt.span})
+			got, _, _ := live.WatchFlow(&q, &engine.QueueSnapshot{CachedCount: tt.count, Span: tt.span})
 			if got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}
 	byDefault := inspect.LiveQueue{Info: &protocol.ProcessQueueInfo{}, Limits: inspect.MemberLimits{Count: inspect.Limit{Default: 1024}}}
-	if got, _, _ := watchFlow(&byDefault, &engine.QueueSnapshot{CachedCount: 1 << 20}); got != core.FlowNone {
+	if got, _, _ := live.WatchFlow(&byDefault, &engine.QueueSnapshot{CachedCount: 1 << 20}); got != core.FlowNone {
 		t.Errorf("by a default that may have been changed: %v", got)
 	}
 }

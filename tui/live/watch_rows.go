@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"strings"
@@ -11,9 +11,9 @@ import (
 )
 
 // watchCells overrides the cells of a row that an engine's own queue fills otherwise.
-func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
+func (v *View) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	th := v.env.Theme
-	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	q, w := &v.pic.Scene.Queues[n], &v.pic.Scene.Watch.queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	base := th.Text
 	if !q.Own {
@@ -27,13 +27,13 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 		committed.Text = words.None
 	}
 	cells[colCommit] = committed
-	if q.Owner == "" && (v.pic.scene.watch.empty() || w.finding != "") {
+	if q.Owner == "" && (v.pic.Scene.Watch.Empty() || w.finding != "") {
 		cells[colOwn] = table.Cell{Text: words.None, Style: base}
 	}
 	if len(w.owners) > 1 && (w.finding != "" || w.pop) {
 		letters := make([]string, len(w.owners))
 		for i, id := range w.owners {
-			letters[i] = words.OrUnknown(v.pic.scene.letters[id])
+			letters[i] = words.OrUnknown(v.pic.Scene.letters[id])
 		}
 		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
 		if w.pop {
@@ -55,15 +55,15 @@ func (v *liveView) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 const nobodyHolds = "(nobody holds it)"
 
 // insideUnknown says why nothing is known of a queue's cache.
-func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
+func (v *View) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) string {
 	switch {
 	case w.pop:
 		return "(by POP)"
-	case q.Owner != "" && v.pic.scene.watch.silent[q.Owner] != "":
+	case q.Owner != "" && v.pic.Scene.Watch.silent[q.Owner] != "":
 		return "(its member is silent)"
 	case q.Owner != "":
 		return "(cache " + words.Unknown + ")"
-	case w.finding != "", v.pic.scene.watch.empty():
+	case w.finding != "", v.pic.Scene.Watch.Empty():
 		return nobodyHolds
 	}
 	return "(owner " + words.Unknown + ")"
@@ -71,12 +71,12 @@ func (v *liveView) insideUnknown(q *engine.QueueSnapshot, w *watchedQueue) strin
 
 // watchStateText is the state of a row: findings before all else, then what a picture
 // shows of the queue's work.
-func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
+func (v *View) watchStateText(n, width int) (string, draw.Style) {
 	th := v.env.Theme
-	q, w := &v.pic.scene.Queues[n], &v.pic.scene.watch.queues[n]
+	q, w := &v.pic.Scene.Queues[n], &v.pic.Scene.Watch.queues[n]
 	word := q.State.String()
 	switch {
-	case v.pic.scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
+	case v.pic.Scene.broker(q.BrokerName).Error != "": // what else is told of it is a member's word only
 		return "broker silent", th.Bad
 	case w.closed != "":
 		return "NOT READABLE", th.Bad
@@ -102,15 +102,15 @@ func (v *liveView) watchStateText(n, width int) (string, draw.Style) {
 		return "popped " + words.Age(w.popAge), th.Good
 	case q.State == engine.QueueOther && q.Owner != "":
 		return "silent", th.Warn
-	case q.State == engine.QueueOther && v.pic.scene.watch.empty():
+	case q.State == engine.QueueOther && v.pic.Scene.Watch.Empty():
 		return "no member", th.Dim
 	case q.State == engine.QueueOther:
 		return "owner " + words.Unknown, th.Warn
 	case w.expected != "" && q.Owner != "" && w.expected != q.Owner:
-		return "due to " + words.OrUnknown(v.pic.scene.letters[w.expected]), th.Warn
+		return "due to " + words.OrUnknown(v.pic.Scene.letters[w.expected]), th.Warn
 	case q.Own && w.pullAge > deadPull:
 		return "NO PULL " + words.Age(w.pullAge), th.Warn
-	case v.pic.scene.Orderly && q.Locked:
+	case v.pic.Scene.Orderly && q.Locked:
 		return word + " locked " + words.Age(w.lockAge), th.Good
 	case q.State == engine.QueueIdle:
 		return word, th.Text

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -10,10 +10,10 @@ import (
 	"eyeq/tui/words"
 )
 
-// figures are the numbers above the tables, taken from one picture.
+// Figures are the numbers above the tables, taken from one picture.
 type figures struct {
-	pull, consume, fail       float64
-	pullOK, consumeOK, failOK bool
+	Pull, Consume, fail       float64
+	PullOK, ConsumeOK, failOK bool
 	lag                       int64 // without the retry topic's
 	lagUnknown, queues        int
 	retry                     int64 // what waits in the retry topic, as far as it is known
@@ -23,25 +23,25 @@ type figures struct {
 	slopeOK                   bool
 	oldest                    time.Duration
 	oldestOK                  bool
-	cached, cachedBytes       int64
-	cacheLimit, byteLimit     int64
-	own                       int
+	Cached, CachedBytes       int64
+	CacheLimit, byteLimit     int64
+	Own                       int
 	flow                      [5]uint64 // count, size, span, unlocked, broker
 	flowOver                  time.Duration
 	flowOK                    bool
 }
 
-func (v *liveView) figures() figures {
+func (v *View) Figures() figures {
 	var f figures
-	h, s := v.pic.hist, v.pic.scene
-	f.pull, f.pullOK = h.rate(pulled, rateWindow)
-	f.consume, f.consumeOK = h.rate(consumed, rateWindow)
-	f.fail, f.failOK = h.rate(failed, rateWindow)
-	f.slope, f.slopeOK = h.lagSlope()
-	f.apart = isBroadcast(s)
+	h, s := v.pic.hist, v.pic.Scene
+	f.Pull, f.PullOK = h.Rate(Pulled, RateWindow)
+	f.Consume, f.ConsumeOK = h.Rate(Consumed, RateWindow)
+	f.fail, f.failOK = h.Rate(failed, RateWindow)
+	f.slope, f.slopeOK = h.LagSlope()
+	f.apart = IsBroadcast(s)
 	for i := range s.Queues {
 		q := &s.Queues[i]
-		lag, ok := lagOf(q)
+		lag, ok := LagOf(q)
 		switch {
 		case q.Retry && ok:
 			f.retry += lag
@@ -56,19 +56,19 @@ func (v *liveView) figures() figures {
 		}
 		stored := q.LastConsumedStored
 		if q.Own {
-			f.own++
-			f.cached += q.CachedCount
-			f.cachedBytes += q.CachedBytes
+			f.Own++
+			f.Cached += q.CachedCount
+			f.CachedBytes += q.CachedBytes
 			stored = q.HeadStored
 		}
 		if !stored.IsZero() && (ok && lag > 0 || !ok && q.Own) { // what is cached is not done, whatever the broker has
-			f.oldest, f.oldestOK = max(f.oldest, v.pic.now.Sub(stored)), true
+			f.oldest, f.oldestOK = max(f.oldest, v.pic.Now.Sub(stored)), true
 		}
 	}
-	f.cacheLimit = s.Limits.Count * int64(f.own)
-	f.byteLimit = s.Limits.SizeMiB * int64(f.own) << 20
+	f.CacheLimit = s.Limits.Count * int64(f.Own)
+	f.byteLimit = s.Limits.SizeMiB * int64(f.Own) << 20
 	for i, c := range [...]counter{flowCount, flowSize, flowSpan, flowUnlocked, flowBroker} {
-		f.flow[i], f.flowOver, f.flowOK = h.grown(c, trendWindow)
+		f.flow[i], f.flowOver, f.flowOK = h.Grown(c, TrendWindow)
 	}
 	if w := v.watched(); w != nil {
 		v.watchFigures(&f, w)
@@ -83,8 +83,8 @@ func (f *figures) flows() (n uint64) {
 	return n
 }
 
-// lagText is exact, at least so much, or unknown.
-func (f *figures) lagText(write func(int64) string) string {
+// LagText is exact, at least so much, or unknown.
+func (f *figures) LagText(write func(int64) string) string {
 	switch {
 	case f.queues == 0 || f.lagUnknown == f.queues:
 		return words.Unknown
@@ -115,8 +115,8 @@ func (f *figures) oldestText() string {
 	return words.Unknown
 }
 
-// trendText says where the lag goes.
-func (f *figures) trendText(long bool) (text string, st func(*draw.Theme) draw.Style) {
+// TrendText says where the lag goes.
+func (f *figures) TrendText(long bool) (text string, st func(*draw.Theme) draw.Style) {
 	plain := func(t *draw.Theme) draw.Style { return t.Text }
 	good := func(t *draw.Theme) draw.Style { return t.Good }
 	bad := func(t *draw.Theme) draw.Style { return t.Warn }
@@ -160,11 +160,11 @@ func (f *figures) retryText() string {
 }
 
 // drawFigures writes one, two or four lines.
-func (v *liveView) drawFigures(c *draw.Canvas) {
+func (v *View) drawFigures(c *draw.Canvas) {
 	switch {
 	case v.plan.figures == 0:
 		return
-	case v.pic.scene == nil:
+	case v.pic.Scene == nil:
 		if !v.env.Young() {
 			c.Put(v.env.Theme.Dim, " no figures yet")
 		}
@@ -176,7 +176,7 @@ func (v *liveView) drawFigures(c *draw.Canvas) {
 		v.drawWatchFigures(c, w)
 		return
 	}
-	f := v.figures()
+	f := v.Figures()
 	switch v.plan.figures {
 	case 1:
 		v.drawOneLine(c, &f)
@@ -187,24 +187,24 @@ func (v *liveView) drawFigures(c *draw.Canvas) {
 	}
 }
 
-func (v *liveView) spark(cells int, value counter) string {
+func (v *View) spark(cells int, value counter) string {
 	var buf [64]float64
-	return v.env.Glyphs.Trend(v.pic.hist.rates(buf[:v.env.Glyphs.TrendCells(cells, len(buf))], value), true)
+	return v.env.Glyphs.Trend(v.pic.hist.Rates(buf[:v.env.Glyphs.TrendCells(cells, len(buf))], value), true)
 }
 
-func (v *liveView) lagSpark(cells int) string {
+func (v *View) lagSpark(cells int) string {
 	var buf [64]float64
-	return v.env.Glyphs.Trend(v.pic.hist.lags(buf[:v.env.Glyphs.TrendCells(cells, len(buf))]), false)
+	return v.env.Glyphs.Trend(v.pic.hist.Lags(buf[:v.env.Glyphs.TrendCells(cells, len(buf))]), false)
 }
 
-func (v *liveView) rtSpark(cells int) string {
+func (v *View) rtSpark(cells int) string {
 	var buf [64]float64
 	return v.env.Glyphs.Trend(v.pic.hist.responseTimes(buf[:v.env.Glyphs.TrendCells(cells, len(buf))], 0.99), true)
 }
 
-// rtText is a quantile as the bucket's bound: below it lie that many calls.
-func (v *liveView) rtText(q float64) string {
-	bound, above, ok := v.pic.hist.responseTime(q, trendWindow)
+// RtText is a quantile as the bucket's bound: below it lie that many calls.
+func (v *View) RtText(q float64) string {
+	bound, above, ok := v.pic.hist.ResponseTime(q, TrendWindow)
 	switch {
 	case !ok:
 		return words.None
@@ -224,66 +224,66 @@ func shortBound(d time.Duration) string {
 	return words.Age(d)
 }
 
-func (v *liveView) drawOneLine(c *draw.Canvas, f *figures) {
+func (v *View) drawOneLine(c *draw.Canvas, f *figures) {
 	th := v.env.Theme
-	c.Put(th.Text, " pull "+words.ShortRate(f.pull, f.pullOK)+"  done "+words.ShortRate(f.consume, f.consumeOK)+"  lag "+f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ")
-	text, st := f.trendText(false)
+	c.Put(th.Text, " pull "+words.ShortRate(f.Pull, f.PullOK)+"  done "+words.ShortRate(f.Consume, f.ConsumeOK)+"  lag "+f.LagText(func(n int64) string { return words.Short(float64(n)) })+" ")
+	text, st := f.TrendText(false)
 	c.Put(st(th), text)
 	c.Put(th.Text, fmt.Sprintf("  flow %d/10s", f.flows()))
 	c.End()
 }
 
-func (v *liveView) drawTwoLines(c *draw.Canvas, f *figures) {
+func (v *View) drawTwoLines(c *draw.Canvas, f *figures) {
 	th := v.env.Theme
 	cells := min(max((v.w-56)/3, 2), 24)
-	c.Put(th.Text, " pull "+draw.Pad(words.ShortRate(f.pull, f.pullOK), 7))
-	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+draw.Pad(words.ShortRate(f.consume, f.consumeOK), 7))
-	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+draw.Pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
+	c.Put(th.Text, " pull "+draw.Pad(words.ShortRate(f.Pull, f.PullOK), 7))
+	c.Put(th.Spark, v.spark(cells, Pulled))
+	c.Put(th.Text, "  done "+draw.Pad(words.ShortRate(f.Consume, f.ConsumeOK), 7))
+	c.Put(th.Spark, v.spark(cells, Consumed))
+	c.Put(th.Text, "  lag "+draw.Pad(f.LagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
-	text, st := f.trendText(false)
+	text, st := f.TrendText(false)
 	c.Put(st(th), text)
 	c.End()
 	cache := words.None
-	if f.own > 0 {
-		cache = fmt.Sprintf("%s/%s %s", words.Short(float64(f.cached)), words.Short(float64(f.cacheLimit)), words.Percent(float64(f.cached), float64(f.cacheLimit)))
+	if f.Own > 0 {
+		cache = fmt.Sprintf("%s/%s %s", words.Short(float64(f.Cached)), words.Short(float64(f.CacheLimit)), words.Percent(float64(f.Cached), float64(f.CacheLimit)))
 	}
 	c.Put(th.Text, " cache "+cache)
-	c.Put(th.Text, "  flow "+v.flowTotal(f))
+	c.Put(th.Text, "  flow "+v.FlowTotal(f))
 	if v.w >= 76 && f.flowOK && f.flows() > 0 {
-		c.Put(th.Text, " ("+v.flowCauses(f, " ", true)+")")
+		c.Put(th.Text, " ("+v.FlowCauses(f, " ", true)+")")
 	}
-	c.Put(th.Text, "  RT p99 "+v.rtText(0.99))
+	c.Put(th.Text, "  RT p99 "+v.RtText(0.99))
 	failStyle := th.Text
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "  fail "+v.failShare(f))
+	c.Put(failStyle, "  fail "+v.FailShare(f))
 	c.Put(th.Text, f.retryText())
 	c.End()
 }
 
-// failShare is the part of the calls of the last seconds that failed.
-func (v *liveView) failShare(f *figures) string {
+// FailShare is the part of the calls of the last seconds that failed.
+func (v *View) FailShare(f *figures) string {
 	switch {
-	case !f.failOK || !f.consumeOK:
+	case !f.failOK || !f.ConsumeOK:
 		return words.Unknown
-	case f.fail+f.consume == 0:
+	case f.fail+f.Consume == 0:
 		return "0%"
 	}
-	return words.Percent(f.fail, f.fail+f.consume)
+	return words.Percent(f.fail, f.fail+f.Consume)
 }
 
-func (v *liveView) flowTotal(f *figures) string {
+func (v *View) FlowTotal(f *figures) string {
 	if !f.flowOK {
 		return words.Unknown
 	}
 	return words.Grouped(int64(f.flows())) + "/" + words.Age(f.flowOver.Round(time.Second))
 }
 
-// flowCauses lists the counters; the short form only those that are not zero.
-func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
+// FlowCauses lists the counters; the short form only those that are not zero.
+func (v *View) FlowCauses(f *figures, between string, brief bool) string {
 	names := [...]string{"count", "size", "span", "unlocked", "broker"}
 	if brief {
 		names = [...]string{"cnt", "size", "span", "lock", "brk"}
@@ -304,7 +304,7 @@ func (v *liveView) flowCauses(f *figures, between string, brief bool) string {
 // drawRates writes the line of rates and the beginning of the one of lag, up to its
 // trend; bound stands before a rate that is one. Two trend lines share what the
 // words leave of a line, and a third has room for tail cells.
-func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int) {
+func (v *View) drawRates(c *draw.Canvas, f *figures, bound string) (tail int) {
 	th := v.env.Theme
 	cells := min(max(20+(v.w-120)/3, 10), 48)
 	tail = min(max(16+(v.w-120)/3, 6), 40)
@@ -314,53 +314,53 @@ func (v *liveView) drawRates(c *draw.Canvas, f *figures, bound string) (tail int
 		pull, consume = " pull 1m", "   consume 1m "
 		cells = max(cells-2, 0)
 	}
-	c.Put(th.Text, pull+draw.PadLeft(bound+words.Rate(f.pull, f.pullOK), 9)+" ")
-	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, consume+draw.PadLeft(bound+words.Rate(f.consume, f.consumeOK), 8)+" ")
-	c.Put(th.Spark, v.spark(cells, consumed))
+	c.Put(th.Text, pull+draw.PadLeft(bound+words.Rate(f.Pull, f.PullOK), 9)+" ")
+	c.Put(th.Spark, v.spark(cells, Pulled))
+	c.Put(th.Text, consume+draw.PadLeft(bound+words.Rate(f.Consume, f.ConsumeOK), 8)+" ")
+	c.Put(th.Spark, v.spark(cells, Consumed))
 	failStyle := th.Text
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "   fail "+draw.PadLeft(words.Rate(f.fail, f.failOK), 5)+" "+draw.PadLeft(v.failShare(f), 4)+" ")
+	c.Put(failStyle, "   fail "+draw.PadLeft(words.Rate(f.fail, f.failOK), 5)+" "+draw.PadLeft(v.FailShare(f), 4)+" ")
 	c.Put(th.Spark, v.spark(tail, failed))
 	c.End()
 
-	lag := draw.Pad(draw.PadLeft(f.lagText(words.Grouped), 7), 10)
+	lag := draw.Pad(draw.PadLeft(f.LagText(words.Grouped), 7), 10)
 	c.Put(f.lagStyle(th), " lag    "+lag)
 	c.Put(th.Spark, v.lagSpark(cells))
-	text, st := f.trendText(true)
+	text, st := f.TrendText(true)
 	c.Put(st(th), "   "+draw.Pad(text, max(min(30+max(v.w-112, 0)/4, 33)-max(table.Width(lag)-10, 0), 0)))
 	return tail
 }
 
-func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
-	th, s := v.env.Theme, v.pic.scene
+func (v *View) drawFourLines(c *draw.Canvas, f *figures) {
+	th, s := v.env.Theme, v.pic.Scene
 	tail := v.drawRates(c, f, "")
 	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7))
 	if v.w >= 112 {
-		c.Put(th.Text, " RT p50 "+draw.Pad(v.rtText(0.5), 6)+" p99 "+draw.Pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p50 "+draw.Pad(v.RtText(0.5), 6)+" p99 "+draw.Pad(v.RtText(0.99), 7))
 	} else {
-		c.Put(th.Text, " RT p99 "+draw.Pad(v.rtText(0.99), 7))
+		c.Put(th.Text, " RT p99 "+draw.Pad(v.RtText(0.99), 7))
 	}
 	c.Put(th.Spark, v.rtSpark(min(c.Room(), tail)))
 	c.End()
 
-	if f.own == 0 {
+	if f.Own == 0 {
 		c.Put(th.Text, fmt.Sprintf(" cache        %s   no queue is held here   threads %d/%d", words.None, s.ThreadsBusy, s.Threads))
 		c.End()
 		v.drawFlowLine(c, f)
 		return
 	}
-	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs  ", words.Grouped(f.cached), words.Grouped(f.cacheLimit)))
+	c.Put(th.Text, fmt.Sprintf(" cache  %7s / %s msgs  ", words.Grouped(f.Cached), words.Grouped(f.CacheLimit)))
 	meter := 12
 	if v.w < 116 {
 		meter = 6
 	}
-	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cached, f.cacheLimit)))
-	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cached), float64(f.cacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.cachedBytes), words.Grouped(f.byteLimit>>20)))
-	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cachedBytes, f.byteLimit)))
-	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.cachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
+	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.Cached, f.CacheLimit)))
+	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.Cached), float64(f.CacheLimit)), 6)+fmt.Sprintf("   %s / %s MiB ", words.MiB(f.CachedBytes), words.Grouped(f.byteLimit>>20)))
+	c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.CachedBytes, f.byteLimit)))
+	c.Put(th.Text, draw.Pad(" "+words.Percent(float64(f.CachedBytes), float64(f.byteLimit)), 6)+fmt.Sprintf("   threads %d/%d ", s.ThreadsBusy, s.Threads))
 	busy := ""
 	if s.Threads > 0 && s.ThreadsBusy >= s.Threads {
 		busy = " all busy"
@@ -373,18 +373,18 @@ func (v *liveView) drawFourLines(c *draw.Canvas, f *figures) {
 
 // drawFlowLine is the line of flow control, with when queues changed hands and offsets
 // were written last.
-func (v *liveView) drawFlowLine(c *draw.Canvas, f *figures) {
+func (v *View) drawFlowLine(c *draw.Canvas, f *figures) {
 	th := v.env.Theme
 	flowStyle := th.Text
 	if f.flows() > 0 {
 		flowStyle = th.Warn
 	}
-	c.Put(flowStyle, " flow   "+draw.PadLeft(v.flowTotal(f), 8)+"  ")
+	c.Put(flowStyle, " flow   "+draw.PadLeft(v.FlowTotal(f), 8)+"  ")
 	if f.flowOK {
-		c.Put(th.Text, v.flowCauses(f, " · ", false)+"  ")
+		c.Put(th.Text, v.FlowCauses(f, " · ", false)+"  ")
 	}
 	c.Put(th.Spark, v.spark(min(12, max(v.w-108-table.Width(f.retryText()), 0)), flowAll))
-	c.Put(th.Text, "   "+v.rebalanceText()+"   "+v.commitText()+f.retryText())
+	c.Put(th.Text, "   "+v.RebalanceText()+"   "+v.CommitText()+f.retryText())
 	c.End()
 }
 
@@ -395,9 +395,9 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// rebalanceText says when the last pass was and what it changed.
-func (v *liveView) rebalanceText() string {
-	s := v.pic.scene
+// RebalanceText says when the last pass was and what it changed.
+func (v *View) RebalanceText() string {
+	s := v.pic.Scene
 	if s.LastRebalance.IsZero() {
 		return "not rebalanced yet"
 	}
@@ -410,14 +410,14 @@ func (v *liveView) rebalanceText() string {
 			change += fmt.Sprintf(" −%d", r.Dropped)
 		}
 	}
-	return fmt.Sprintf("rebalanced %s (#%d%s)", words.Ago(s.LastRebalance, v.pic.now), s.RebalanceSeq, change)
+	return fmt.Sprintf("rebalanced %s (#%d%s)", words.Ago(s.LastRebalance, v.pic.Now), s.RebalanceSeq, change)
 }
 
-// commitText is the age of the last commit that became durable against its period.
-func (v *liveView) commitText() string {
-	s := v.pic.scene
+// CommitText is the age of the last commit that became durable against its period.
+func (v *View) CommitText() string {
+	s := v.pic.Scene
 	if s.LastPersist.IsZero() {
 		return fmt.Sprintf("commit none yet / %s", words.Age(s.PersistEvery))
 	}
-	return fmt.Sprintf("commit %s / %s", words.Ago(s.LastPersist, v.pic.now), words.Age(s.PersistEvery))
+	return fmt.Sprintf("commit %s / %s", words.Ago(s.LastPersist, v.pic.Now), words.Age(s.PersistEvery))
 }

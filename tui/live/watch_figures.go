@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -15,11 +15,11 @@ import (
 
 // watched are the facts of a group that other processes consume; nil for a consumer
 // of this process.
-func (v *liveView) watched() *watchFacts {
-	if v.pic.scene == nil {
+func (v *View) watched() *watchFacts {
+	if v.pic.Scene == nil {
 		return nil
 	}
-	return v.pic.scene.watch
+	return v.pic.Scene.Watch
 }
 
 // atLeast puts a sign before a sum of which a part is not known.
@@ -31,8 +31,8 @@ func atLeast(part bool) string {
 }
 
 // drawWatchFigures writes what members and brokers say in one, two or four lines.
-func (v *liveView) drawWatchFigures(c *draw.Canvas, w *watchFacts) {
-	f := v.figures()
+func (v *View) drawWatchFigures(c *draw.Canvas, w *watchFacts) {
+	f := v.Figures()
 	switch v.plan.figures {
 	case 1:
 		v.drawOneLine(c, &f)
@@ -44,21 +44,21 @@ func (v *liveView) drawWatchFigures(c *draw.Canvas, w *watchFacts) {
 }
 
 // watchFigures replaces what only an engine's counters tell.
-func (v *liveView) watchFigures(f *figures, w *watchFacts) {
-	r := &w.rates
-	f.pull, f.consume, f.fail = r.pull, r.consume, r.fail
-	f.pullOK, f.consumeOK, f.failOK = r.known, r.known, r.known
-	if w.empty() { // there is nobody to do it
-		f.pull, f.consume, f.fail = 0, 0, 0
-		f.pullOK, f.consumeOK, f.failOK = true, true, true
+func (v *View) watchFigures(f *figures, w *watchFacts) {
+	r := &w.Rates
+	f.Pull, f.Consume, f.fail = r.pull, r.Consume, r.fail
+	f.PullOK, f.ConsumeOK, f.failOK = r.known, r.known, r.known
+	if w.Empty() { // there is nobody to do it
+		f.Pull, f.Consume, f.fail = 0, 0, 0
+		f.PullOK, f.ConsumeOK, f.failOK = true, true, true
 	}
-	f.cacheLimit, f.byteLimit = w.caches.count.of(), w.caches.size.of()<<20
+	f.CacheLimit, f.byteLimit = w.caches.count.of(), w.caches.size.of()<<20
 	f.oldest, f.oldestOK = 0, false
 	f.flow, f.flowOK = [5]uint64{}, false
-	for i := range v.pic.scene.Queues {
-		q := &v.pic.scene.Queues[i]
-		if lag, ok := lagOf(q); ok && lag > 0 && !q.HeadStored.IsZero() {
-			f.oldest, f.oldestOK = max(f.oldest, v.pic.now.Sub(q.HeadStored)), true
+	for i := range v.pic.Scene.Queues {
+		q := &v.pic.Scene.Queues[i]
+		if lag, ok := LagOf(q); ok && lag > 0 && !q.HeadStored.IsZero() {
+			f.oldest, f.oldestOK = max(f.oldest, v.pic.Now.Sub(q.HeadStored)), true
 		}
 		switch q.Flow {
 		case core.FlowCount:
@@ -75,20 +75,20 @@ func (v *liveView) watchFigures(f *figures, w *watchFacts) {
 }
 
 // flowNow says which limits hold queues up in this picture.
-func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
+func (v *View) flowNow(f *figures, w *watchFacts, brief bool) string {
 	switch {
-	case w.empty():
+	case w.Empty():
 		return words.None
-	case !w.told:
+	case !w.Told:
 		return words.Unknown
 	case f.flows() == 0 && w.caches.noFlow == 0:
 		return "none"
 	case f.flows() == 0 && brief:
 		return words.Unknown
 	case f.flows() == 0:
-		return fmt.Sprintf("%s for %d of %s: %s", words.Unknown, w.caches.noFlow, words.Plural(f.own, "queue"), w.caches.noFlowWhy)
+		return fmt.Sprintf("%s for %d of %s: %s", words.Unknown, w.caches.noFlow, words.Plural(f.Own, "queue"), w.caches.noFlowWhy)
 	case brief:
-		return fmt.Sprintf("%d/%d (%s)", f.flows(), f.own, v.flowCauses(f, " ", true))
+		return fmt.Sprintf("%d/%d (%s)", f.flows(), f.Own, v.FlowCauses(f, " ", true))
 	}
 	causes := ""
 	for i, word := range [...]string{"count", "size", "span", "unlocked"} {
@@ -99,38 +99,38 @@ func (v *liveView) flowNow(f *figures, w *watchFacts, brief bool) string {
 	if w.caches.noFlow > 0 {
 		causes += fmt.Sprintf(" · %s %d", words.Unknown, w.caches.noFlow)
 	}
-	return fmt.Sprintf("%d of %s now: %s", f.flows(), words.Plural(f.own, "queue"), strings.TrimPrefix(causes, " · "))
+	return fmt.Sprintf("%d of %s now: %s", f.flows(), words.Plural(f.Own, "queue"), strings.TrimPrefix(causes, " · "))
 }
 
-func (v *liveView) watchRT(w *watchFacts) string {
+func (v *View) watchRT(w *watchFacts) string {
 	switch {
-	case !w.rates.known && !w.empty():
+	case !w.Rates.known && !w.Empty():
 		return words.Unknown
-	case w.rates.consume == 0:
+	case w.Rates.Consume == 0:
 		return words.None
 	}
-	return shortBound(time.Duration(w.rates.consumeRT * float64(time.Millisecond)))
+	return shortBound(time.Duration(w.Rates.consumeRT * float64(time.Millisecond)))
 }
 
-func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
+func (v *View) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.Theme
 	cells := min(max((v.w-59)/3, 2), 24)
-	c.Put(th.Text, " 1m pull "+draw.Pad(atLeast(w.rates.atLeast)+words.ShortRate(f.pull, f.pullOK), 7))
-	c.Put(th.Spark, v.spark(cells, pulled))
-	c.Put(th.Text, "  done "+draw.Pad(atLeast(w.rates.atLeast)+words.ShortRate(f.consume, f.consumeOK), 7))
-	c.Put(th.Spark, v.spark(cells, consumed))
-	c.Put(th.Text, "  lag "+draw.Pad(f.lagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
+	c.Put(th.Text, " 1m pull "+draw.Pad(atLeast(w.Rates.atLeast)+words.ShortRate(f.Pull, f.PullOK), 7))
+	c.Put(th.Spark, v.spark(cells, Pulled))
+	c.Put(th.Text, "  done "+draw.Pad(atLeast(w.Rates.atLeast)+words.ShortRate(f.Consume, f.ConsumeOK), 7))
+	c.Put(th.Spark, v.spark(cells, Consumed))
+	c.Put(th.Text, "  lag "+draw.Pad(f.LagText(func(n int64) string { return words.Short(float64(n)) })+" ", 5))
 	c.Put(th.Spark, v.lagSpark(cells)+" ")
-	text, st := f.trendText(false)
+	text, st := f.TrendText(false)
 	c.Put(st(th), text)
 	c.End()
 	switch {
-	case w.empty():
+	case w.Empty():
 		c.Put(th.Text, " cache "+words.None+"  ")
-	case !w.told:
+	case !w.Told:
 		c.Put(th.Text, " cache "+words.Unknown+"  ")
 	default:
-		c.Put(th.Text, fmt.Sprintf(" cache %s/%s%s  ", words.Short(float64(f.cached)), w.caches.count.text(func(n int64) string { return words.Short(float64(n)) }), shareText(f.cached, f.cacheLimit)))
+		c.Put(th.Text, fmt.Sprintf(" cache %s/%s%s  ", words.Short(float64(f.Cached)), w.caches.count.text(func(n int64) string { return words.Short(float64(n)) }), shareText(f.Cached, f.CacheLimit)))
 	}
 	st = func(t *draw.Theme) draw.Style { return t.Text }
 	if f.flows() > 0 {
@@ -142,7 +142,7 @@ func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) 
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "  fail "+v.failShare(f))
+	c.Put(failStyle, "  fail "+v.FailShare(f))
 	c.Put(th.Dim, "  "+v.asideText(w))
 	if w.unacked != nil {
 		c.Put(th.Text, " · unacked "+words.NumberText(*w.unacked))
@@ -151,16 +151,16 @@ func (v *liveView) drawTwoWatchLines(c *draw.Canvas, f *figures, w *watchFacts) 
 }
 
 // asideText is the backlog that is not in the lag.
-func (v *liveView) asideText(w *watchFacts) string {
+func (v *View) asideText(w *watchFacts) string {
 	return "retry " + words.NumberText(w.retry) + " · dlq " + words.NumberText(w.dead)
 }
 
-func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
+func (v *View) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.Theme
-	v.drawRates(c, f, atLeast(w.rates.atLeast))
+	v.drawRates(c, f, atLeast(w.Rates.atLeast))
 	c.Put(th.Text, " oldest "+draw.Pad(f.oldestText(), 7)+" RT "+v.watchRT(w))
-	if w.rates.worst != "" && w.several {
-		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", words.OrUnknown(v.pic.scene.letters[w.rates.worst]), shortBound(time.Duration(w.rates.worstRT*float64(time.Millisecond)))))
+	if w.Rates.worst != "" && w.several {
+		c.Put(th.Dim, fmt.Sprintf(" (slowest %s %s)", words.OrUnknown(v.pic.Scene.letters[w.Rates.worst]), shortBound(time.Duration(w.Rates.worstRT*float64(time.Millisecond)))))
 	}
 	c.End()
 
@@ -186,11 +186,11 @@ func (v *liveView) drawFourWatchLines(c *draw.Canvas, f *figures, w *watchFacts)
 
 // drawCache is the line of what the members' caches hold; where no member is, or none
 // tells, that is said instead of meters of nothing.
-func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
+func (v *View) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 	th := v.env.Theme
-	if w.empty() || !w.told {
+	if w.Empty() || !w.Told {
 		what := words.None + "   no member is connected"
-		if !w.empty() {
+		if !w.Empty() {
 			what = words.Unknown + "   no member tells what it holds"
 		}
 		c.Put(th.Text, " cache  "+what+"   "+v.asideText(w))
@@ -202,8 +202,8 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 		meter = 6
 	}
 	head := fmt.Sprintf(" cache  %7s / %s msgs ", v.cachedText(f, w), w.caches.count.text(words.Grouped))
-	tail := fmt.Sprintf("   %s / %s MiB   %s   threads %s", words.Grouped(f.cachedBytes>>20), w.caches.size.text(words.Grouped), v.asideText(w), w.threads)
-	made, percent := "", shareText(f.cached, f.cacheLimit)
+	tail := fmt.Sprintf("   %s / %s MiB   %s   threads %s", words.Grouped(f.CachedBytes>>20), w.caches.size.text(words.Grouped), v.asideText(w), w.threads)
+	made, percent := "", shareText(f.Cached, f.CacheLimit)
 	if len(w.caches.count.parts) > 0 || w.caches.count.unknown > 0 {
 		made = " (" + w.caches.count.madeUp() + ")"
 	}
@@ -216,9 +216,9 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 		made = " " + strings.ReplaceAll(strings.TrimSpace(made), " × ", "×")
 	}
 	c.Put(th.Text, head)
-	if f.cacheLimit > 0 {
+	if f.CacheLimit > 0 {
 		if meter > 0 {
-			c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.cached, f.cacheLimit)))
+			c.Put(th.Bar, v.env.Glyphs.Meter(meter, share(f.Cached, f.CacheLimit)))
 		} else {
 			percent = strings.TrimPrefix(percent, " ")
 		}
@@ -230,8 +230,8 @@ func (v *liveView) drawCache(c *draw.Canvas, f *figures, w *watchFacts) {
 }
 
 // cachedText is what the members' caches hold together.
-func (v *liveView) cachedText(f *figures, w *watchFacts) string {
-	return atLeast(len(w.silent) > 0) + words.Grouped(f.cached)
+func (v *View) cachedText(f *figures, w *watchFacts) string {
+	return atLeast(len(w.silent) > 0) + words.Grouped(f.Cached)
 }
 
 // shareText is a share in percent, after a blank; nothing where there is no whole.
@@ -246,14 +246,14 @@ func shareText(part, whole int64) string {
 const worthSaying = 10 * time.Second
 
 // movedText says when queues last went to other members.
-func (v *liveView) movedText() string {
-	s := v.pic.scene
+func (v *View) movedText() string {
+	s := v.pic.Scene
 	if s.LastRebalance.IsZero() {
 		return "no queue moved since " + v.env.Clock(s.Started, words.ClockSeconds)
 	}
-	when := words.Ago(s.LastRebalance, v.pic.now)
-	if w := s.watch.movedWithin; w >= worthSaying { // nobody looked meanwhile
-		when = words.Age(v.pic.now.Sub(s.LastRebalance)) + " to " + words.Age(v.pic.now.Sub(s.LastRebalance)+w) + " ago"
+	when := words.Ago(s.LastRebalance, v.pic.Now)
+	if w := s.Watch.movedWithin; w >= worthSaying { // nobody looked meanwhile
+		when = words.Age(v.pic.Now.Sub(s.LastRebalance)) + " to " + words.Age(v.pic.Now.Sub(s.LastRebalance)+w) + " ago"
 	}
 	return fmt.Sprintf("queues moved %s (#%d)", when, s.RebalanceSeq)
 }

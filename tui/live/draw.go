@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 	"eyeq/tui/words"
 )
 
-// view draws the live view in its room.
-func (v liveView) view(w, h int) string {
+// View draws the live view in its room.
+func (v View) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	if !v.zoomed {
 		v.drawFigures(c)
@@ -36,23 +36,23 @@ func (v liveView) view(w, h int) string {
 }
 
 // titleStyle shows which pane takes the keys.
-func (v *liveView) titleStyle(p pane) draw.Style {
-	if v.focus == p {
+func (v *View) titleStyle(p pane) draw.Style {
+	if v.Focus == p {
 		return v.env.Theme.Title
 	}
 	return v.env.Theme.Bold
 }
 
 // box shows the same by a sign, where there is another pane.
-func (v *liveView) box(p pane) draw.BoxLook {
-	return draw.PaneBox(v.focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
+func (v *View) box(p pane) draw.BoxLook {
+	return draw.PaneBox(v.Focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
 }
 
 // drawQueues draws the queue table: the visible rows only.
-func (v *liveView) drawQueues(c *draw.Canvas) {
+func (v *View) drawQueues(c *draw.Canvas) {
 	th := v.env.Theme
-	first, end := v.queues.Window()
-	total := v.queues.Len()
+	first, end := v.Queues.Window()
+	total := v.Queues.Len()
 	title := "Queues"
 	if total > 0 {
 		title = fmt.Sprintf("Queues  %d-%d of %d", first+1, end, total)
@@ -60,24 +60,24 @@ func (v *liveView) drawQueues(c *draw.Canvas) {
 	if v.w < 86 && total > 0 {
 		title = fmt.Sprintf("Queues %d-%d/%d", first+1, end, total)
 	}
-	c.Top(v.box(paneQueues), th.Frame, v.titleStyle(paneQueues), title, v.queuesDetails(c.W-table.Width(title)-10))
-	layout := table.Fit(v.columns, v.w-2, v.w, v.queues.Left)
+	c.Top(v.box(PaneQueues), th.Frame, v.titleStyle(PaneQueues), title, v.queuesDetails(c.W-table.Width(title)-10))
+	layout := table.Fit(v.columns, v.w-2, v.w, v.Queues.Left)
 	up, down := v.Arrows(&v.env.Glyphs)
-	c.TableHead(th, &layout, v.columns, v.queues.Order, up, down)
+	c.TableHead(th, &layout, v.columns, v.Queues.Order, up, down)
 
 	var cells [liveColumns]table.Cell
 	drawn := 0
 	for i := first; i < end; i++ {
-		mq := v.queues.Key(i)
-		n, ok := v.pic.scene.index[mq]
+		mq := v.Queues.Key(i)
+		n, ok := v.pic.Scene.Index[mq]
 		if !ok {
 			continue
 		}
 		v.queueCells(cells[:], n, &layout)
-		if v.pic.scene.watch != nil {
+		if v.pic.Scene.Watch != nil {
 			v.watchCells(cells[:], n, &layout)
 		}
-		look := v.env.Look(i == v.queues.Cursor(), v.queues.IsMarked(mq), v.focus == paneQueues)
+		look := v.env.Look(i == v.Queues.Cursor(), v.Queues.IsMarked(mq), v.Focus == PaneQueues)
 		c.TableRow(th, &layout, v.columns, cells[:], look)
 		drawn++
 	}
@@ -91,19 +91,19 @@ func (v *liveView) drawQueues(c *draw.Canvas) {
 
 // queuesDetails is the right part of the table's upper edge, as long as there is
 // room for.
-func (v *liveView) queuesDetails(room int) string {
-	order := v.OrderText(&v.env.Glyphs, v.queues.Order)
+func (v *View) queuesDetails(room int) string {
+	order := v.OrderText(&v.env.Glyphs, v.Queues.Order)
 	what := "–"
-	if v.filter.Active() {
-		what = fmt.Sprintf("%s (%d hidden)", draw.SafeText(v.filter.Text), v.hidden)
+	if v.Filter.Active() {
+		what = fmt.Sprintf("%s (%d hidden)", draw.SafeText(v.Filter.Text), v.hidden)
 	}
 	marked := ""
-	if n := v.queues.MarkCount(); n > 0 {
+	if n := v.Queues.MarkCount(); n > 0 {
 		marked = fmt.Sprintf("%d marked · ", n)
 	}
 	scope := ""
-	if v.topic != "" {
-		scope = "topic " + draw.SafeText(v.topic) + " · "
+	if v.Topic != "" {
+		scope = "topic " + draw.SafeText(v.Topic) + " · "
 	}
 	const bar = "bar: in flight, "
 	legend := fmt.Sprintf("%s not done %s done, waiting", v.env.Glyphs.Full, v.env.Glyphs.Done)
@@ -114,30 +114,30 @@ func (v *liveView) queuesDetails(room int) string {
 		}
 	}
 	brief := marked + scope + order
-	if v.filter.Active() {
+	if v.Filter.Active() {
 		brief = marked + scope + "filter " + what + " · " + order
 	}
-	if !v.filter.Active() && table.Width(sorted+legend) <= room {
+	if !v.Filter.Active() && table.Width(sorted+legend) <= room {
 		return sorted + legend
 	}
-	if middle := sorted + v.env.Glyphs.Full + " not done " + v.env.Glyphs.Done + " done"; !v.filter.Active() && table.Width(middle) <= room {
+	if middle := sorted + v.env.Glyphs.Full + " not done " + v.env.Glyphs.Done + " done"; !v.Filter.Active() && table.Width(middle) <= room {
 		return middle
 	}
 	return brief
 }
 
 // emptyReason says why there are no rows and what to do.
-func (v *liveView) emptyReason() []string {
-	s := v.pic.scene
+func (v *View) emptyReason() []string {
+	s := v.pic.Scene
 	switch {
 	case s == nil && v.env.Young():
 		return nil
-	case v.waiting != nil:
-		return v.waiting
+	case v.Waiting != nil:
+		return v.Waiting
 	case s == nil:
 		return []string{"", "waiting for the engine's first figures …"}
-	case v.filter.Active() && v.hidden > 0:
-		return []string{"", "No queue matches  /" + draw.SafeText(v.filter.Text),
+	case v.Filter.Active() && v.hidden > 0:
+		return []string{"", "No queue matches  /" + draw.SafeText(v.Filter.Text),
 			words.Plural(v.hidden, "queue") + " hidden by the filter", "esc clear filter"}
 	}
 	var lines []string
@@ -147,7 +147,7 @@ func (v *liveView) emptyReason() []string {
 	}
 	for i := range s.Topics {
 		t := &s.Topics[i]
-		if t.Missing != "" && (v.topic == "" || s.raw.Topics[i].Topic == v.topic) {
+		if t.Missing != "" && (v.Topic == "" || s.Raw.Topics[i].Topic == v.Topic) {
 			lines = append(lines, "", "topic "+t.Topic+": "+t.Missing, "  it is waited for; consuming begins by itself when it is there")
 		}
 	}
@@ -158,7 +158,7 @@ func (v *liveView) emptyReason() []string {
 }
 
 // ownerLetter is the member a queue belongs to, in one letter where that is possible.
-func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
+func (s *Scene) ownerLetter(q *engine.QueueSnapshot) string {
 	if l, ok := s.letters[q.Owner]; ok {
 		return l
 	}
@@ -166,8 +166,8 @@ func (s *scene) ownerLetter(q *engine.QueueSnapshot) string {
 }
 
 // queueCells fills the cells of one row.
-func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
-	th, s := v.env.Theme, v.pic.scene
+func (v *View) queueCells(cells []table.Cell, n int, layout *table.Layout) {
+	th, s := v.env.Theme, v.pic.Scene
 	q := &s.Queues[n]
 	bar := layout.WidthOf(v.columns, "bar")
 	clear(cells)
@@ -180,7 +180,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colTopic] = table.Cell{Text: v.topicName(q), Style: base, Name: true}
 	cells[colOwn] = table.Cell{Text: owner, Style: base}
 	cells[colCommit] = table.Cell{Text: words.Offset(q.CommittedOffset), Style: base}
-	lag, ok := lagOf(q)
+	lag, ok := LagOf(q)
 	cells[colLag] = table.Cell{Text: words.Unknown, Style: base}
 	if ok {
 		cells[colLag].Text = words.Grouped(lag)
@@ -189,8 +189,8 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	case "UNOWNED":
 		cells[colOwn] = table.Cell{Text: words.None, Style: base}
 	case "TWO OWNERS":
-		letters := make([]string, len(s.told.owners[n]))
-		for i, id := range s.told.owners[n] {
+		letters := make([]string, len(s.Told.owners[n]))
+		for i, id := range s.Told.owners[n] {
 			letters[i] = words.OrUnknown(s.letters[id])
 		}
 		cells[colOwn] = table.Cell{Text: strings.Join(letters, "+"), Style: th.Bad}
@@ -199,7 +199,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colState] = table.Cell{Text: word, Style: st}
 	if !q.Own {
 		text := v.otherText(n, owner)
-		if table.Width(text) > bar && s.told == nil {
+		if table.Width(text) > bar && s.Told == nil {
 			text = "(" + owner + "?)"
 		} else if table.Width(text) > bar {
 			text = "(" + owner + ")"
@@ -225,7 +225,7 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colMiB] = table.Cell{Text: words.MiB(q.CachedBytes), Style: base}
 	idle := words.None
 	if last := lastWork(q); !last.IsZero() {
-		idle = words.IdleText(v.pic.now.Sub(last))
+		idle = words.IdleText(v.pic.Now.Sub(last))
 	}
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
 }
@@ -233,8 +233,8 @@ func (v *liveView) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 // inFlight is what a row's bar and the number beside it show: from the commit to the end
 // of what is pulled. The span, which a limit counts, is another distance: from the first to
 // the last message that is cached and not done. A limit in force is told by the state.
-func (v *liveView) inFlight(n int) inspect.Number {
-	q := &v.pic.scene.Queues[n]
+func (v *View) inFlight(n int) inspect.Number {
+	q := &v.pic.Scene.Queues[n]
 	if w := v.watched(); w != nil {
 		return w.queues[n].inFlight
 	}
@@ -243,7 +243,7 @@ func (v *liveView) inFlight(n int) inspect.Number {
 
 // unfinished counts what is pulled and not done. The part of an orderly queue that is
 // taken is in an engine's count, and not in what members tell of themselves.
-func (v *liveView) unfinished(q *engine.QueueSnapshot) int64 {
+func (v *View) unfinished(q *engine.QueueSnapshot) int64 {
 	if v.watched() != nil {
 		return q.CachedCount + q.Consuming
 	}
@@ -261,14 +261,14 @@ func lastWork(q *engine.QueueSnapshot) time.Time {
 
 // otherText says whose a queue is that is not ours: as its holder tells, else as the
 // strategy computes it.
-func (v *liveView) otherText(n int, letter string) string {
-	s := v.pic.scene
+func (v *View) otherText(n int, letter string) string {
+	s := v.pic.Scene
 	switch q := &s.Queues[n]; {
 	case s.ownersFinding(n) == "UNOWNED":
 		return nobodyHolds
 	case q.Owner == "":
 		return "(owner " + words.Unknown + ")"
-	case s.told != nil:
+	case s.Told != nil:
 		return "(" + letter + " holds it)"
 	}
 	return "(computed: " + letter + ")"
@@ -282,13 +282,13 @@ func center(text string, width int) string {
 }
 
 // stateText is the state in a few words, with the words that matter first.
-func (v *liveView) stateText(n, width int) (string, draw.Style) {
-	if v.pic.scene.watch != nil {
+func (v *View) stateText(n, width int) (string, draw.Style) {
+	if v.pic.Scene.Watch != nil {
 		return v.watchStateText(n, width)
 	}
-	th, q := v.env.Theme, &v.pic.scene.Queues[n]
+	th, q := v.env.Theme, &v.pic.Scene.Queues[n]
 	word := q.State.String()
-	if finding := v.pic.scene.ownersFinding(n); finding != "" {
+	if finding := v.pic.Scene.ownersFinding(n); finding != "" {
 		return findingText(finding, width), th.Bad
 	}
 	switch q.State {
@@ -302,8 +302,8 @@ func (v *liveView) stateText(n, width int) (string, draw.Style) {
 		if q.Held > 0 {
 			return heldText(word, q, width), th.Accent
 		}
-		if v.pic.scene.Orderly && q.Locked {
-			word += " locked " + words.Since(q.LockedAt, v.pic.now)
+		if v.pic.Scene.Orderly && q.Locked {
+			word += " locked " + words.Since(q.LockedAt, v.pic.Now)
 		}
 		if q.BrokerID != 0 {
 			word += " from " + words.Role(q.BrokerID)
@@ -318,7 +318,7 @@ func (v *liveView) stateText(n, width int) (string, draw.Style) {
 		}
 		return word + " " + words.CauseWord(q.Flow), th.Warn
 	case engine.QueuePaused:
-		p, whole := v.pic.scene.pauseOf(q)
+		p, whole := v.pic.Scene.pauseOf(q)
 		if p == nil {
 			return withDetail(word, q.Detail), th.Accent
 		}

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"strconv"
@@ -45,23 +45,23 @@ func (p *livePlan) feedHeight() int {
 }
 
 // layout applies the shrink rules to the room there is.
-func (v *liveView) layout() {
+func (v *View) layout() {
 	if v.w == 0 {
 		return
 	}
 	v.measure()
 	v.columns = v.makeColumns()
-	members, queues := max(v.members.Len(), 1), max(v.queues.Len()+v.hidden, 1)
+	members, queues := max(v.Members.Len(), 1), max(v.Queues.Len()+v.hidden, 1)
 	if v.zoomed {
 		v.plan = livePlan{}
-		switch v.focus {
-		case paneAlloc:
+		switch v.Focus {
+		case PaneAlloc:
 			v.plan.allocHead = v.w >= 104
 			v.plan.alloc = v.h - 2
 			if v.plan.allocHead {
 				v.plan.alloc--
 			}
-		case paneFeed:
+		case PaneFeed:
 			v.plan.feed, v.plan.feedBox = v.h-2, true
 		default:
 			v.plan.rows = v.h - page.TableFrame
@@ -95,19 +95,19 @@ func (v *liveView) layout() {
 	v.resizePanes()
 }
 
-func (v *liveView) resizePanes() {
+func (v *View) resizePanes() {
 	v.plan.rows = max(v.plan.rows, 0)
-	v.queues.Resize(v.plan.rows)
-	v.members.Resize(v.plan.alloc)
+	v.Queues.Resize(v.plan.rows)
+	v.Members.Resize(v.plan.alloc)
 	v.feed.Resize(v.plan.feed)
 	v.plan.grid = v.plan.allocHead && v.gridFits()
 }
 
 // measure finds how wide names and numbers are, in steps, so that columns do not
 // jump with each digit.
-func (v *liveView) measure() {
+func (v *View) measure() {
 	z := liveSizes{name: 10, topic: 5, offset: 10, flight: 6, lag: 7}
-	s := v.pic.scene
+	s := v.pic.Scene
 	for i := 0; s != nil && i < len(s.Queues); i++ {
 		q := &s.Queues[i]
 		z.name = max(z.name, table.Width(v.topicQueue(q)))
@@ -118,7 +118,7 @@ func (v *liveView) measure() {
 		if q.Own {
 			z.flight = max(z.flight, table.Width(words.NumberText(v.inFlight(i))))
 		}
-		if lag, ok := lagOf(q); ok {
+		if lag, ok := LagOf(q); ok {
 			z.lag = max(z.lag, words.GroupedWidth(lag))
 		}
 	}
@@ -127,8 +127,8 @@ func (v *liveView) measure() {
 
 // byTopic reports whether rows of more than one topic are shown. The group's retry
 // topic is none of them: its queues say it in their names.
-func (v *liveView) byTopic() bool {
-	return v.pic.scene != nil && v.topic == "" && v.ordinaryTopics() > 1
+func (v *View) byTopic() bool {
+	return v.pic.Scene != nil && v.Topic == "" && v.ordinaryTopics() > 1
 }
 
 // The queue table's columns; cells are indexed by these.
@@ -151,7 +151,7 @@ const (
 
 // makeColumns builds the columns for the present width with the widest bar that
 // fits.
-func (v *liveView) makeColumns() []table.Column {
+func (v *View) makeColumns() []table.Column {
 	z := v.sizes
 	name := min(z.name, 24)
 	if v.w < ownFrom {
@@ -193,7 +193,7 @@ func (v *liveView) makeColumns() []table.Column {
 			continue
 		}
 		columns[colBar] = table.Column{ID: "bar", Title: v.barTitle(cells), Width: cells, Rank: 1}
-		if l := table.Fit(columns, v.w-2, v.w, v.queues.Left); l.WidthOf(columns, "bar") == cells && v.allFit(columns, l) {
+		if l := table.Fit(columns, v.w-2, v.w, v.Queues.Left); l.WidthOf(columns, "bar") == cells && v.allFit(columns, l) {
 			return columns
 		}
 	}
@@ -209,8 +209,8 @@ const (
 )
 
 // allFit reports whether only columns that From hides are missing.
-func (v *liveView) allFit(columns []table.Column, l table.Layout) bool {
-	hidden := v.queues.Left
+func (v *View) allFit(columns []table.Column, l table.Layout) bool {
+	hidden := v.Queues.Left
 	if hidden == 0 {
 		for i := range columns {
 			if v.w < columns[i].From {
@@ -218,20 +218,20 @@ func (v *liveView) allFit(columns []table.Column, l table.Layout) bool {
 			}
 		}
 	}
-	return l.Hidden <= hidden || v.queues.Left > 0
+	return l.Hidden <= hidden || v.Queues.Left > 0
 }
 
 // barLimit is the scale of a row's bar: the span limit of who holds the queue, or the
 // count when orderly, where no span limit is in force; 0: not known.
-func (v *liveView) barLimit(n int) int64 {
-	s := v.pic.scene
-	if s.watch == nil {
+func (v *View) barLimit(n int) int64 {
+	s := v.pic.Scene
+	if s.Watch == nil {
 		if s.Orderly {
 			return s.Limits.Count
 		}
 		return s.Limits.Span
 	}
-	w := &s.watch.queues[n]
+	w := &s.Watch.queues[n]
 	if w.orderly {
 		return w.limits.Count.Likely()
 	}
@@ -239,10 +239,10 @@ func (v *liveView) barLimit(n int) int64 {
 }
 
 // barScale is the end of the bars' scale for all rows; "" where none is known.
-func (v *liveView) barScale() string {
+func (v *View) barScale() string {
 	var scale int64
-	for i := 0; v.pic.scene != nil && i < len(v.pic.scene.Queues); i++ {
-		if !v.pic.scene.Queues[i].Own {
+	for i := 0; v.pic.Scene != nil && i < len(v.pic.Scene.Queues); i++ {
+		if !v.pic.Scene.Queues[i].Own {
 			continue
 		}
 		switch n := v.barLimit(i); {
@@ -260,7 +260,7 @@ func (v *liveView) barScale() string {
 }
 
 // barTitle is the bar's scale in exactly the bar's width.
-func (v *liveView) barTitle(cells int) string {
+func (v *View) barTitle(cells int) string {
 	end := v.barScale()
 	if end == "" {
 		return ""
@@ -278,7 +278,7 @@ func (v *liveView) barTitle(cells int) string {
 
 // topicName is a queue's topic as the table names it; the group's retry topic needs no
 // name.
-func (v *liveView) topicName(q *engine.QueueSnapshot) string {
+func (v *View) topicName(q *engine.QueueSnapshot) string {
 	if q.Retry {
 		return "(retry)"
 	}
@@ -286,29 +286,29 @@ func (v *liveView) topicName(q *engine.QueueSnapshot) string {
 }
 
 // queueName is how a row names its queue when the topic has no column.
-func (v *liveView) queueName(q *engine.QueueSnapshot) string {
+func (v *View) queueName(q *engine.QueueSnapshot) string {
 	if v.w < ownFrom {
-		return v.pic.scene.ownerLetter(q) + " " + v.topicQueue(q)
+		return v.pic.Scene.ownerLetter(q) + " " + v.topicQueue(q)
 	}
 	return v.topicQueue(q)
 }
 
-func (v *liveView) topicQueue(q *engine.QueueSnapshot) string {
+func (v *View) topicQueue(q *engine.QueueSnapshot) string {
 	switch {
-	case v.byTopic() && v.w >= topicFrom, v.topic != "":
+	case v.byTopic() && v.w >= topicFrom, v.Topic != "":
 		return q.Short()
 	case q.Retry:
-		return "retry " + v.pic.scene.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+		return "retry " + v.pic.Scene.Short.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 	case !v.byTopic():
 		return q.Short()
 	}
-	return table.CutMiddle(q.Topic, 8) + " " + v.pic.scene.brokers.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
+	return table.CutMiddle(q.Topic, 8) + " " + v.pic.Scene.Short.Name(q.BrokerName) + "/" + strconv.Itoa(int(q.QueueID))
 }
 
-func (v *liveView) ordinaryTopics() int {
+func (v *View) ordinaryTopics() int {
 	n := 0
-	for i := range v.pic.scene.Topics {
-		if !v.pic.scene.Topics[i].Retry {
+	for i := range v.pic.Scene.Topics {
+		if !v.pic.Scene.Topics[i].Retry {
 			n++
 		}
 	}

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -10,43 +10,43 @@ import (
 	"eyeq/tui/words"
 )
 
-// eventsView lists all events of one engine, oldest first; at the end it follows.
-type eventsView struct {
+// EventsView lists all events of one engine, oldest first; at the end it follows.
+type EventsView struct {
 	env    *page.Env
-	pic    picture
+	pic    Picture
 	w, h   int
-	filter page.Filter
-	list   table.State[uint64] // by sequence number
+	Filter page.Filter
+	List   table.State[uint64] // by sequence number
 	hidden int
 	fresh  int // arrived while the cursor was elsewhere
 	last   uint64
 	scroll int // cells that the text is shifted to the left
 }
 
-func newEventsView(e *page.Env) eventsView {
-	v := eventsView{env: e}
-	v.list.Follow = true
+func NewEventsView(e *page.Env) EventsView {
+	v := EventsView{env: e}
+	v.List.Follow = true
 	return v
 }
 
-func (v eventsView) update(msg any) eventsView {
+func (v EventsView) Update(msg any) EventsView {
 	switch msg := msg.(type) {
-	case pictureMsg:
-		v.pic = msg.picture
+	case PictureMsg:
+		v.pic = msg.Picture
 		v.refresh()
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
-		v.list.Resize(max(v.h-page.TableFrame, 0))
+		v.List.Resize(max(v.h-page.TableFrame, 0))
 	case page.ActionMsg:
 		v = v.act(msg.Action)
 	case page.ClickMsg:
-		v.list.Follow = false
-		page.ClickRow(&v.list, msg.Y, 2)
+		v.List.Follow = false
+		page.ClickRow(&v.List, msg.Y, 2)
 	}
 	return v
 }
 
-func (v eventsView) act(a page.Action) eventsView {
+func (v EventsView) act(a page.Action) EventsView {
 	const step = 16
 	switch a {
 	case "next-error":
@@ -60,9 +60,9 @@ func (v eventsView) act(a page.Action) eventsView {
 	case "far-left":
 		v.scroll = 0
 	default:
-		if page.MoveBy(&v.list, a) {
-			v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && a != "up" && a != "top"
-			if v.list.Follow {
+		if page.MoveBy(&v.List, a) {
+			v.List.Follow = v.List.Cursor() >= v.List.Len()-1 && a != "up" && a != "top"
+			if v.List.Follow {
 				v.fresh = 0
 			}
 		}
@@ -71,18 +71,18 @@ func (v eventsView) act(a page.Action) eventsView {
 }
 
 // jump goes to the next or previous failure; at the last one it stays.
-func (v *eventsView) jump(step int) {
-	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
-		if r := v.row(v.list.Key(i)); r != nil && r.Sev == words.Failure {
-			v.list.Follow = false
-			v.list.MoveTo(i)
+func (v *EventsView) jump(step int) {
+	for i := v.List.Cursor() + step; i >= 0 && i < v.List.Len(); i += step {
+		if r := v.row(v.List.Key(i)); r != nil && r.Sev == words.Failure {
+			v.List.Follow = false
+			v.List.MoveTo(i)
 			return
 		}
 	}
 }
 
 // row finds an event by its number; the numbers have no gaps.
-func (v *eventsView) row(seq uint64) *words.EventRow {
+func (v *EventsView) row(seq uint64) *words.EventRow {
 	if len(v.pic.rows) == 0 || seq < v.pic.rows[0].Seq {
 		return nil
 	}
@@ -94,34 +94,34 @@ func (v *eventsView) row(seq uint64) *words.EventRow {
 
 // refresh takes the rows of a new picture. Without a filter and with nothing new
 // there is nothing to do.
-func (v *eventsView) refresh() {
+func (v *EventsView) refresh() {
 	rows := v.pic.rows
 	if len(rows) == 0 {
-		v.list.SetKeys(nil)
+		v.List.SetKeys(nil)
 		v.hidden, v.last = 0, 0
 		return
 	}
 	newest := rows[len(rows)-1].Seq + 1
-	if newest == v.last && v.list.Len()+v.hidden == len(rows) {
+	if newest == v.last && v.List.Len()+v.hidden == len(rows) {
 		return
 	}
-	if newest > v.last && !v.list.Follow {
+	if newest > v.last && !v.List.Follow {
 		v.fresh += int(newest - max(v.last, rows[0].Seq))
 	}
 	v.last = newest
-	v.refilter()
+	v.Refilter()
 }
 
-func (v *eventsView) refilter() {
+func (v *EventsView) Refilter() {
 	keys := make([]uint64, 0, len(v.pic.rows))
 	for i := range v.pic.rows {
 		r := &v.pic.rows[i]
-		if v.filter.Matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
+		if v.Filter.Matches(func() string { return eventSearch(r) }, func(string) (float64, bool) { return 0, false }) {
 			keys = append(keys, r.Seq)
 		}
 	}
 	v.hidden = len(v.pic.rows) - len(keys)
-	v.list.SetKeys(keys)
+	v.List.SetKeys(keys)
 }
 
 // eventSearch is the text that the filter looks into.
@@ -129,20 +129,20 @@ func eventSearch(r *words.EventRow) string {
 	return strings.Join([]string{r.Kind, r.Cause, r.Name, r.Topic, r.Queue, r.Text}, "\n")
 }
 
-// current is the event under the cursor.
-func (v *eventsView) current() *words.EventRow {
-	seq, ok := v.list.Current()
+// Current is the event under the cursor.
+func (v *EventsView) Current() *words.EventRow {
+	seq, ok := v.List.Current()
 	if !ok {
 		return nil
 	}
 	return v.row(seq)
 }
 
-func (v *eventsView) escape() bool {
+func (v *EventsView) Escape() bool {
 	switch {
-	case v.filter.Active():
-		v.filter = page.Filter{}
-		v.refilter()
+	case v.Filter.Active():
+		v.Filter = page.Filter{}
+		v.Refilter()
 	case v.scroll > 0:
 		v.scroll = 0
 	default:
@@ -160,12 +160,12 @@ var eventColumns = []table.Column{
 	{ID: "text", Title: "text", Width: 20, Flex: 8, Gap: 2},
 }
 
-func (v eventsView) view(w, h int) string {
+func (v EventsView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
-	first, end := v.list.Window()
+	first, end := v.List.Window()
 	title := "Events"
-	if v.list.Len() > 0 {
-		title = fmt.Sprintf("Events  %s-%s of %s", words.Grouped(int64(first+1)), words.Grouped(int64(end)), words.Grouped(int64(v.list.Len())))
+	if v.List.Len() > 0 {
+		title = fmt.Sprintf("Events  %s-%s of %s", words.Grouped(int64(first+1)), words.Grouped(int64(end)), words.Grouped(int64(v.List.Len())))
 	}
 	c.Top(draw.ThinBox, th.Frame, th.Title, title, v.details())
 	columns := eventColumns
@@ -173,7 +173,7 @@ func (v eventsView) view(w, h int) string {
 	c.TableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [6]table.Cell
 	for i := first; i < end; i++ {
-		r := v.row(v.list.Key(i))
+		r := v.row(v.List.Key(i))
 		if r == nil {
 			continue
 		}
@@ -183,15 +183,15 @@ func (v eventsView) view(w, h int) string {
 			text = table.Tail(text, v.scroll)
 		}
 		cells = [6]table.Cell{
-			{Text: v.env.Mode.Clock(r.At, v.pic.now, v.env.Options.Location, words.ClockMillis), Style: th.Dim},
+			{Text: v.env.Mode.Clock(r.At, v.pic.Now, v.env.Options.Location, words.ClockMillis), Style: th.Dim},
 			{Text: r.Kind, Style: st}, {Text: r.Cause, Style: st}, {Text: r.Queue}, {Text: r.Topic, Style: th.Dim}, {Text: text},
 		}
-		look := v.env.Look(i == v.list.Cursor(), false, true)
+		look := v.env.Look(i == v.List.Cursor(), false, true)
 		look.Mark, look.Gutter = r.Sev.Sign(), st
 		c.TableRow(th, &layout, columns, cells[:], look)
 	}
 	notes := v.emptyReason()
-	if v.list.Len() > 0 {
+	if v.List.Len() > 0 {
 		notes = nil
 	}
 	c.TableRest(th, h-page.TableFrame-(end-first), notes)
@@ -199,16 +199,16 @@ func (v eventsView) view(w, h int) string {
 	return c.String()
 }
 
-func (v *eventsView) details() string {
+func (v *EventsView) details() string {
 	var parts []string
 	if v.pic.dropped > 0 {
 		parts = append(parts, words.Grouped(v.pic.dropped)+" lost (the screen was slower)")
 	}
-	if v.filter.Active() {
-		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.filter.Text), words.Grouped(int64(v.hidden))))
+	if v.Filter.Active() {
+		parts = append(parts, fmt.Sprintf("filter %s (%s hidden)", draw.SafeText(v.Filter.Text), words.Grouped(int64(v.hidden))))
 	}
 	switch {
-	case v.list.Follow:
+	case v.List.Follow:
 		parts = append(parts, "following")
 	case v.fresh > 0:
 		parts = append(parts, fmt.Sprintf("%s new, %s follow", words.Grouped(int64(v.fresh)), v.env.Keys.First("bottom")))
@@ -218,11 +218,11 @@ func (v *eventsView) details() string {
 	return strings.Join(parts, " · ")
 }
 
-func (v *eventsView) emptyReason() []string {
-	if v.filter.Active() && v.hidden > 0 {
-		return []string{"", "No event matches  /" + draw.SafeText(v.filter.Text), words.Grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
+func (v *EventsView) emptyReason() []string {
+	if v.Filter.Active() && v.hidden > 0 {
+		return []string{"", "No event matches  /" + draw.SafeText(v.Filter.Text), words.Grouped(int64(v.hidden)) + " hidden by the filter", "esc clear filter"}
 	}
-	if len(v.env.Options.Engines) == 0 && v.pic.scene == nil {
+	if len(v.env.Options.Engines) == 0 && v.pic.Scene == nil {
 		k := v.env.Keys
 		return []string{"", "no group is watched, so nothing is told here", k.First("live") + " or :live GROUP watches one: what differs between two looks at it is an event"}
 	}

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"maps"
@@ -15,28 +15,28 @@ import (
 )
 
 const (
-	// toldEvery is how often the members of an own consumer's group are asked what they
+	// ToldEvery is how often the members of an own consumer's group are asked what they
 	// hold: each is asked once, through its broker.
-	toldEvery = 10 * time.Second
-	// toldSoonest is the least time between two such rounds, when the computed owners
+	ToldEvery = 10 * time.Second
+	// ToldSoonest is the least time between two such rounds, when the computed owners
 	// have changed, or members have told of a queue that has no owner, or two.
-	toldSoonest = 2 * time.Second
+	ToldSoonest = 2 * time.Second
 )
 
 // told asks the members of an own consumer's group what they hold. What the engine
 // knows of others is computed by its own strategy, and another member may use another.
 type told struct {
 	page.Question
-	members  *inspect.Members               // nil: they have not answered
-	computed map[engine.MessageQueue]string // the owners when they were asked
+	Members  *inspect.Members               // nil: they have not answered
+	Computed map[engine.MessageQueue]string // the owners when they were asked
 }
 
-func newTold(s *engine.Snapshot) *told {
-	return &told{Question: page.Question{Kind: page.AskOthers, Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: toldEvery, Steady: true}}
+func NewTold(s *engine.Snapshot) *told {
+	return &told{Question: page.Question{Kind: page.AskOthers, Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: ToldEvery, Steady: true}}
 }
 
-// computedOwners are who the engine's strategy gives each queue to.
-func computedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
+// ComputedOwners are who the engine's strategy gives each queue to.
+func ComputedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
 	owners := make(map[engine.MessageQueue]string, len(s.Queues))
 	for i := range s.Queues {
 		owners[s.Queues[i].MessageQueue] = s.Queues[i].Owner
@@ -44,8 +44,8 @@ func computedOwners(s *engine.Snapshot) map[engine.MessageQueue]string {
 	return owners
 }
 
-// concerns reports whether there is anybody else to ask.
-func (t *told) concerns(s *engine.Snapshot) bool {
+// Concerns reports whether there is anybody else to ask.
+func (t *told) Concerns(s *engine.Snapshot) bool {
 	return s.State == engine.Running && s.Model != words.Broadcasting &&
 		slices.ContainsFunc(s.Topics, func(t engine.TopicSnapshot) bool { return len(t.Members) > 1 })
 }
@@ -65,20 +65,20 @@ func self(s *engine.Snapshot, topic string) core.Holder {
 	return h
 }
 
-// retell puts what members say beside what was computed; only while the latter is what
+// Retell puts what members say beside what was computed; only while the latter is what
 // it was when they were asked, since a rebalance takes effect at each at its own time.
-func (s *source) retell(now time.Time) {
-	t := s.told
-	if t == nil || s.scene == nil {
+func (s *Source) Retell(now time.Time) {
+	t := s.Told
+	if t == nil || s.Scene == nil {
 		return
 	}
-	s.scene.told, s.scene.toldWhy = nil, ""
+	s.Scene.Told, s.Scene.ToldWhy = nil, ""
 	switch {
-	case !t.concerns(s.scene.raw):
+	case !t.Concerns(s.Scene.Raw):
 	case t.Tries > 0:
-		s.scene.toldWhy = t.Err
-	case t.members != nil && now.Sub(t.At) <= 3*toldEvery && maps.Equal(t.computed, computedOwners(s.scene.raw)):
-		s.scene.tell(t.members, t.At)
+		s.Scene.ToldWhy = t.Err
+	case t.Members != nil && now.Sub(t.At) <= 3*ToldEvery && maps.Equal(t.Computed, ComputedOwners(s.Scene.Raw)):
+		s.Scene.tell(t.Members, t.At)
 	}
 }
 
@@ -91,8 +91,8 @@ type holdings struct {
 	differ           []string
 }
 
-// wrong is the worst that is not as it should be; "" when members agree.
-func (h *holdings) wrong() (text string, sev words.Severity) {
+// Wrong is the worst that is not as it should be; "" when members agree.
+func (h *holdings) Wrong() (text string, sev words.Severity) {
 	switch {
 	case h.doubled > 0 && h.unowned > 0:
 		return words.Plural(h.doubled, "queue") + " with two owners, " + words.Grouped(int64(h.unowned)) + " with none", words.Failure
@@ -108,23 +108,23 @@ func (h *holdings) wrong() (text string, sev words.Severity) {
 	return "", words.Info
 }
 
-// wrongs reports whether something is not as it should be.
-func (h *holdings) wrongs() bool {
-	text, _ := h.wrong()
+// Wrongs reports whether something is not as it should be.
+func (h *holdings) Wrongs() bool {
+	text, _ := h.Wrong()
 	return text != ""
 }
 
 // toldFacts are what the scene of an own consumer knows of other members.
 type toldFacts struct {
 	holdings
-	at      time.Time
+	At      time.Time
 	owners  [][]string // of each queue, in the snapshot's order; safe client ids
 	finding []string   // "TWO OWNERS", "UNOWNED" or ""
 }
 
 // tell changes the scene's owners from computed to told ones.
-func (s *scene) tell(m *inspect.Members, at time.Time) {
-	f := &toldFacts{at: at, owners: make([][]string, len(s.Queues)), finding: make([]string, len(s.Queues))}
+func (s *Scene) tell(m *inspect.Members, at time.Time) {
+	f := &toldFacts{At: at, owners: make([][]string, len(s.Queues)), finding: make([]string, len(s.Queues))}
 	for i := range m.Members {
 		if m.Members[i].Info == nil {
 			f.mute++
@@ -132,29 +132,29 @@ func (s *scene) tell(m *inspect.Members, at time.Time) {
 	}
 	snapshot := *s.Snapshot
 	snapshot.Queues, snapshot.Topics = slices.Clone(snapshot.Queues), slices.Clone(snapshot.Topics)
-	for i := range s.raw.Topics {
+	for i := range s.Raw.Topics {
 		f.topic(s, &snapshot, i, m)
 	}
-	s.Snapshot, s.told = &snapshot, f
+	s.Snapshot, s.Told = &snapshot, f
 }
 
 // topic takes what is told of one topic, the nth of the snapshot.
-func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspect.Members) {
-	topic := s.raw.Topics[nth].Topic
+func (f *toldFacts) topic(s *Scene, snapshot *engine.Snapshot, nth int, m *inspect.Members) {
+	topic := s.Raw.Topics[nth].Topic
 	var queues []engine.MessageQueue
-	for i := range s.raw.Queues {
-		if q := &s.raw.Queues[i]; q.Topic == topic {
+	for i := range s.Raw.Queues {
+		if q := &s.Raw.Queues[i]; q.Topic == topic {
 			queues = append(queues, q.MessageQueue)
 		}
 	}
-	a := m.Allocation(topic, queues, self(s.raw, topic))
+	a := m.Allocation(topic, queues, self(s.Raw, topic))
 	for _, why := range a.Words {
 		f.differ = append(f.differ, draw.SafeText(topic+": "+why))
 	}
 	f.doubled, f.unowned, f.unsure = f.doubled+len(a.Shared), f.unowned+len(a.Unowned), f.unsure+len(a.Unsure)
 	held := map[string][]engine.MessageQueue{}
 	for _, mq := range queues {
-		i := s.index[mq]
+		i := s.Index[mq]
 		f.owners[i] = cleanAll(a.Owners[mq])
 		for _, id := range f.owners[i] {
 			held[id] = append(held[id], snapshot.Queues[i].MessageQueue)
@@ -186,19 +186,19 @@ func (f *toldFacts) topic(s *scene, snapshot *engine.Snapshot, nth int, m *inspe
 
 // ownersFinding is what is wrong with the owners of a queue, by the members' word; "" when
 // nothing is, or nobody was asked.
-func (s *scene) ownersFinding(n int) string {
-	if s.told == nil {
+func (s *Scene) ownersFinding(n int) string {
+	if s.Told == nil {
 		return ""
 	}
-	return s.told.finding[n]
+	return s.Told.finding[n]
 }
 
 // by says of the shown allocation whether members tell it or this process computes it.
-func (s *scene) by() string {
+func (s *Scene) by() string {
 	switch {
-	case s.told == nil:
+	case s.Told == nil:
 		return "computed by " + s.Strategy
-	case s.told.doubled+s.told.unowned+len(s.told.differ) > 0:
+	case s.Told.doubled+s.Told.unowned+len(s.Told.differ) > 0:
 		return "not as " + s.Strategy + " gives"
 	}
 	return "held as " + s.Strategy + " gives"

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"math"
@@ -21,29 +21,29 @@ const (
 	// sampleEvery is one cell of a trend line.
 	sampleEvery = time.Second
 	keepSamples = 256
-	// rateWindow is what a rate is averaged over; trendWindow likewise for slopes,
+	// RateWindow is what a rate is averaged over; trendWindow likewise for slopes,
 	// flow counters and response times.
-	rateWindow  = 3 * time.Second
-	trendWindow = 10 * time.Second
+	RateWindow  = 3 * time.Second
+	TrendWindow = 10 * time.Second
 	// minWindow is the least distance of two samples that give a rate.
 	minWindow = 900 * time.Millisecond
 )
 
-// history keeps samples a second apart, and the newest one whenever it was taken.
-type history struct {
-	every  time.Duration // between two samples; 0: sampleEvery
+// History keeps samples a second apart, and the newest one whenever it was taken.
+type History struct {
+	Every  time.Duration // between two samples; 0: sampleEvery
 	ring   [keepSamples]sample
 	n      int // how many were ever added
 	latest sample
 }
 
-// add takes the figures of a snapshot.
-func (h *history) add(s *engine.Snapshot) {
+// Add takes the figures of a snapshot.
+func (h *History) Add(s *engine.Snapshot) {
 	x := sample{at: s.At, totals: s.Totals, queues: len(s.Queues)}
 	for i := range s.Queues {
 		if s.Queues[i].Retry { // what waits for another try is told apart
 			x.queues--
-		} else if lag, ok := lagOf(&s.Queues[i]); ok {
+		} else if lag, ok := LagOf(&s.Queues[i]); ok {
 			x.lag += lag
 		} else {
 			x.unknown++
@@ -58,14 +58,14 @@ func (h *history) add(s *engine.Snapshot) {
 	h.n++
 }
 
-func (h *history) len() int { return min(h.n, keepSamples) }
+func (h *History) len() int { return min(h.n, keepSamples) }
 
 // at is the i-th sample back in time, 0 the last one that was kept.
-func (h *history) at(i int) *sample { return &h.ring[(h.n-1-i)%keepSamples] }
+func (h *History) at(i int) *sample { return &h.ring[(h.n-1-i)%keepSamples] }
 
 // before finds the sample to compare the latest one with: the oldest within the
 // window.
-func (h *history) before(window time.Duration) (*sample, bool) {
+func (h *History) before(window time.Duration) (*sample, bool) {
 	var found *sample
 	for i := range h.len() {
 		s := h.at(i)
@@ -85,13 +85,13 @@ func (h *history) before(window time.Duration) (*sample, bool) {
 
 // gap is from which distance on two samples do not belong together: between them nobody
 // looked.
-func (h *history) gap() time.Duration { return 3*max(h.every, sampleEvery) + 5*time.Second }
+func (h *History) gap() time.Duration { return 3*max(h.Every, sampleEvery) + 5*time.Second }
 
 // counter reads one counter.
 type counter func(t *engine.Totals) uint64
 
-// grown is how much a counter grew within the window, and in which time.
-func (h *history) grown(c counter, window time.Duration) (n uint64, over time.Duration, ok bool) {
+// Grown is how much a counter grew within the window, and in which time.
+func (h *History) Grown(c counter, window time.Duration) (n uint64, over time.Duration, ok bool) {
 	s, ok := h.before(window)
 	if !ok {
 		return 0, 0, false
@@ -106,9 +106,9 @@ func diff(now, before uint64) uint64 {
 	return now - before
 }
 
-// rate is a counter's growth a second.
-func (h *history) rate(c counter, window time.Duration) (float64, bool) {
-	n, over, ok := h.grown(c, window)
+// Rate is a counter's growth a second.
+func (h *History) Rate(c counter, window time.Duration) (float64, bool) {
+	n, over, ok := h.Grown(c, window)
 	if !ok {
 		return 0, false
 	}
@@ -117,7 +117,7 @@ func (h *history) rate(c counter, window time.Duration) (float64, bool) {
 
 // trend fills cells with a value for each of the last samples, NaN where there is
 // none, and once for a time in which nobody looked.
-func (h *history) trend(cells []float64, value func(now, before *sample) float64) []float64 {
+func (h *History) trend(cells []float64, value func(now, before *sample) float64) []float64 {
 	for i := range cells {
 		back := len(cells) - 1 - i
 		if back+1 >= h.len() {
@@ -132,8 +132,8 @@ func (h *history) trend(cells []float64, value func(now, before *sample) float64
 	return cells
 }
 
-// rates is trend for a counter.
-func (h *history) rates(cells []float64, c counter) []float64 {
+// Rates is trend for a counter.
+func (h *History) Rates(cells []float64, c counter) []float64 {
 	return h.trend(cells, func(now, before *sample) float64 {
 		over := now.at.Sub(before.at).Seconds()
 		if over <= 0 {
@@ -143,9 +143,9 @@ func (h *history) rates(cells []float64, c counter) []float64 {
 	})
 }
 
-// lags is trend for the lag; blank where not as many queues were known as now: an
+// Lags is trend for the lag; blank where not as many queues were known as now: an
 // outage must not look like a falling lag.
-func (h *history) lags(cells []float64) []float64 {
+func (h *History) Lags(cells []float64) []float64 {
 	return h.trend(cells, func(now, _ *sample) float64 {
 		if now.unknown == now.queues || now.unknown != h.latest.unknown {
 			return math.NaN()
@@ -154,19 +154,19 @@ func (h *history) lags(cells []float64) []float64 {
 	})
 }
 
-// lagSlope is the lag's change a second; not known while the set of known queues
+// LagSlope is the lag's change a second; not known while the set of known queues
 // changes within the window, nor before every member had to commit.
-func (h *history) lagSlope() (float64, bool) {
-	s, ok := h.before(trendWindow)
+func (h *History) LagSlope() (float64, bool) {
+	s, ok := h.before(TrendWindow)
 	if !ok || h.latest.at.Sub(s.at) < page.CommitWindow || s.unknown != h.latest.unknown || s.queues != h.latest.queues || s.unknown == s.queues {
 		return 0, false
 	}
 	return float64(h.latest.lag-s.lag) / h.latest.at.Sub(s.at).Seconds(), true
 }
 
-// responseTime is a quantile of the listener calls within the window as the bound
+// ResponseTime is a quantile of the listener calls within the window as the bound
 // it lies below; above is set when it lies above the last bound instead.
-func (h *history) responseTime(q float64, window time.Duration) (bound time.Duration, above, ok bool) {
+func (h *History) ResponseTime(q float64, window time.Duration) (bound time.Duration, above, ok bool) {
 	s, ok := h.before(window)
 	if !ok {
 		return 0, false, false
@@ -194,7 +194,7 @@ func quantile(now, before *engine.Totals, q float64) (bound time.Duration, above
 }
 
 // responseTimes is trend for a quantile, in steps of the histogram's buckets.
-func (h *history) responseTimes(cells []float64, q float64) []float64 {
+func (h *History) responseTimes(cells []float64, q float64) []float64 {
 	return h.trend(cells, func(now, before *sample) float64 {
 		bound, above, ok := quantile(&now.totals, &before.totals, q)
 		switch {
@@ -208,8 +208,8 @@ func (h *history) responseTimes(cells []float64, q float64) []float64 {
 }
 
 // The counters that are shown.
-func pulled(t *engine.Totals) uint64       { return t.Pulled }
-func consumed(t *engine.Totals) uint64     { return t.Consumed }
+func Pulled(t *engine.Totals) uint64       { return t.Pulled }
+func Consumed(t *engine.Totals) uint64     { return t.Consumed }
 func failed(t *engine.Totals) uint64       { return t.Failed }
 func flowCount(t *engine.Totals) uint64    { return t.FlowCount }
 func flowSize(t *engine.Totals) uint64     { return t.FlowSize }

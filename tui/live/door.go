@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"slices"
@@ -8,47 +8,47 @@ import (
 	"eyeq/tui/words"
 )
 
-// scene is a snapshot behind the door: every text in it is safe to print. Queues
+// Scene is a snapshot behind the door: every text in it is safe to print. Queues
 // have the same places in both, so that a row finds the queue's true name, which
 // commands need.
-type scene struct {
+type Scene struct {
 	*engine.Snapshot                  // safe to print
-	raw              *engine.Snapshot // as the engine gave it
-	index            map[engine.MessageQueue]int
+	Raw              *engine.Snapshot // as the engine gave it
+	Index            map[engine.MessageQueue]int
 	letters          map[string]string // client id → letter, by the first topic that names it
-	brokers          words.Shortener
+	Short            words.Shortener
 	topics           int         // that have queues
-	watch            *watchFacts // of a group that other processes consume; nil: an engine's
-	told             *toldFacts  // who holds what, by the members' word; nil: it is computed
-	toldWhy          string      // why the members have not said
+	Watch            *watchFacts // of a group that other processes consume; nil: an engine's
+	Told             *toldFacts  // who holds what, by the members' word; nil: it is computed
+	ToldWhy          string      // why the members have not said
 }
 
-// queue finds a queue by its true name.
-func (s *scene) queue(mq engine.MessageQueue) *engine.QueueSnapshot {
+// Queue finds a queue by its true name.
+func (s *Scene) Queue(mq engine.MessageQueue) *engine.QueueSnapshot {
 	if s == nil {
 		return nil
 	}
-	i, ok := s.index[mq]
+	i, ok := s.Index[mq]
 	if !ok {
 		return nil
 	}
 	return &s.Queues[i]
 }
 
-// door lets a snapshot in. A snapshot whose texts are safe already, the usual case,
+// Door lets a snapshot in. A snapshot whose texts are safe already, the usual case,
 // is taken as it is; otherwise a cleaned copy is made, since snapshots are read only.
 // prev is the scene before, whose index is kept while the queues are the same.
-func door(raw *engine.Snapshot, prev *scene) *scene {
-	s := &scene{Snapshot: raw, raw: raw}
-	if !snapshotIsSafe(raw) {
+func Door(raw *engine.Snapshot, prev *Scene) *Scene {
+	s := &Scene{Snapshot: raw, Raw: raw}
+	if !SnapshotIsSafe(raw) {
 		s.Snapshot = cleanSnapshot(raw)
 	}
-	if prev != nil && sameQueues(prev.raw.Queues, raw.Queues) {
-		s.index = prev.index
+	if prev != nil && sameQueues(prev.Raw.Queues, raw.Queues) {
+		s.Index = prev.Index
 	} else {
-		s.index = make(map[engine.MessageQueue]int, len(raw.Queues))
+		s.Index = make(map[engine.MessageQueue]int, len(raw.Queues))
 		for i := range raw.Queues {
-			s.index[raw.Queues[i].MessageQueue] = i
+			s.Index[raw.Queues[i].MessageQueue] = i
 		}
 	}
 	s.name()
@@ -57,7 +57,7 @@ func door(raw *engine.Snapshot, prev *scene) *scene {
 
 // pauseOf is the pause that holds a queue; whole is set when it is the consumer's.
 // The engine shows the consumer's pause at its queues too.
-func (s *scene) pauseOf(q *engine.QueueSnapshot) (p *engine.PauseState, whole bool) {
+func (s *Scene) pauseOf(q *engine.QueueSnapshot) (p *engine.PauseState, whole bool) {
 	switch {
 	case q.Pause == nil:
 		return s.Pause, s.Pause != nil
@@ -67,8 +67,8 @@ func (s *scene) pauseOf(q *engine.QueueSnapshot) (p *engine.PauseState, whole bo
 	return q.Pause, false
 }
 
-// pausedAlone reports whether a queue has a pause of its own.
-func (s *scene) pausedAlone(q *engine.QueueSnapshot) bool {
+// PausedAlone reports whether a queue has a pause of its own.
+func (s *Scene) PausedAlone(q *engine.QueueSnapshot) bool {
 	p, whole := s.pauseOf(q)
 	return p != nil && !whole
 }
@@ -78,7 +78,7 @@ func sameQueues(a, b []engine.QueueSnapshot) bool {
 }
 
 // name gives members their letters and brokers their short names.
-func (s *scene) name() {
+func (s *Scene) name() {
 	s.letters = make(map[string]string)
 	for _, t := range s.Topics {
 		for _, m := range t.Members {
@@ -101,11 +101,11 @@ func (s *scene) name() {
 			}
 		}
 	}
-	s.brokers = words.NewShortener(brokers)
+	s.Short = words.NewShortener(brokers)
 }
 
-// snapshotIsSafe reports whether cleaning would change nothing.
-func snapshotIsSafe(s *engine.Snapshot) bool {
+// SnapshotIsSafe reports whether cleaning would change nothing.
+func SnapshotIsSafe(s *engine.Snapshot) bool {
 	safe := draw.IsSafe(s.StateCause) && draw.IsSafe(s.Group) && draw.IsSafe(s.ClientID) && draw.IsSafe(s.Strategy) &&
 		draw.IsSafe(s.NamesrvCurrent) && draw.IsSafe(s.NamesrvError) && draw.IsSafe(s.PersistError) && draw.IsSafe(s.LastOperator) && draw.IsSafe(s.LastError) &&
 		allSafe(s.Namesrv) && pauseIsSafe(s.Pause)
@@ -208,13 +208,13 @@ func cleanPause(p *engine.PauseState) *engine.PauseState {
 	return &c
 }
 
-// afterLeave says what becomes of so many own queues when this member leaves.
-func (s *scene) afterLeave(own int) string {
-	others, known := s.others()
+// AfterLeave says what becomes of so many own queues when this member leaves.
+func (s *Scene) AfterLeave(own int) string {
+	others, known := s.Others()
 	switch {
 	case own == 0:
 		return "Leaving moves no queue."
-	case isBroadcast(s):
+	case IsBroadcast(s):
 		return "Leaving stores their offsets; in broadcasting each member reads all queues for itself."
 	case !known:
 		return "Leaving stores their offsets and gives them to other members, where there are any: who is there is not known."
@@ -228,17 +228,17 @@ func (s *scene) afterLeave(own int) string {
 	return "Leaving stores their offsets and gives them to " + who + "."
 }
 
-// held counts the messages that wait for the operator.
-func (s *scene) held() (n int64) {
+// Held counts the messages that wait for the operator.
+func (s *Scene) Held() (n int64) {
 	for i := range s.Queues {
 		n += s.Queues[i].Held
 	}
 	return n
 }
 
-// others counts the other members of the group; known is false where a broker did not name
+// Others counts the other members of the group; known is false where a broker did not name
 // those of a topic.
-func (s *scene) others() (n int, known bool) {
+func (s *Scene) Others() (n int, known bool) {
 	ids := map[string]bool{}
 	known = true
 	for i := range s.Topics {
@@ -255,8 +255,8 @@ func (s *scene) others() (n int, known bool) {
 	return len(ids), known && len(s.Topics) > 0
 }
 
-// redRows says what is wrong with queues of ours in their own rows; "" when nothing is.
-func (s *scene) redRows() string {
+// RedRows says what is wrong with queues of ours in their own rows; "" when nothing is.
+func (s *Scene) RedRows() string {
 	for _, state := range []engine.QueueState{engine.QueueError, engine.QueueUnlocked, engine.QueueSuspended} {
 		n, detail := 0, ""
 		for i := range s.Queues {
@@ -268,18 +268,18 @@ func (s *scene) redRows() string {
 			}
 		}
 		if n > 0 {
-			return words.Plural(n, "queue") + " " + state.String() + words.Because(unrepeated(detail))
+			return words.Plural(n, "queue") + " " + state.String() + words.Because(Unrepeated(detail))
 		}
 	}
 	return ""
 }
 
-// trueMember is the client id of a member that is shown as id.
-func (s *scene) trueMember(id string) string {
+// TrueMember is the client id of a member that is shown as id.
+func (s *Scene) TrueMember(id string) string {
 	for i := range s.Topics {
 		for j := range s.Topics[i].Members {
 			if s.Topics[i].Members[j].ClientID == id {
-				return s.raw.Topics[i].Members[j].ClientID
+				return s.Raw.Topics[i].Members[j].ClientID
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -15,56 +15,56 @@ import (
 )
 
 const (
-	// heldMessages are asked of the head of a cache.
-	heldMessages = 50
-	heldToDecide = 1000 // when an operator decides about them
+	// HeldMessages are asked of the head of a cache.
+	HeldMessages = 50
+	HeldToDecide = 1000 // when an operator decides about them
 	heldLimit    = 2 * time.Second
 	bodyPreview  = 1000 // cells
 )
 
-// queueView is everything about one queue, and the head of its cache.
-type queueView struct {
+// QueueView is everything about one queue, and the head of its cache.
+type QueueView struct {
 	env    *page.Env
-	pic    picture
+	pic    Picture
 	w, h   int
-	mq     engine.MessageQueue // true name
-	list   table.State[int64]  // by queue offset
-	held   []heldRow
+	MQ     engine.MessageQueue // true name
+	List   table.State[int64]  // by queue offset
+	Held   []HeldRow
 	asked  bool // an answer has come
 	zoomed bool // the messages only
 	err    string
 	scroll int
-	head   headMsg // of a watched group's queue: the message it waits for
+	Head   HeadMsg // of a watched group's queue: the message it waits for
 }
 
-func newQueueView(e *page.Env, mq engine.MessageQueue) queueView { return queueView{env: e, mq: mq} }
+func NewQueueView(e *page.Env, mq engine.MessageQueue) QueueView { return QueueView{env: e, MQ: mq} }
 
-func (v queueView) update(msg any) queueView {
+func (v QueueView) Update(msg any) QueueView {
 	switch msg := msg.(type) {
-	case pictureMsg:
-		v.pic = msg.picture
-		if q := v.pic.scene.queue(v.mq); q == nil || !q.Own { // what was cached here is the next owner's business
-			v.held, v.err, v.asked = nil, "", false
-			v.list.SetKeys(nil)
+	case PictureMsg:
+		v.pic = msg.Picture
+		if q := v.pic.Scene.Queue(v.MQ); q == nil || !q.Own { // what was cached here is the next owner's business
+			v.Held, v.err, v.asked = nil, "", false
+			v.List.SetKeys(nil)
 		}
 		v.layout()
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
 		v.layout()
-	case headMsg:
-		if msg.mq == v.mq && !v.pic.frozen {
-			v.head = msg
+	case HeadMsg:
+		if msg.MQ == v.MQ && !v.pic.frozen {
+			v.Head = msg
 		}
-	case heldMsg:
-		if msg.mq != v.mq || v.pic.frozen {
+	case HeldMsg:
+		if msg.MQ != v.MQ || v.pic.frozen {
 			return v
 		}
-		v.held, v.err, v.asked = msg.rows, msg.err, true
-		keys := make([]int64, len(v.held))
-		for i := range v.held {
-			keys[i] = v.held[i].offset
+		v.Held, v.err, v.asked = msg.Rows, msg.err, true
+		keys := make([]int64, len(v.Held))
+		for i := range v.Held {
+			keys[i] = v.Held[i].Offset
 		}
-		v.list.SetKeys(keys)
+		v.List.SetKeys(keys)
 	case page.ActionMsg:
 		switch msg.Action {
 		case "left":
@@ -74,39 +74,39 @@ func (v queueView) update(msg any) queueView {
 		case "far-left":
 			v.scroll = 0
 		case "mark-message":
-			v.list.ToggleMark()
-			v.list.Move(1)
+			v.List.ToggleMark()
+			v.List.Move(1)
 		case "mark-range":
-			v.list.MarkRange()
+			v.List.MarkRange()
 		case "mark-all":
-			v.list.MarkAll(func(i int) bool { return !v.held[i].held.IsZero() })
+			v.List.MarkAll(func(i int) bool { return !v.Held[i].Held.IsZero() })
 		case "zoom":
 			v.zoomed = !v.zoomed
 			v.layout()
 		default:
-			page.MoveBy(&v.list, msg.Action)
+			page.MoveBy(&v.List, msg.Action)
 		}
 	}
 	return v
 }
 
-func (v *queueView) layout() {
+func (v *QueueView) layout() {
 	above := len(v.facts()) + 2
 	if v.zoomed {
 		above = 0
 	}
-	v.list.Resize(max(v.h-above-page.TableFrame, 1))
+	v.List.Resize(max(v.h-above-page.TableFrame, 1))
 }
 
 // fact is one line of the upper part: two columns where there is room.
 type fact struct{ name, text string }
 
 // facts are the lines about the queue, packed into the width.
-func (v *queueView) facts() []string {
-	s := v.pic.scene
-	q := s.queue(v.mq)
+func (v *QueueView) facts() []string {
+	s := v.pic.Scene
+	q := s.Queue(v.MQ)
 	if q == nil {
-		return []string{" this queue is not in the route any more: " + draw.SafeText(v.mq.String())}
+		return []string{" this queue is not in the route any more: " + draw.SafeText(v.MQ.String())}
 	}
 	facts := v.factsOf(s, q)
 	if v.env.Options.Hold && q.Own {
@@ -133,18 +133,18 @@ func (v *queueView) facts() []string {
 	return lines
 }
 
-func (v *queueView) factsOf(s *scene, q *engine.QueueSnapshot) []fact {
-	if s.watch != nil {
+func (v *QueueView) factsOf(s *Scene, q *engine.QueueSnapshot) []fact {
+	if s.Watch != nil {
 		return v.watchFacts(s, q)
 	}
 	return v.queueFacts(s, q)
 }
 
 // queueFacts tells everything of a QueueSnapshot, ordered by what matters at night.
-func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
-	now := v.pic.now
+func (v *QueueView) queueFacts(s *Scene, q *engine.QueueSnapshot) []fact {
+	now := v.pic.Now
 	lag := words.Unknown
-	if n, ok := lagOf(q); ok {
+	if n, ok := LagOf(q); ok {
 		lag = words.Grouped(n)
 	}
 	has := "broker has"
@@ -205,7 +205,7 @@ func (v *queueView) queueFacts(s *scene, q *engine.QueueSnapshot) []fact {
 
 // briefFacts are those that matter to a decision about held messages, where there
 // is no room for all and for two thirds of the height with messages.
-func (v *queueView) briefFacts(facts []fact) []fact {
+func (v *QueueView) briefFacts(facts []fact) []fact {
 	room := max((v.h-2-page.TableFrame)/3, 2)
 	for _, name := range []string{"pull", "size", "owner", "broker has", "durable", "in flight", "span", "consume", "flow", "lag", "pause", "taken", "lock", "cached", "last error", "head"} {
 		if len(facts) <= room {
@@ -217,27 +217,27 @@ func (v *queueView) briefFacts(facts []fact) []fact {
 }
 
 // when is a time of day with its age.
-func (v *queueView) when(t time.Time) string {
+func (v *QueueView) when(t time.Time) string {
 	if t.IsZero() {
 		return words.Unknown
 	}
 	if v.env.Mode == words.TimeRelative {
-		return words.Ago(t, v.pic.now)
+		return words.Ago(t, v.pic.Now)
 	}
-	return v.env.Clock(t, words.ClockSeconds) + " (" + words.Ago(t, v.pic.now) + ")"
+	return v.env.Clock(t, words.ClockSeconds) + " (" + words.Ago(t, v.pic.Now) + ")"
 }
 
-func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
-	n := s.index[v.mq]
+func (v *QueueView) ownerText(s *Scene, q *engine.QueueSnapshot) string {
+	n := s.Index[v.MQ]
 	switch {
 	case s.ownersFinding(n) == "TWO OWNERS":
-		names := make([]string, len(s.told.owners[n]))
-		for i, id := range s.told.owners[n] {
+		names := make([]string, len(s.Told.owners[n]))
+		for i, id := range s.Told.owners[n] {
 			names[i] = s.letters[id] + " " + id
 		}
-		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + words.Ago(s.told.at, v.pic.now)
+		return "TWO OWNERS: " + strings.Join(names, " and ") + ", as they told " + words.Ago(s.Told.At, v.pic.Now)
 	case s.ownersFinding(n) == "UNOWNED":
-		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", words.Ago(s.told.at, v.pic.now), s.Strategy, words.OrUnknown(s.raw.Queues[n].Owner))
+		return fmt.Sprintf("UNOWNED: nobody says to hold it, told %s; %s gives it to %s", words.Ago(s.Told.At, v.pic.Now), s.Strategy, words.OrUnknown(s.Raw.Queues[n].Owner))
 	case q.Owner == "":
 		return words.Unknown + ": no allocation known"
 	case q.Own && q.Owner == s.ClientID:
@@ -245,13 +245,13 @@ func (v *queueView) ownerText(s *scene, q *engine.QueueSnapshot) string {
 	case q.Own:
 		return fmt.Sprintf("held here; %s gives it to %s %s", s.Strategy, s.letters[q.Owner], q.Owner)
 	}
-	if s.told == nil {
-		return fmt.Sprintf("%s %s, computed by %s%s", s.letters[q.Owner], q.Owner, s.Strategy, words.Because(s.toldWhy))
+	if s.Told == nil {
+		return fmt.Sprintf("%s %s, computed by %s%s", s.letters[q.Owner], q.Owner, s.Strategy, words.Because(s.ToldWhy))
 	}
-	return fmt.Sprintf("%s %s, as it told %s", s.letters[q.Owner], q.Owner, words.Ago(s.told.at, v.pic.now))
+	return fmt.Sprintf("%s %s, as it told %s", s.letters[q.Owner], q.Owner, words.Ago(s.Told.At, v.pic.Now))
 }
 
-func (v *queueView) spanText(s *scene, q *engine.QueueSnapshot) string {
+func (v *QueueView) spanText(s *Scene, q *engine.QueueSnapshot) string {
 	ends := "empty"
 	if q.CachedMin != engine.Unknown {
 		ends = words.Offset(q.CachedMin) + " … " + words.Offset(q.CachedMax)
@@ -285,37 +285,37 @@ func ownInFlightText(q *engine.QueueSnapshot) string {
 }
 
 // headText is about the message that holds the commit back.
-func (v *queueView) headText(q *engine.QueueSnapshot) string {
+func (v *QueueView) headText(q *engine.QueueSnapshot) string {
 	if q.CachedMin == engine.Unknown {
 		return words.None
 	}
 	text := "waiting for a thread"
 	switch {
 	case !q.HeadHeld.IsZero():
-		text = "held for the operator for " + words.Span(v.pic.now.Sub(q.HeadHeld))
+		text = "held for the operator for " + words.Span(v.pic.Now.Sub(q.HeadHeld))
 	case !q.HeadStarted.IsZero():
-		text = "in its listener for " + words.Span(v.pic.now.Sub(q.HeadStarted))
+		text = "in its listener for " + words.Span(v.pic.Now.Sub(q.HeadStarted))
 	}
-	return fmt.Sprintf("%s %s, stored %s, id %s", words.Grouped(q.CachedMin), text, words.Ago(q.HeadStored, v.pic.now), words.OrUnknown(q.HeadMessageID))
+	return fmt.Sprintf("%s %s, stored %s, id %s", words.Grouped(q.CachedMin), text, words.Ago(q.HeadStored, v.pic.Now), words.OrUnknown(q.HeadMessageID))
 }
 
-func (v *queueView) flowText(q *engine.QueueSnapshot) string {
+func (v *QueueView) flowText(q *engine.QueueSnapshot) string {
 	if q.Flow == core.FlowNone {
 		return "no limit hit"
 	}
 	return fmt.Sprintf("%s, %s times since %s", words.FlowText(q.Flow, q.FlowValue, q.FlowLimit), words.Grouped(q.FlowTimes), v.when(q.FlowSince))
 }
 
-func (v *queueView) pullText(q *engine.QueueSnapshot) string {
+func (v *QueueView) pullText(q *engine.QueueSnapshot) string {
 	rtt := words.None
 	if q.PullRTT > 0 {
 		rtt = words.Span(q.PullRTT)
 	}
-	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", words.Offset(q.NextOffset), words.Ago(q.LastPull, v.pic.now),
+	return fmt.Sprintf("next %s · last %s from %s, %s in %s · pulled %s · generation %d", words.Offset(q.NextOffset), words.Ago(q.LastPull, v.pic.Now),
 		words.Role(q.BrokerID), words.OrUnknown(q.LastStatus), rtt, words.Grouped(int64(q.Pulled)), q.Generation)
 }
 
-func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
+func (v *QueueView) pauseText(s *Scene, q *engine.QueueSnapshot) string {
 	p, whole := s.pauseOf(q)
 	what := ""
 	if whole {
@@ -326,17 +326,17 @@ func (v *queueView) pauseText(s *scene, q *engine.QueueSnapshot) string {
 	}
 	text := what + "by " + p.By + words.Quoted(p.Reason) + " since " + v.when(p.Since)
 	if !p.ResumeAt.IsZero() {
-		text += ", resumes in " + words.Age(p.ResumeAt.Sub(v.pic.now))
+		text += ", resumes in " + words.Age(p.ResumeAt.Sub(v.pic.Now))
 	}
 	return text
 }
 
-func (v queueView) view(w, h int) string {
+func (v QueueView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
-	s := v.pic.scene
-	q := s.queue(v.mq)
+	s := v.pic.Scene
+	q := s.Queue(v.MQ)
 	if !v.zoomed {
-		c.Top(draw.ThinBox, th.Frame, th.Title, "Queue  "+draw.SafeText(v.mq.Short()), draw.SafeText(v.mq.Topic))
+		c.Top(draw.ThinBox, th.Frame, th.Title, "Queue  "+draw.SafeText(v.MQ.Short()), draw.SafeText(v.MQ.Topic))
 		for _, line := range v.facts() {
 			if c.Lines >= h-1 {
 				break
@@ -349,11 +349,11 @@ func (v queueView) view(w, h int) string {
 		c.Blank(h)
 		return c.String()
 	}
-	if s != nil && s.watch != nil {
+	if s != nil && s.Watch != nil {
 		v.drawHead(c, h)
 		return c.String()
 	}
-	first, end := v.list.Window()
+	first, end := v.List.Window()
 	details := ""
 	if q != nil && q.Own {
 		details = fmt.Sprintf("oldest first · %s cached", words.Grouped(q.CachedCount))
@@ -378,35 +378,35 @@ func (v queueView) view(w, h int) string {
 }
 
 // holdTitle is the list's upper edge where messages are held.
-func (v *queueView) holdTitle(q *engine.QueueSnapshot) (title, details string) {
-	first, end := v.list.Window()
+func (v *QueueView) holdTitle(q *engine.QueueSnapshot) (title, details string) {
+	first, end := v.List.Window()
 	title = "Held messages"
-	if v.list.Len() > 0 {
-		title = fmt.Sprintf("Held messages  %d-%d of %s", first+1, end, words.Grouped(int64(v.list.Len())))
+	if v.List.Len() > 0 {
+		title = fmt.Sprintf("Held messages  %d-%d of %s", first+1, end, words.Grouped(int64(v.List.Len())))
 	}
-	if n := v.list.MarkCount(); n > 0 {
+	if n := v.List.MarkCount(); n > 0 {
 		details = fmt.Sprintf("%d marked · ", n)
 	}
 	details += fmt.Sprintf("%s held of %s cached", words.Grouped(q.Held), words.Grouped(q.CachedCount))
-	if int(q.CachedCount) > v.list.Len() && v.list.Len() >= heldToDecide {
+	if int(q.CachedCount) > v.List.Len() && v.List.Len() >= HeldToDecide {
 		details += ", the oldest are listed"
 	}
 	return title, details
 }
 
-// current is the message under the cursor.
-func (v *queueView) current() *heldRow {
-	if i := v.list.Cursor(); i < len(v.held) && v.list.Len() > 0 {
-		return &v.held[i]
+// Current is the message under the cursor.
+func (v *QueueView) Current() *HeldRow {
+	if i := v.List.Cursor(); i < len(v.Held) && v.List.Len() > 0 {
+		return &v.Held[i]
 	}
 	return nil
 }
 
-// markedRows are the marked messages of the list.
-func (v *queueView) markedRows() (rows []*heldRow) {
-	for i := range v.held {
-		if v.list.IsMarked(v.held[i].offset) {
-			rows = append(rows, &v.held[i])
+// MarkedRows are the marked messages of the list.
+func (v *QueueView) MarkedRows() (rows []*HeldRow) {
+	for i := range v.Held {
+		if v.List.IsMarked(v.Held[i].Offset) {
+			rows = append(rows, &v.Held[i])
 		}
 	}
 	return rows

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -11,34 +11,34 @@ import (
 
 const logLines = 1000
 
-// logView shows the end of the program's own log.
-type logView struct {
+// LogView shows the end of the program's own log.
+type LogView struct {
 	env    *page.Env
 	w, h   int
-	list   table.State[int]
-	lines  []string
+	List   table.State[int]
+	Lines  []string
 	read   bool
 	scroll int
 }
 
-func newLogView(e *page.Env) logView {
-	v := logView{env: e}
-	v.list.Follow = true
+func NewLogView(e *page.Env) LogView {
+	v := LogView{env: e}
+	v.List.Follow = true
 	return v
 }
 
-func (v logView) update(msg any) logView {
+func (v LogView) Update(msg any) LogView {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
-		v.list.Resize(max(v.h-2, 0))
-	case logMsg:
-		v.lines, v.read = msg.lines, true
-		keys := make([]int, len(v.lines))
+		v.List.Resize(max(v.h-2, 0))
+	case LogMsg:
+		v.Lines, v.read = msg.lines, true
+		keys := make([]int, len(v.Lines))
 		for i := range keys {
 			keys[i] = i
 		}
-		v.list.SetKeys(keys)
+		v.List.SetKeys(keys)
 	case page.ActionMsg:
 		switch msg.Action {
 		case "left":
@@ -48,24 +48,24 @@ func (v logView) update(msg any) logView {
 		case "far-left":
 			v.scroll = 0
 		default:
-			if page.MoveBy(&v.list, msg.Action) {
-				v.list.Follow = v.list.Cursor() >= v.list.Len()-1 && msg.Action != "up" && msg.Action != "top"
+			if page.MoveBy(&v.List, msg.Action) {
+				v.List.Follow = v.List.Cursor() >= v.List.Len()-1 && msg.Action != "up" && msg.Action != "top"
 			}
 		}
 	}
 	return v
 }
 
-func (v logView) view(w, h int) string {
+func (v LogView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
-	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", words.Grouped(int64(len(v.lines)))))
-	first, end := v.list.Window()
+	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", words.Grouped(int64(len(v.Lines)))))
+	first, end := v.List.Window()
 	for i := first; i < end && c.Lines < h-1; i++ {
 		mark := " "
-		if i == v.list.Cursor() {
+		if i == v.List.Cursor() {
 			mark = v.env.Glyphs.Cursor
 		}
-		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Mark, mark), draw.Styled(th.Text, table.Tail(v.lines[i], v.scroll)))
+		c.Boxed(draw.ThinBox, th.Frame, draw.Styled(th.Mark, mark), draw.Styled(th.Text, table.Tail(v.Lines[i], v.scroll)))
 	}
 	note := ""
 	switch {
@@ -73,7 +73,7 @@ func (v logView) view(w, h int) string {
 		note = "  no log is kept"
 	case !v.read:
 		note = "  reading the log …"
-	case len(v.lines) == 0:
+	case len(v.Lines) == 0:
 		note = "  the log is empty"
 	}
 	for c.Lines < h-1 {

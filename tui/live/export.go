@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"slices"
@@ -9,9 +9,9 @@ import (
 )
 
 // Export are the events as they are filtered.
-func (v *eventsView) Export() page.Export {
+func (v *EventsView) Export() page.Export {
 	x := page.Export{Name: "events", Columns: []string{"time", "event", "kind", "cause", "topic", "queue", "text"}}
-	for _, seq := range v.list.Keys() {
+	for _, seq := range v.List.Keys() {
 		if r := v.row(seq); r != nil {
 			x.Rows = append(x.Rows, []any{r.At, r.Name, r.Kind, r.Cause, r.Topic, r.Queue, r.Text})
 		}
@@ -20,10 +20,10 @@ func (v *eventsView) Export() page.Export {
 }
 
 // Export are the queues of the live view as they are sorted and filtered.
-func (v *liveView) Export() page.Export {
+func (v *View) Export() page.Export {
 	x := page.Export{Name: "live", Columns: []string{"topic", "broker", "queue", "client_id", "state", "detail", "committed_offset", "min_offset", "max_offset", "lag",
 		"cached_count", "cached_bytes", "cached_min_offset", "cached_max_offset", "span", "flow", "locked", "last_pull", "last_consume"}}
-	s := v.pic.scene
+	s := v.pic.Scene
 	if s == nil {
 		return x
 	}
@@ -34,12 +34,12 @@ func (v *liveView) Export() page.Export {
 		}
 		return n
 	}
-	for _, mq := range v.queues.Keys() {
-		i, ok := s.index[mq]
+	for _, mq := range v.Queues.Keys() {
+		i, ok := s.Index[mq]
 		if !ok {
 			continue
 		}
-		q := &s.raw.Queues[i]
+		q := &s.Raw.Queues[i]
 		own := func(value any) any {
 			if !q.Own {
 				return nil
@@ -47,8 +47,8 @@ func (v *liveView) Export() page.Export {
 			return value
 		}
 		committed, state, detail := offset(q.CommittedOffset), q.State.String(), q.Detail
-		if s.watch != nil {
-			w := &s.watch.queues[i]
+		if s.Watch != nil {
+			w := &s.Watch.queues[i]
 			if committed = nil; w.committed.Known {
 				committed = w.committed.Value
 			}
@@ -57,7 +57,7 @@ func (v *liveView) Export() page.Export {
 			}
 		}
 		var lag, owner any
-		if n, ok := lagOf(q); ok {
+		if n, ok := LagOf(q); ok {
 			lag = n
 		}
 		if q.Owner != "" {
@@ -73,9 +73,9 @@ func (v *liveView) Export() page.Export {
 	return x
 }
 
-// copyWatched is a row of a watched group as JSON: own, which an engine's row says, has
+// CopyWatched is a row of a watched group as JSON: own, which an engine's row says, has
 // no meaning there.
-func (v *liveView) copyWatched(mq engine.MessageQueue) page.Copied {
+func (v *View) CopyWatched(mq engine.MessageQueue) page.Copied {
 	x := v.Export()
 	x.Rows = slices.DeleteFunc(x.Rows, func(row []any) bool {
 		return row[0] != mq.Topic || row[1] != mq.BrokerName || row[2] != mq.QueueID

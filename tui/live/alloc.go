@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -17,15 +17,15 @@ import (
 const newFor = time.Minute
 
 // drawAlloc draws who gets which queue of the shown topic.
-func (v *liveView) drawAlloc(c *draw.Canvas) {
+func (v *View) drawAlloc(c *draw.Canvas) {
 	th := v.env.Theme
-	t, nth := v.shownTopic()
+	t, nth := v.ShownTopic()
 	label := "Allocation"
 	if v.w < 86 {
 		label = "Alloc"
 	}
 	if t == nil {
-		c.Top(v.box(paneAlloc), th.Frame, v.titleStyle(paneAlloc), label, "")
+		c.Top(v.box(PaneAlloc), th.Frame, v.titleStyle(PaneAlloc), label, "")
 		v.fillAlloc(c, []string{"no topics yet"})
 		c.Bottom(draw.ThinBox, th.Frame)
 		return
@@ -34,7 +34,7 @@ func (v *liveView) drawAlloc(c *draw.Canvas) {
 	if v.w < 86 {
 		title = label + " " + t.Topic
 	}
-	c.Top(v.box(paneAlloc), th.Frame, v.titleStyle(paneAlloc), title, v.allocDetails(t, nth))
+	c.Top(v.box(PaneAlloc), th.Frame, v.titleStyle(PaneAlloc), title, v.allocDetails(t, nth))
 	if notes := v.allocNotes(t); len(t.Members) == 0 {
 		v.fillAlloc(c, notes)
 		c.Bottom(draw.ThinBox, th.Frame)
@@ -61,7 +61,7 @@ func (v *liveView) drawAlloc(c *draw.Canvas) {
 		}
 		c.Close(draw.ThinBox, th.Frame)
 	}
-	first, end := v.members.Window()
+	first, end := v.Members.Window()
 	for i := first; i < end && i < len(t.Members); i++ {
 		v.drawMember(c, t, nth, i, grid)
 	}
@@ -72,7 +72,7 @@ func (v *liveView) drawAlloc(c *draw.Canvas) {
 }
 
 // fillAlloc writes notes in place of members.
-func (v *liveView) fillAlloc(c *draw.Canvas, notes []string) {
+func (v *View) fillAlloc(c *draw.Canvas, notes []string) {
 	n := v.plan.alloc
 	if v.plan.allocHead {
 		n++
@@ -88,14 +88,14 @@ func (v *liveView) fillAlloc(c *draw.Canvas, notes []string) {
 }
 
 // allocDetails is the right part of the upper edge.
-func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
-	s := v.pic.scene
-	if s.watch != nil {
+func (v *View) allocDetails(t *engine.TopicSnapshot, nth int) string {
+	s := v.pic.Scene
+	if s.Watch != nil {
 		return v.watchAllocDetails(t, nth)
 	}
 	if v.w < 86 {
 		by := s.Strategy
-		if s.told == nil && by != "" && !isBroadcast(s) && len(t.Members) > 1 {
+		if s.Told == nil && by != "" && !IsBroadcast(s) && len(t.Members) > 1 {
 			by += " computed"
 		}
 		text := strings.TrimSpace(fmt.Sprintf("%s %dq/%dm", by, t.Queues, len(t.Members)))
@@ -103,12 +103,12 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 			text = fmt.Sprintf("%d/%d · ", nth+1, len(s.Topics)) + text
 		}
 		if !s.LastRebalance.IsZero() {
-			text += " · " + words.Ago(s.LastRebalance, v.pic.now)
+			text += " · " + words.Ago(s.LastRebalance, v.pic.Now)
 		}
 		return text
 	}
 	text := fmt.Sprintf("%s · %s / %s", s.by(), words.Plural(t.Queues, "queue"), words.Plural(len(t.Members), "member"))
-	if isBroadcast(s) {
+	if IsBroadcast(s) {
 		text = fmt.Sprintf("broadcasting: each member has all %s", words.Plural(t.Queues, "queue"))
 	}
 	if len(s.Topics) > 1 {
@@ -118,33 +118,33 @@ func (v *liveView) allocDetails(t *engine.TopicSnapshot, nth int) string {
 		if t.MembersAt.IsZero() {
 			return text + " · members unknown"
 		}
-		return text + " · members " + words.Since(t.MembersAt, v.pic.now) + " old"
+		return text + " · members " + words.Since(t.MembersAt, v.pic.Now) + " old"
 	}
-	if next := s.NextRebalance.Sub(v.pic.now); !s.NextRebalance.IsZero() && next >= 0 {
+	if next := s.NextRebalance.Sub(v.pic.Now); !s.NextRebalance.IsZero() && next >= 0 {
 		text += " · next rebalance " + words.Age(next)
 	}
 	return text
 }
 
-func isBroadcast(s *scene) bool { return s.Model == words.Broadcasting }
+func IsBroadcast(s *Scene) bool { return s.Model == words.Broadcasting }
 
 // allocNotes says why there is no allocation.
-func (v *liveView) allocNotes(t *engine.TopicSnapshot) []string {
+func (v *View) allocNotes(t *engine.TopicSnapshot) []string {
 	switch {
 	case t.Missing != "":
 		return []string{words.Failure.Sign() + " " + t.Topic + ": " + t.Missing, "  waited for; no allocation without queues"}
 	case t.MembersError != "":
 		return []string{words.Failure.Sign() + " members " + words.Unknown + ": " + t.MembersError, "  asked " + words.OrUnknown(t.MembersFrom) + "; what is held stays as it is"}
-	case v.watched() != nil && v.watched().empty():
+	case v.watched() != nil && v.watched().Empty():
 		return []string{"no member is connected: nobody consumes, offsets stay as they are"}
-	case v.pic.scene.State == engine.CreateJust:
+	case v.pic.Scene.State == engine.CreateJust:
 		return []string{"joining the group: no members known yet"}
 	}
 	return []string{"no members: no broker has named any yet"}
 }
 
 // memberWidth is the room of a client id.
-func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
+func (v *View) memberWidth(t *engine.TopicSnapshot) int {
 	n := 14
 	for i := range t.Members {
 		n = max(n, table.Width(t.Members[i].ClientID))
@@ -162,9 +162,9 @@ func (v *liveView) memberWidth(t *engine.TopicSnapshot) int {
 }
 
 // drawMember draws one member's line.
-func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
-	th, m, cursor := v.env.Theme, &t.Members[i], i == v.members.Cursor()
-	focused := cursor && v.focus == paneAlloc
+func (v *View) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i int, grid []gridBroker) {
+	th, m, cursor := v.env.Theme, &t.Members[i], i == v.Members.Cursor()
+	focused := cursor && v.Focus == PaneAlloc
 	mark := " "
 	if cursor {
 		mark = v.env.Glyphs.Cursor
@@ -181,7 +181,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	if v.w < 86 {
 		gap = ""
 	}
-	c.Put(text, mark+gap+draw.Pad(v.pic.scene.letters[m.ClientID], 2))
+	c.Put(text, mark+gap+draw.Pad(v.pic.Scene.letters[m.ClientID], 2))
 	c.Cell(text, table.CutMiddle(m.ClientID, v.memberWidth(t)), v.memberWidth(t)+1, false)
 	word := ""
 	switch {
@@ -189,7 +189,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 		word = "this"
 	case m.Self:
 		word = "(this)"
-	case isNew(v.pic.scene, m, v.pic.now):
+	case isNew(v.pic.Scene, m, v.pic.Now):
 		word = "new"
 	}
 	if v.w < 86 {
@@ -206,10 +206,10 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 		c.Put(text, draw.PadLeft(part, 5)+"  ")
 	}
 	switch {
-	case v.pic.scene.watch != nil && m.Unknown:
+	case v.pic.Scene.Watch != nil && m.Unknown:
 	case m.Unknown:
-		text := "its own list: " + v.pic.scene.Strategy
-		if v.pic.scene.told != nil {
+		text := "its own list: " + v.pic.Scene.Strategy
+		if v.pic.Scene.Told != nil {
 			text = words.Warning.Sign() + " does not say what it holds"
 		}
 		c.Put(th.Dim, text)
@@ -219,7 +219,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 		for _, mq := range m.Queues {
 			own[mq] = true
 		}
-		mark := v.pic.scene.letters[m.ClientID]
+		mark := v.pic.Scene.letters[m.ClientID]
 		if len(mark) > 1 {
 			mark = v.env.Glyphs.Full
 		}
@@ -242,7 +242,7 @@ func (v *liveView) drawMember(c *draw.Canvas, t *engine.TopicSnapshot, nth, i in
 	default:
 		c.Put(text, v.ranges(m.Queues))
 	}
-	if v.pic.scene.watch != nil {
+	if v.pic.Scene.Watch != nil {
 		c.Put(th.Warn, v.memberNote(m, nth))
 	}
 	if m.Self && m.Held != len(m.Queues) {
@@ -261,12 +261,12 @@ func queueCount(m *engine.MemberSnapshot) string {
 
 // isNew reports whether a member joined a moment ago: seen first well after our own
 // start, when everybody was new to us.
-func isNew(s *scene, m *engine.MemberSnapshot, now time.Time) bool {
+func isNew(s *Scene, m *engine.MemberSnapshot, now time.Time) bool {
 	return !m.Self && !m.Since.IsZero() && now.Sub(m.Since) < newFor && m.Since.Sub(s.Started) > 5*time.Second
 }
 
 // ranges names queues by broker: "a:0-5 b:3,7".
-func (v *liveView) ranges(queues []engine.MessageQueue) string {
+func (v *View) ranges(queues []engine.MessageQueue) string {
 	var b strings.Builder
 	broker := ""
 	for i := 0; i < len(queues); {
@@ -278,7 +278,7 @@ func (v *liveView) ranges(queues []engine.MessageQueue) string {
 			if i > 0 {
 				b.WriteByte(' ')
 			}
-			b.WriteString(v.pic.scene.brokers.Name(q.BrokerName) + ":")
+			b.WriteString(v.pic.Scene.Short.Name(q.BrokerName) + ":")
 			broker = q.BrokerName
 		} else {
 			b.WriteByte(',')
@@ -300,9 +300,9 @@ type gridBroker struct {
 
 const gridGap = 4
 
-func (v *liveView) gridBrokers(t *engine.TopicSnapshot) []gridBroker {
+func (v *View) gridBrokers(t *engine.TopicSnapshot) []gridBroker {
 	var brokers []gridBroker
-	s := v.pic.scene
+	s := v.pic.Scene
 	for i := range s.Queues {
 		q := &s.Queues[i]
 		if q.Topic != t.Topic {
@@ -318,14 +318,14 @@ func (v *liveView) gridBrokers(t *engine.TopicSnapshot) []gridBroker {
 	return brokers
 }
 
-func (v *liveView) gridX(t *engine.TopicSnapshot) int {
+func (v *View) gridX(t *engine.TopicSnapshot) int {
 	return 1 + 4 + v.memberWidth(t) + 1 + 7 + 6 + 2 + 10 + 5 + 3
 }
 
 // gridFits reports whether the shown topic's queues fit as a grid.
-func (v *liveView) gridFits() bool {
-	t, _ := v.shownTopic()
-	if t == nil || v.pic.scene == nil {
+func (v *View) gridFits() bool {
+	t, _ := v.ShownTopic()
+	if t == nil || v.pic.Scene == nil {
 		return false
 	}
 	brokers := v.gridBrokers(t)
@@ -340,9 +340,9 @@ func (v *liveView) gridFits() bool {
 }
 
 // drawAllocLine is the allocation in one line: A6 B5 C5.
-func (v *liveView) drawAllocLine(c *draw.Canvas) {
+func (v *View) drawAllocLine(c *draw.Canvas) {
 	th := v.env.Theme
-	t, _ := v.shownTopic()
+	t, _ := v.ShownTopic()
 	switch {
 	case t == nil:
 		c.Put(th.Dim, " alloc: no topics yet")
@@ -356,16 +356,16 @@ func (v *liveView) drawAllocLine(c *draw.Canvas) {
 			if m.Self {
 				st = th.Bold
 			}
-			c.Put(st, " "+v.pic.scene.letters[m.ClientID]+queueCount(m))
+			c.Put(st, " "+v.pic.Scene.letters[m.ClientID]+queueCount(m))
 			if m.Self {
 				c.Put(st, "(this)")
 			}
 		}
-		by := "by " + words.OrUnknown(v.pic.scene.Strategy)
-		if v.pic.scene.watch == nil {
-			by = v.pic.scene.by()
+		by := "by " + words.OrUnknown(v.pic.Scene.Strategy)
+		if v.pic.Scene.Watch == nil {
+			by = v.pic.Scene.by()
 		}
-		if isBroadcast(v.pic.scene) {
+		if IsBroadcast(v.pic.Scene) {
 			by = "each all"
 		}
 		c.Put(th.Dim, fmt.Sprintf("  %s of %d", by, t.Queues))

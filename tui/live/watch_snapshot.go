@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"slices"
@@ -108,9 +108,9 @@ func watchInside(q *inspect.LiveQueue, s *engine.QueueSnapshot, before *watchPas
 	s.LastPull, s.LastConsume = words.Millis(info.LastPullTimestamp), words.Millis(info.LastConsumeTimestamp)
 	s.Consuming, s.ConsumingMin, s.ConsumingMax = int64(info.TransactionMsgCount), info.TransactionMsgMinOffset, info.TransactionMsgMaxOffset
 	// What is in flight and not cached is done, or another tag's.
-	pulled, _ := before.pulledUpTo(q)
+	pulled, _ := before.PulledUpTo(q)
 	s.CachedDone = max(pulled-committedUpTo(q)-s.CachedCount-s.Consuming, 0)
-	s.Flow, s.FlowValue, s.FlowLimit = watchFlow(q, s)
+	s.Flow, s.FlowValue, s.FlowLimit = WatchFlow(q, s)
 }
 
 // committedUpTo is how far a queue's holder has committed: by its own word, which is
@@ -129,10 +129,10 @@ func committedUpTo(q *inspect.LiveQueue) int64 {
 	return n
 }
 
-// watchFlow is the limit that stops the pulling, by the rule of the queue's holder and
+// WatchFlow is the limit that stops the pulling, by the rule of the queue's holder and
 // by the limits that it reports: those of another member are not its own, and a default
 // may have been changed.
-func watchFlow(q *inspect.LiveQueue, s *engine.QueueSnapshot) (cause engine.FlowCause, value, limit int64) {
+func WatchFlow(q *inspect.LiveQueue, s *engine.QueueSnapshot) (cause engine.FlowCause, value, limit int64) {
 	limits, sizeMiB := &q.Limits, int64(q.Info.CachedMsgSizeInMiB)
 	switch {
 	case limits.Count.Known() && s.CachedCount > limits.Count.Value:

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 )
 
 // watchAllocDetails is the right part of the allocation's upper edge.
-func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
-	s, w := v.pic.scene, v.pic.scene.watch
+func (v *View) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
+	s, w := v.pic.Scene, v.pic.Scene.Watch
 	strategy := w.strategies[nth]
 	by := "held · "
 	switch {
 	case len(t.Members) == 0:
 		by = ""
-	case isBroadcast(s):
+	case IsBroadcast(s):
 		by = "broadcasting · "
 	case w.pops[nth]:
 		by, strategy = "popped, not held · ", "POP"
@@ -33,18 +33,18 @@ func (v *liveView) watchAllocDetails(t *engine.TopicSnapshot, nth int) string {
 		if strategy != "" {
 			strategy += " "
 		}
-		return fmt.Sprintf("%s%s%dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), words.Ago(t.MembersAt, v.pic.now))
+		return fmt.Sprintf("%s%s%dq/%dm · %s", topic, strategy, t.Queues, len(t.Members), words.Ago(t.MembersAt, v.pic.Now))
 	}
-	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, words.Plural(t.Queues, "queue"), words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, v.pic.now))
+	return fmt.Sprintf("%s%s%s / %s · told %s", topic, by, words.Plural(t.Queues, "queue"), words.Plural(len(t.Members), "member"), words.Ago(t.MembersAt, v.pic.Now))
 }
 
 // memberNote is what stands at the end of a member's line; nth is the topic's place.
-func (v *liveView) memberNote(m *engine.MemberSnapshot, nth int) string {
-	w := v.pic.scene.watch
+func (v *View) memberNote(m *engine.MemberSnapshot, nth int) string {
+	w := v.pic.Scene.Watch
 	if why := w.silent[m.ClientID]; why != "" {
 		return "  " + words.Warning.Sign() + " silent: " + why
 	}
-	if due, ok := w.due[nth][m.ClientID]; ok && due != len(m.Queues) && !isBroadcast(v.pic.scene) {
+	if due, ok := w.due[nth][m.ClientID]; ok && due != len(m.Queues) && !IsBroadcast(v.pic.Scene) {
 		return fmt.Sprintf("  due: %d", due)
 	}
 	return ""

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"context"
@@ -19,35 +19,35 @@ import (
 
 const headLimit = 10 * time.Second
 
-// headMsg is the message at which a watched queue stands.
-type headMsg struct {
-	mq     engine.MessageQueue
-	offset int64
-	row    *heldRow // nil: err says why, or there is none
-	err    string
-	poll   int
+// HeadMsg is the message at which a watched queue stands.
+type HeadMsg struct {
+	MQ     engine.MessageQueue
+	Offset int64
+	Row    *HeldRow // nil: err says why, or there is none
+	Err    string
+	Poll   int
 }
 
 // head reads a message by its place.
-func readHeadOf(c page.Commands, cl page.Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
+func ReadHeadOf(c page.Commands, cl page.Cluster, mq engine.MessageQueue, offset int64, poll int) tea.Cmd {
 	return c.Within(headLimit, func(ctx context.Context) tea.Msg {
 		m, err := cl.Head(ctx, mq, offset)
 		switch {
 		case err != nil:
-			return headMsg{mq, offset, nil, page.ErrorText(err), poll}
+			return HeadMsg{mq, offset, nil, page.ErrorText(err), poll}
 		case m.StoreSize() == 0:
-			return headMsg{mq, offset, nil, "the broker has no message there", poll}
+			return HeadMsg{mq, offset, nil, "the broker has no message there", poll}
 		}
-		r := &heldRow{id: draw.SafeText(m.MessageID())}
+		r := &HeldRow{ID: draw.SafeText(m.MessageID())}
 		r.letIn(&m)
-		return headMsg{mq, offset, r, "", poll}
+		return HeadMsg{mq, offset, r, "", poll}
 	})
 }
 
-// headOffset is the message that a watched queue waits for: the oldest that its holder
+// HeadOffset is the message that a watched queue waits for: the oldest that its holder
 // has not finished, else the first that is not committed. ok is false when nothing
 // waits or nobody knows.
-func headOffset(q *engine.QueueSnapshot) (int64, bool) {
+func HeadOffset(q *engine.QueueSnapshot) (int64, bool) {
 	if q.Own && q.CachedMin != engine.Unknown {
 		return q.CachedMin, true
 	}
@@ -67,9 +67,9 @@ func consumeText(q *engine.QueueSnapshot, w *watchedQueue, now time.Time) string
 
 // watchFacts tells everything that is known of a watched queue, ordered by what
 // matters at night.
-func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
-	w := &s.watch.queues[s.index[v.mq]]
-	now := v.pic.now
+func (v *QueueView) watchFacts(s *Scene, q *engine.QueueSnapshot) []fact {
+	w := &s.Watch.queues[s.Index[v.MQ]]
+	now := v.pic.Now
 	state := withDetail(q.State.String(), q.Detail) + " since " + v.when(q.StateSince)
 	if w.finding != "" {
 		state = w.finding + ", " + state
@@ -92,8 +92,8 @@ func (v *queueView) watchFacts(s *scene, q *engine.QueueSnapshot) []fact {
 	}
 	if w.pop {
 		facts = append(facts, fact{"in flight", words.Unknown + " a queue: no broker tells what is popped and not acknowledged"})
-		if s.watch.unacked != nil {
-			facts = append(facts, fact{"unacked", words.NumberText(*s.watch.unacked) + " in the group, as its members say"})
+		if s.Watch.unacked != nil {
+			facts = append(facts, fact{"unacked", words.NumberText(*s.Watch.unacked) + " in the group, as its members say"})
 		}
 	}
 	if !q.Own {
@@ -155,8 +155,8 @@ func inFlightText(q *engine.QueueSnapshot, w *watchedQueue) string {
 }
 
 // insideWhy says why a queue's cache is not known.
-func (v *queueView) insideWhy(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
-	switch why := s.watch.silent[q.Owner]; {
+func (v *QueueView) insideWhy(s *Scene, q *engine.QueueSnapshot, w *watchedQueue) string {
+	switch why := s.Watch.silent[q.Owner]; {
 	case w.pop:
 		return "by POP a member has no cache a queue"
 	case why != "":
@@ -167,7 +167,7 @@ func (v *queueView) insideWhy(s *scene, q *engine.QueueSnapshot, w *watchedQueue
 	return words.OrUnknown(w.why)
 }
 
-func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueue) string {
+func (v *QueueView) watchOwner(s *Scene, q *engine.QueueSnapshot, w *watchedQueue) string {
 	text := ""
 	switch {
 	case len(w.owners) > 1:
@@ -190,7 +190,7 @@ func (v *queueView) watchOwner(s *scene, q *engine.QueueSnapshot, w *watchedQueu
 }
 
 // watchLag says what the lag is and what it is counted from.
-func (v *queueView) watchLag(w *watchedQueue) string {
+func (v *QueueView) watchLag(w *watchedQueue) string {
 	switch {
 	case !w.lag.Known:
 		return words.Unknown + words.Because(draw.SafeText(w.lag.Why.String()))
@@ -210,7 +210,7 @@ func (v *queueView) watchLag(w *watchedQueue) string {
 }
 
 // watchNext is about the next message to be consumed.
-func (v *queueView) watchNext(q *engine.QueueSnapshot, w *watchedQueue) string {
+func (v *QueueView) watchNext(q *engine.QueueSnapshot, w *watchedQueue) string {
 	if q.HeadStored.IsZero() {
 		if w.next != "" {
 			return "stored " + words.Unknown + ": " + w.next
@@ -219,39 +219,39 @@ func (v *queueView) watchNext(q *engine.QueueSnapshot, w *watchedQueue) string {
 	}
 	text := "stored " + v.when(q.HeadStored)
 	if !w.expiresAt.IsZero() {
-		text += ", expires in about " + words.Age(w.expiresAt.Sub(v.pic.now))
+		text += ", expires in about " + words.Age(w.expiresAt.Sub(v.pic.Now))
 	}
 	return text
 }
 
 // headLines are the message that the queue waits for.
-func (v *queueView) headLines(width int) []string {
-	q := v.pic.scene.queue(v.mq)
+func (v *QueueView) headLines(width int) []string {
+	q := v.pic.Scene.Queue(v.MQ)
 	if q == nil {
 		return nil
 	}
-	at, ok := headOffset(q)
+	at, ok := HeadOffset(q)
 	switch {
 	case !ok:
 		return []string{" nothing waits"}
-	case v.head.err != "" && v.head.offset == at:
-		return []string{" " + words.Failure.Sign() + " " + words.Grouped(at) + ": " + v.head.err}
-	case v.head.row == nil || v.head.offset != at:
+	case v.Head.Err != "" && v.Head.Offset == at:
+		return []string{" " + words.Failure.Sign() + " " + words.Grouped(at) + ": " + v.Head.Err}
+	case v.Head.Row == nil || v.Head.Offset != at:
 		return []string{" reading the message at " + words.Grouped(at) + " …"}
 	}
-	r := v.head.row
+	r := v.Head.Row
 	lines := []string{
-		fmt.Sprintf(" offset %s   id %s   sent back %d times", words.Grouped(at), words.OrUnknown(r.id), r.reconsumed),
-		fmt.Sprintf(" born %s   stored %s", v.when(r.born), v.when(r.stored)),
-		fmt.Sprintf(" tags %s   keys %s   body %s%s", words.OrNone(r.tags), words.OrNone(r.keys), words.Size(int64(r.bodySize)), r.more), ""}
-	for _, l := range draw.WrapText(r.body, max(width-3, 10)) {
+		fmt.Sprintf(" offset %s   id %s   sent back %d times", words.Grouped(at), words.OrUnknown(r.ID), r.Reconsumed),
+		fmt.Sprintf(" born %s   stored %s", v.when(r.Born), v.when(r.Stored)),
+		fmt.Sprintf(" tags %s   keys %s   body %s%s", words.OrNone(r.Tags), words.OrNone(r.Keys), words.Size(int64(r.BodySize)), r.More), ""}
+	for _, l := range draw.WrapText(r.Body, max(width-3, 10)) {
 		lines = append(lines, " "+l)
 	}
 	return lines
 }
 
 // drawHead draws the head message in place of a cache's list.
-func (v *queueView) drawHead(c *draw.Canvas, h int) {
+func (v *QueueView) drawHead(c *draw.Canvas, h int) {
 	th := v.env.Theme
 	c.Top(draw.ThinBox, th.Frame, th.Bold, "Message that waits for its turn", "")
 	lines := v.headLines(c.W - 2)

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"cmp"
@@ -13,16 +13,16 @@ import (
 // holdRows keeps rows from jumping away under a cursor that is being moved.
 const holdRows = time.Second
 
-// sortable are the columns of the order, as `s` goes through them.
-var sortable = []string{"lag", "queue", "own", "commit", "inflight", "msgs", "MiB", "idle", "state"}
+// Sortable are the columns of the order, as `s` goes through them.
+var Sortable = []string{"lag", "queue", "own", "commit", "inflight", "msgs", "MiB", "idle", "state"}
 
-// filterColumns are those that `>column` compares.
-var filterColumns = []string{"lag", "commit", "max", "inflight", "span", "msgs", "done", "held", "MiB", "idle"}
+// FilterColumns are those that `>column` compares.
+var FilterColumns = []string{"lag", "commit", "max", "inflight", "span", "msgs", "done", "held", "MiB", "idle"}
 
-// refresh takes the rows of a new picture and sorts them by what they show in it;
+// Refresh takes the rows of a new picture and sorts them by what they show in it;
 // not while the cursor is being moved, unless asked or the queues are not the same.
-func (v *liveView) refresh(now bool) {
-	s := v.pic.scene
+func (v *View) Refresh(now bool) {
+	s := v.pic.Scene
 	follow := v.feed.Cursor() == 0
 	v.lines = v.feedLines()
 	v.feed.SetKeys(feedKeys(v.lines))
@@ -30,20 +30,20 @@ func (v *liveView) refresh(now bool) {
 		v.feed.MoveTo(0)
 	}
 	if s == nil {
-		v.queues.SetKeys(nil)
-		v.members.SetKeys(nil)
+		v.Queues.SetKeys(nil)
+		v.Members.SetKeys(nil)
 		v.layout()
 		return
 	}
-	if v.topic != "" && !slices.ContainsFunc(s.raw.Topics, func(t engine.TopicSnapshot) bool { return t.Topic == v.topic }) {
-		v.topic = ""
+	if v.Topic != "" && !slices.ContainsFunc(s.Raw.Topics, func(t engine.TopicSnapshot) bool { return t.Topic == v.Topic }) {
+		v.Topic = ""
 		now = true
 	}
 	shown := make([]int, 0, len(s.Queues))
 	v.hidden = 0
 	total := 0
 	for i := range s.Queues {
-		if v.topic != "" && s.raw.Queues[i].Topic != v.topic {
+		if v.Topic != "" && s.Raw.Queues[i].Topic != v.Topic {
 			continue
 		}
 		total++
@@ -55,26 +55,26 @@ func (v *liveView) refresh(now bool) {
 	if now || v.env.Now.Sub(v.moved) >= holdRows || !v.sameRows(shown) {
 		v.sort(shown, now)
 	} else {
-		v.Nearly = page.Misplaced(v.queues.Order, v.inTable(), v.place)
+		v.Nearly = page.Misplaced(v.Queues.Order, v.inTable(), v.place)
 	}
 	var members []string
-	if t, _ := v.shownTopic(); t != nil {
+	if t, _ := v.ShownTopic(); t != nil {
 		for i := range t.Members {
 			members = append(members, t.Members[i].ClientID)
 		}
 	}
-	v.members.SetKeys(members)
+	v.Members.SetKeys(members)
 	v.layout()
 }
 
 // sameRows reports whether exactly these rows are in the table already.
-func (v *liveView) sameRows(shown []int) bool {
-	if v.queues.Len() != len(shown) {
+func (v *View) sameRows(shown []int) bool {
+	if v.Queues.Len() != len(shown) {
 		return false
 	}
 	in := 0
-	for _, mq := range v.queues.Keys() {
-		i, ok := v.pic.scene.index[mq]
+	for _, mq := range v.Queues.Keys() {
+		i, ok := v.pic.Scene.Index[mq]
 		if !ok {
 			return false
 		}
@@ -85,10 +85,10 @@ func (v *liveView) sameRows(shown []int) bool {
 	return in == len(shown)
 }
 
-func (v *liveView) passes(i int) bool {
-	s := v.pic.scene
+func (v *View) passes(i int) bool {
+	s := v.pic.Scene
 	q := &s.Queues[i]
-	return v.filter.Matches(
+	return v.Filter.Matches(
 		func() string {
 			return strings.Join([]string{q.Topic, q.Short(), q.Owner, q.State.String(), q.Detail}, "\n")
 		},
@@ -96,13 +96,13 @@ func (v *liveView) passes(i int) bool {
 }
 
 // value is what a row is sorted and filtered by.
-func (v *liveView) value(i int, column string) (float64, bool) {
-	q := &v.pic.scene.Queues[i]
+func (v *View) value(i int, column string) (float64, bool) {
+	q := &v.pic.Scene.Queues[i]
 	known := func(n int64) (float64, bool) { return float64(n), n != engine.Unknown }
 	own := func(n int64) (float64, bool) { return float64(n), q.Own }
 	switch column {
 	case "lag":
-		lag, ok := lagOf(q)
+		lag, ok := LagOf(q)
 		return float64(lag), ok
 	case "commit":
 		return known(q.CommittedOffset)
@@ -125,7 +125,7 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 		return float64(q.CachedBytes) / (1 << 20), q.Own
 	case "idle":
 		last := lastWork(q)
-		return v.pic.now.Sub(last).Seconds(), !last.IsZero()
+		return v.pic.Now.Sub(last).Seconds(), !last.IsZero()
 	case "state":
 		return float64(q.State), true
 	}
@@ -134,17 +134,17 @@ func (v *liveView) value(i int, column string) (float64, bool) {
 
 // absent reports whether a row has no such figure at all: caches of other members'
 // queues are not unknown, they are not ours to know.
-func (v *liveView) absent(i int, column string) bool {
+func (v *View) absent(i int, column string) bool {
 	switch column {
 	case "inflight", "span", "msgs", "MiB", "idle":
-		return !v.pic.scene.Queues[i].Own
+		return !v.pic.Scene.Queues[i].Own
 	}
 	return false
 }
 
 // compare orders two rows; what is not known is last in either direction.
-func (v *liveView) compare(a, b int, order page.Ordering) int {
-	s := v.pic.scene
+func (v *View) compare(a, b int, order page.Ordering) int {
+	s := v.pic.Scene
 	c := 0
 	switch order.Column {
 	case "queue":
@@ -171,16 +171,16 @@ func (v *liveView) compare(a, b int, order page.Ordering) int {
 
 // failing reports whether a queue stands first when it is sorted by lag: the worst lag is
 // one that nobody can tell.
-func (v *liveView) failing(i int, column string) bool {
-	s := v.pic.scene
-	if _, known := v.value(i, "lag"); s.watch != nil && !known {
-		return column == "lag" && !isBroadcast(s)
+func (v *View) failing(i int, column string) bool {
+	s := v.pic.Scene
+	if _, known := v.value(i, "lag"); s.Watch != nil && !known {
+		return column == "lag" && !IsBroadcast(s)
 	}
-	return column == "lag" && s.raw.Queues[i].State == engine.QueueError
+	return column == "lag" && s.Raw.Queues[i].State == engine.QueueError
 }
 
 // place orders two rows of the table; 0: nothing that it is sorted by tells them apart.
-func (v *liveView) place(a, b int, o page.Ordering) int {
+func (v *View) place(a, b int, o page.Ordering) int {
 	if x, y := v.failing(a, o.Column), v.failing(b, o.Column); x != y {
 		if x {
 			return -1
@@ -203,9 +203,9 @@ func (v *liveView) place(a, b int, o page.Ordering) int {
 }
 
 // inTable are the rows that are in the table, in its order.
-func (v *liveView) inTable() (rows []int) {
-	for _, mq := range v.queues.Keys() {
-		if i, ok := v.pic.scene.index[mq]; ok {
+func (v *View) inTable() (rows []int) {
+	for _, mq := range v.Queues.Keys() {
+		if i, ok := v.pic.Scene.Index[mq]; ok {
 			rows = append(rows, i)
 		}
 	}
@@ -214,12 +214,12 @@ func (v *liveView) inTable() (rows []int) {
 
 // sort sorts rows by what they show; unless that is asked for exactly, or it is time for
 // it, those in the table keep their places while they are nearly right.
-func (v *liveView) sort(shown []int, exactly bool) {
-	s, order := v.pic.scene, v.queues.Order
+func (v *View) sort(shown []int, exactly bool) {
+	s, order := v.pic.Scene, v.Queues.Order
 	if exactly {
 		v.Resort()
 	}
-	exactly = v.Begin(order, v.pic.now)
+	exactly = v.Begin(order, v.pic.Now)
 	shown = page.InOrder(&v.SteadyOrder, exactly, shown, v.inTable(), func(a, b int, o page.Ordering) int {
 		n := v.place(a, b, o)
 		if o.Loose || o.Bare {
@@ -229,13 +229,13 @@ func (v *liveView) sort(shown []int, exactly bool) {
 	})
 	keys := make([]engine.MessageQueue, len(shown))
 	for i, n := range shown {
-		keys[i] = s.raw.Queues[n].MessageQueue
+		keys[i] = s.Raw.Queues[n].MessageQueue
 	}
-	v.queues.SetKeys(keys)
+	v.Queues.SetKeys(keys)
 	if !v.chosen {
 		// Nobody has chosen a row yet: the worst one is shown. The retry topic's queue is
 		// rarely what a first key is meant for.
-		v.queues.MoveTo(0)
-		v.queues.MoveTo(max(slices.IndexFunc(shown, func(i int) bool { return !s.Queues[i].Retry }), 0))
+		v.Queues.MoveTo(0)
+		v.Queues.MoveTo(max(slices.IndexFunc(shown, func(i int) bool { return !s.Queues[i].Retry }), 0))
 	}
 }

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"cmp"
@@ -79,7 +79,7 @@ type memberChange struct {
 	joined bool
 }
 
-func newWatchPast() *watchPast {
+func NewWatchPast() *watchPast {
 	return &watchPast{seen: make(map[string]time.Time), queues: make(map[engine.MessageQueue]queuePast), ends: make(map[engine.MessageQueue]queueEnd), silent: make(map[string]bool)}
 }
 
@@ -109,7 +109,7 @@ func (p *watchPast) sinceWhen(s *engine.QueueSnapshot) {
 // absent reports whether nobody looked for a while before now: what was so then and is so
 // now need not have been so between.
 func (p *watchPast) absent(now time.Time) bool {
-	return p.live != nil && now.Sub(p.live.At) > 2*maxWatchEvery
+	return p.live != nil && now.Sub(p.live.At) > 2*MaxWatchEvery
 }
 
 // lastSeen is the last moment at which what is no more was still there.
@@ -127,9 +127,9 @@ func (p *watchPast) liveAt(now time.Time) time.Time {
 	return p.live.At
 }
 
-// add takes the next picture: what it looks like, and what has happened since the
+// Add takes the next picture: what it looks like, and what has happened since the
 // one before. Nothing has happened at the first.
-func (p *watchPast) add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
+func (p *watchPast) Add(l *inspect.Live) (*engine.Snapshot, []engine.Event) {
 	first := p.live == nil
 	if first {
 		p.began = l.At
@@ -207,7 +207,7 @@ func (p *watchPast) flowed(l *inspect.Live, over time.Duration) {
 	r := ratesOf(l)
 	seconds := max(over.Seconds(), 0)
 	p.pulled += r.pull * seconds
-	p.consumed += r.consume * seconds
+	p.consumed += r.Consume * seconds
 	p.failed += r.fail * seconds
 }
 
@@ -261,7 +261,7 @@ func (p *watchPast) compare(l *inspect.Live, s *engine.Snapshot, first bool) (ev
 		at := engine.At{Time: l.At, MQ: q.MessageQueue}
 		x := queuePast{owner: q.Owner, known: live.OwnersWhy.Kind == inspect.ReasonNone, state: q.State, stateAt: q.StateSince,
 			flow: q.Flow, flowAt: q.FlowSince, locked: q.Locked && q.Own, committed: known(live.Committed)}
-		x.pulled, _ = p.pulledUpTo(live)
+		x.pulled, _ = p.PulledUpTo(live)
 		x.upTo = committedUpTo(live)
 		if !x.known && q.Owner == "" { // nobody says who has it now
 			x.owner = was.owner
@@ -352,10 +352,10 @@ func (x *queuePast) commitStill(at engine.At, q *engine.QueueSnapshot, live *ins
 	return events
 }
 
-// pulledUpTo is the end of what a queue's holder has pulled: as the broker tells (5.x
+// PulledUpTo is the end of what a queue's holder has pulled: as the broker tells (5.x
 // does), else at least behind the newest message that it had cached since it has the
 // queue.
-func (p *watchPast) pulledUpTo(q *inspect.LiveQueue) (end int64, atLeast bool) {
+func (p *watchPast) PulledUpTo(q *inspect.LiveQueue) (end int64, atLeast bool) {
 	end = committedUpTo(q)
 	if q.Info != nil && q.Info.CachedMsgCount > 0 {
 		end = max(end, q.Info.CachedMsgMaxOffset+1)
@@ -412,7 +412,7 @@ func (p *watchPast) flapping(now time.Time) (f flap, ok bool) {
 
 // memberRates are sums of what members say a second; atLeast when some say nothing.
 type memberRates struct {
-	pull, consume, fail float64
+	pull, Consume, fail float64
 	known, atLeast      bool
 	consumeRT, pullRT   float64 // in milliseconds, weighed by the messages
 	worstRT             float64
@@ -430,7 +430,7 @@ func ratesOf(l *inspect.Live) (r memberRates) {
 		r.known = true
 		for _, s := range m.Info.StatusTable {
 			r.pull += s.PullTPS
-			r.consume += s.ConsumeOKTPS
+			r.Consume += s.ConsumeOKTPS
 			r.fail += s.ConsumeFailedTPS
 			r.consumeRT += s.ConsumeRT * s.ConsumeOKTPS
 			weight += s.ConsumeOKTPS

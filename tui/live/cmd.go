@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"context"
@@ -12,14 +12,14 @@ import (
 
 // held reads the first n messages of a queue's cache. known are the rows of the
 // last reading: what does not change of a message is made once.
-func readHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int, known []heldRow, poll int) tea.Cmd {
+func ReadHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int, known []HeldRow, poll int) tea.Cmd {
 	return c.Within(heldLimit, func(ctx context.Context) tea.Msg {
 		messages, err := e.Held(ctx, mq, n)
-		return heldMsg{mq, heldRows(messages, known), page.ErrorText(err), poll}
+		return HeldMsg{mq, HeldRows(messages, known), page.ErrorText(err), poll}
 	})
 }
 
-func readLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
+func ReadLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
 	if tail == nil {
 		return nil
 	}
@@ -29,6 +29,6 @@ func readLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd 
 		for i, l := range lines {
 			safe[i] = draw.SafeText(l)
 		}
-		return logMsg{safe, poll}
+		return LogMsg{safe, poll}
 	}
 }

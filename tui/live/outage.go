@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -10,18 +10,18 @@ import (
 	"eyeq/tui/words"
 )
 
-// lagOf is a queue's lag. While pulls fail nobody has said where the queue ends now:
+// LagOf is a queue's lag. While pulls fail nobody has said where the queue ends now:
 // the last known end must not look like the present one.
-func lagOf(q *engine.QueueSnapshot) (lag int64, ok bool) {
+func LagOf(q *engine.QueueSnapshot) (lag int64, ok bool) {
 	if q.State == engine.QueueError {
 		return 0, false
 	}
 	return q.Lag()
 }
 
-// unrepeated is an error text whose links say each address once: "connect to A: dial
+// Unrepeated is an error text whose links say each address once: "connect to A: dial
 // tcp A: connect: connection refused" is "connect to A: connection refused".
-func unrepeated(text string) string {
+func Unrepeated(text string) string {
 	links := strings.Split(text, ": ")
 	kept := links[:0]
 	for i, l := range links {
@@ -38,23 +38,23 @@ func unrepeated(text string) string {
 	return strings.Join(kept, ": ")
 }
 
-// pullsFail reports whether pulls of our queues on a broker fail now.
-func (s *scene) pullsFail(broker string) bool {
+// PullsFail reports whether pulls of our queues on a broker fail now.
+func (s *Scene) PullsFail(broker string) bool {
 	return slices.ContainsFunc(s.Queues, func(q engine.QueueSnapshot) bool {
 		return q.Own && q.BrokerName == broker && q.State == engine.QueueError
 	})
 }
 
-// brokerFails reports whether an error text says no more than that a broker is away,
+// BrokerFails reports whether an error text says no more than that a broker is away,
 // which the status line begins with.
-func (s *scene) brokerFails(text string) bool {
+func (s *Scene) BrokerFails(text string) bool {
 	return slices.ContainsFunc(s.Brokers, func(b engine.BrokerSnapshot) bool {
 		return b.Error != "" && words.Cause(b.Error) == words.Cause(text)
 	})
 }
 
 // broker is what is known of a broker; the zero value when nothing is.
-func (s *scene) broker(name string) (b engine.BrokerSnapshot) {
+func (s *Scene) broker(name string) (b engine.BrokerSnapshot) {
 	for i := range s.Brokers {
 		if s.Brokers[i].Name == name {
 			return s.Brokers[i]
@@ -63,8 +63,8 @@ func (s *scene) broker(name string) (b engine.BrokerSnapshot) {
 	return b
 }
 
-// muteText says which brokers do not answer, and since when; "" when all do.
-func (s *scene) muteText(clock func(t time.Time) string, now time.Time) string {
+// MuteText says which brokers do not answer, and since when; "" when all do.
+func (s *Scene) MuteText(clock func(t time.Time) string, now time.Time) string {
 	var names []string
 	var first engine.BrokerSnapshot
 	for i := range s.Brokers {

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"fmt"
@@ -26,7 +26,7 @@ type watchFacts struct {
 	movedWithin time.Duration
 	threads     string
 	several     bool // more than one member
-	rates       memberRates
+	Rates       memberRates
 	flap        flap
 	flaps       bool
 	silent      map[string]string // safe client ids that do not tell their state, with why
@@ -36,11 +36,11 @@ type watchFacts struct {
 	unlocked    int               // queues without the broker's lock
 	unpulled    int               // queues that their holder does not pull
 	subscribed  []string          // topics that members filter differently, or not all read
-	paused      string
+	Paused      string
 	state       string
-	told        bool     // by at least one member
+	Told        bool     // by at least one member
 	limits      []string // properties in which members differ
-	trouble     []string // what could not be asked
+	Trouble     []string // what could not be asked
 	kind        inspect.GroupKind
 	members     inspect.Number
 	retry       inspect.Number
@@ -83,21 +83,21 @@ type watchedQueue struct {
 
 // watchFactsOf gathers the facts of a picture; s is its snapshot.
 func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts {
-	f := &watchFacts{rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: draw.SafeText(l.Lag.State),
+	f := &watchFacts{Rates: ratesOf(l), threads: threadsOf(l.Members.Members), several: len(l.Members.Members) > 1, silent: make(map[string]string), state: draw.SafeText(l.Lag.State),
 		limits: cleanAll(l.LimitsDiffer), subscribed: cleanAll(l.SubscriptionsDiffer), kind: inspect.GroupKind(draw.SafeText(string(l.Members.Kind))), members: l.Lag.Members, retry: l.Lag.RetryLag, dead: l.Lag.DeadLetters,
-		paused: pauseWords(&l.Lag.Pause)}
+		Paused: pauseWords(&l.Lag.Pause)}
 	if pop := l.Lag.Pop; pop != nil && len(pop.Topics) > 0 {
 		f.share, f.unacked = draw.SafeText(inspect.PopShare(pop.Modes)), &pop.Unacked
 	}
 	f.movedWithin = p.moveWithin
 	f.flap, f.flaps = p.flapping(l.At)
-	f.flap.host, f.rates.worst = draw.SafeText(f.flap.host), draw.SafeText(f.rates.worst)
+	f.flap.host, f.Rates.worst = draw.SafeText(f.flap.host), draw.SafeText(f.Rates.worst)
 	for i := range l.Members.Members {
 		if m := &l.Members.Members[i]; m.Info == nil {
 			f.silent[draw.SafeText(m.ClientID)] = draw.SafeText(m.Why.String())
 			f.mute++
 		} else {
-			f.told = true
+			f.Told = true
 		}
 	}
 	for i := range l.Topics {
@@ -112,11 +112,11 @@ func watchFactsOf(l *inspect.Live, s *engine.Snapshot, p *watchPast) *watchFacts
 		}
 	}
 	for _, p := range slices.Concat(l.Problems, l.Members.Problems, l.Lag.Problems) {
-		if text := draw.SafeText(p.String()); !slices.Contains(f.trouble, text) {
-			f.trouble = append(f.trouble, text)
+		if text := draw.SafeText(p.String()); !slices.Contains(f.Trouble, text) {
+			f.Trouble = append(f.Trouble, text)
 		}
 	}
-	if len(l.Queues) == 0 && len(f.trouble) > 0 { // no sum of nothing is a zero
+	if len(l.Queues) == 0 && len(f.Trouble) > 0 { // no sum of nothing is a zero
 		f.retry, f.dead = inspect.Number{}, inspect.Number{}
 	}
 	f.queues = make([]watchedQueue, len(l.Queues))
@@ -141,7 +141,7 @@ func (f *watchFacts) queue(l *inspect.Live, q *inspect.LiveQueue, s *engine.Queu
 	}
 	if q.Info != nil {
 		w.limits, w.orderly = q.Limits, q.Orderly
-		end, atLeast := p.pulledUpTo(q)
+		end, atLeast := p.PulledUpTo(q)
 		w.inFlight = inspect.Number{Value: max(end-committedUpTo(q), s.CachedCount+s.Consuming), Known: true, AtLeast: atLeast}
 		f.caches.add(&w)
 		w.idle = q.Idle
@@ -198,22 +198,22 @@ func pauseWords(p *inspect.Pause) string {
 	return ""
 }
 
-// empty reports whether it is known that no member is connected.
-func (f *watchFacts) empty() bool {
+// Empty reports whether it is known that no member is connected.
+func (f *watchFacts) Empty() bool {
 	return f.members.Known && f.members.Value == 0 && !f.members.AtLeast
 }
 
 // agreement says whether the members hold what a strategy gives them.
-func (f *watchFacts) agreement(s *scene) (text string, sev words.Severity) {
+func (f *watchFacts) agreement(s *Scene) (text string, sev words.Severity) {
 	switch {
-	case isBroadcast(s):
+	case IsBroadcast(s):
 		return "broadcasting: each member has all queues", words.Info
-	case f.empty():
+	case f.Empty():
 		return "no member is connected", words.Warning
-	case !f.told:
+	case !f.Told:
 		return "no member tells what it holds", words.Warning
 	}
-	if text, sev := f.wrong(); text != "" {
+	if text, sev := f.Wrong(); text != "" {
 		return text, sev
 	}
 	switch {
@@ -228,9 +228,9 @@ func (f *watchFacts) agreement(s *scene) (text string, sev words.Severity) {
 	return words.Plural(f.members.Value, "member") + " agree on allocation", words.Info
 }
 
-// worst is the worst thing that the picture shows, which decides the colour of the status
+// Worst is the worst thing that the picture shows, which decides the colour of the status
 // line; where nothing is wrong, whether members hold what they should.
-func (f *watchFacts) worst(s *scene) (text string, sev words.Severity) {
+func (f *watchFacts) Worst(s *Scene) (text string, sev words.Severity) {
 	agreed, sev := f.agreement(s)
 	found := []struct {
 		is   bool
@@ -242,7 +242,7 @@ func (f *watchFacts) worst(s *scene) (text string, sev words.Severity) {
 		{f.still > 0, words.Plural(f.still, "commit") + " standing still, " + map[bool]string{true: "the longest "}[f.still > 1] + "for at least " + words.Age(f.longest), words.Failure},
 		{f.unlocked > 0, words.Plural(f.unlocked, "queue") + " without the broker's lock", words.Failure},
 		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), words.Failure},
-		{len(f.trouble) > 0, words.Plural(len(f.trouble), "thing") + " could not be asked: " + strings.Join(f.trouble[:min(len(f.trouble), 1)], ""), words.Warning},
+		{len(f.Trouble) > 0, words.Plural(len(f.Trouble), "thing") + " could not be asked: " + strings.Join(f.Trouble[:min(len(f.Trouble), 1)], ""), words.Warning},
 		{f.unpulled > 0, words.Plural(f.unpulled, "queue") + " not pulled for " + words.Age(deadPull), words.Warning},
 		{len(f.limits) > 0, "members differ in " + strings.Join(f.limits, ", "), words.Warning},
 	}

@@ -1,4 +1,4 @@
-package tui
+package live
 
 import (
 	"slices"
@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	keepEvents = 5000 // of each engine
+	KeepEvents = 5000 // of each engine
 	keepFolds  = 200
 	// foldFor is how long a line of the feed takes up repeats after its last one.
 	foldFor = time.Minute
@@ -21,19 +21,19 @@ const (
 // fold is one line of the feed: the last event of its key and how often it came.
 type fold struct {
 	key    words.FoldKey
-	row    words.EventRow
+	Row    words.EventRow
 	first  time.Time
 	count  int
 	queues []engine.MessageQueue // true names; never changed in place
 }
 
-// text is the line's text; about several queues it says how many.
-func (f *fold) text() string {
+// Text is the line's text; about several queues it says how many.
+func (f *fold) Text() string {
 	if len(f.queues) < 2 {
-		return f.row.Text
+		return f.Row.Text
 	}
-	text := f.row.Text
-	if f.row.Reason != "" {
+	text := f.Row.Text
+	if f.Row.Reason != "" {
 		_, rest, _ := strings.Cut(text, ": ")
 		text = rest
 	}
@@ -44,29 +44,29 @@ func (f *fold) text() string {
 // It is changed by adding only, and never in place, so that a frozen screen can keep
 // the slices it shows.
 type eventLog struct {
-	rows    []words.EventRow
-	folds   []fold
+	Rows    []words.EventRow
+	Folds   []fold
 	next    uint64 // sequence number of the next event
 	dropped int64  // lost because the screen was slower than the ring
-	unseen  int    // failures since the events were last looked at
+	Unseen  int    // failures since the events were last looked at
 	// rebalance is the last pass that changed something.
 	rebalance engine.RebalanceEnd
-	// leaving is the last step of an orderly leave.
-	leaving string
+	// Leaving is the last step of an orderly leave.
+	Leaving string
 }
 
-func (l *eventLog) add(events []engine.Event, dropped int64) {
+func (l *eventLog) Add(events []engine.Event, dropped int64) {
 	l.dropped += dropped
 	if len(events) == 0 {
 		return
 	}
-	folds := slices.Clone(l.folds)
+	folds := slices.Clone(l.Folds)
 	for _, e := range events {
 		r := words.Describe(e)
 		r.Seq = l.next
 		l.next++
 		if r.Sev == words.Failure {
-			l.unseen++
+			l.Unseen++
 		}
 		switch e := e.(type) {
 		case engine.RebalanceEnd:
@@ -74,26 +74,26 @@ func (l *eventLog) add(events []engine.Event, dropped int64) {
 				l.rebalance = e
 			}
 		case engine.ShutdownStep:
-			l.leaving = draw.SafeText(e.Step)
+			l.Leaving = draw.SafeText(e.Step)
 		}
-		l.rows = append(l.rows, r)
+		l.Rows = append(l.Rows, r)
 		if r.Feed {
 			folds = addFold(folds, r)
 		}
 	}
-	if len(l.rows) > 2*keepEvents {
-		l.rows = slices.Clone(l.rows[len(l.rows)-keepEvents:])
+	if len(l.Rows) > 2*KeepEvents {
+		l.Rows = slices.Clone(l.Rows[len(l.Rows)-KeepEvents:])
 	}
-	l.folds = folds
+	l.Folds = folds
 }
 
 // addFold puts r on top, together with the earlier ones of its key.
 func addFold(folds []fold, r words.EventRow) []fold {
-	f := fold{key: r.FoldKey(), row: r, first: r.At, count: 1, queues: []engine.MessageQueue{r.MQ}}
+	f := fold{key: r.FoldKey(), Row: r, first: r.At, count: 1, queues: []engine.MessageQueue{r.MQ}}
 	i := slices.IndexFunc(folds, func(x fold) bool { return x.key == f.key })
 	if i >= 0 {
 		old := folds[i]
-		if r.At.Sub(old.row.At) < foldFor {
+		if r.At.Sub(old.Row.At) < foldFor {
 			f.first, f.count = old.first, old.count
 			if f.queues = old.queues; !slices.Contains(f.queues, r.MQ) {
 				f.queues = append(slices.Clip(f.queues), r.MQ)
@@ -117,81 +117,81 @@ func endsOne(e engine.Event) bool {
 	return false
 }
 
-// source is one engine and what the screen has gathered of it.
-type source struct {
-	name   string // given, or the group's
-	engine page.Engine
-	scene  *scene // nil before the first snapshot
-	hist   *history
-	log    eventLog
-	watch  *watch   // asks for a group of other processes; nil: engine tells
-	told   *told    // asks the other members of an engine's group; nil: not yet
-	frozen *picture // what is shown instead of the newest, while frozen
+// Source is one engine and what the screen has gathered of it.
+type Source struct {
+	Name   string // given, or the group's
+	Engine page.Engine
+	Scene  *Scene // nil before the first snapshot
+	Hist   *History
+	Log    eventLog
+	Watch  *Watch   // asks for a group of other processes; nil: engine tells
+	Told   *told    // asks the other members of an engine's group; nil: not yet
+	Frozen *Picture // what is shown instead of the newest, while frozen
 }
 
-// picture is what the views show of a source: the newest, or what was frozen.
-type picture struct {
-	scene     *scene
-	hist      *history
+// Picture is what the views show of a source: the newest, or what was frozen.
+type Picture struct {
+	Scene     *Scene
+	hist      *History
 	rows      []words.EventRow
-	folds     []fold
+	Folds     []fold
 	dropped   int64
 	rebalance engine.RebalanceEnd
-	now       time.Time
+	Now       time.Time
 	frozen    bool
 }
 
-func (s *source) add(raw *engine.Snapshot) {
-	if raw == nil || s.scene != nil && s.scene.raw == raw {
+func (s *Source) Add(raw *engine.Snapshot) {
+	if raw == nil || s.Scene != nil && s.Scene.Raw == raw {
 		return
 	}
-	s.scene = door(raw, s.scene)
-	s.retell(raw.At)
-	s.hist.add(s.scene.Snapshot)
+	s.Scene = Door(raw, s.Scene)
+	s.Retell(raw.At)
+	s.Hist.Add(s.Scene.Snapshot)
 }
 
-// picture gives what is to be shown now.
-func (s *source) picture(now time.Time) picture {
-	if s.frozen != nil {
-		return *s.frozen
+// Picture gives what is to be shown now.
+func (s *Source) Picture(now time.Time) Picture {
+	if s.Frozen != nil {
+		return *s.Frozen
 	}
-	return picture{scene: s.scene, hist: s.hist, rows: s.log.rows, folds: s.log.folds,
-		dropped: s.log.dropped, rebalance: s.log.rebalance, now: now}
+	return Picture{Scene: s.Scene, hist: s.Hist, rows: s.Log.Rows, Folds: s.Log.Folds,
+		dropped: s.Log.dropped, rebalance: s.Log.rebalance, Now: now}
 }
 
-// freeze keeps what is shown; thaw goes on with the newest.
-func (s *source) freeze(now time.Time) {
-	p := s.picture(now)
+// Freeze keeps what is shown; thaw goes on with the newest.
+func (s *Source) Freeze(now time.Time) {
+	p := s.Picture(now)
 	hist := *p.hist
 	p.hist, p.frozen = &hist, true
-	s.frozen = &p
+	s.Frozen = &p
 }
 
-func (s *source) thaw() { s.frozen = nil }
+func (s *Source) Thaw() { s.Frozen = nil }
 
-// hidden counts what a frozen screen does not show: events, and queues that look
+// Hidden counts what a frozen screen does not show: events, and queues that look
 // different now.
-func (s *source) hidden() int {
-	if s.frozen == nil {
+func (s *Source) Hidden() int {
+	if s.Frozen == nil {
 		return 0
 	}
 	n := 0
-	if shown := len(s.frozen.rows); shown == 0 {
-		n = len(s.log.rows)
+	if shown := len(s.Frozen.rows); shown == 0 {
+		n = len(s.Log.Rows)
 	} else {
-		n = int(s.log.next - s.frozen.rows[shown-1].Seq - 1)
+		n = int(s.Log.next - s.Frozen.rows[shown-1].Seq - 1)
 	}
-	if s.frozen.scene == nil || s.scene == nil || s.scene == s.frozen.scene {
+	if s.Frozen.Scene == nil || s.Scene == nil || s.Scene == s.Frozen.Scene {
 		return n
 	}
-	for i := range s.scene.raw.Queues {
-		now := &s.scene.raw.Queues[i]
-		j, ok := s.frozen.scene.index[now.MessageQueue]
+	for i := range s.Scene.Raw.Queues {
+		now := &s.Scene.Raw.Queues[i]
+		j, ok := s.Frozen.Scene.Index[now.MessageQueue]
 		if !ok {
 			n++
 			continue
 		}
-		then := &s.frozen.scene.raw.Queues[j]
+		then := &s.Frozen.Scene.Raw.Queues[j]
 		if now.State != then.State || now.Owner != then.Owner || now.CommittedOffset != then.CommittedOffset ||
 			now.MaxOffset != then.MaxOffset || now.CachedCount != then.CachedCount {
 			n++
