@@ -90,19 +90,19 @@ func tailFixture(t testing.TB) *page.TailBatch {
 // tailing opens the tail of a topic with a batch in it.
 func tailing(t testing.TB, w, h int, o page.Options, topic string, f *fakeCluster, b *page.TailBatch) (*driver, *fakeTail) {
 	t.Helper()
-	tail := &fakeTail{}
-	o.OpenTail = func(context.Context, page.TailRequest) (page.Tail, error) { return tail, nil }
+	fake := &fakeTail{}
+	o.OpenTail = func(context.Context, page.TailRequest) (page.Tail, error) { return fake, nil }
 	if f == nil {
 		f = fixtureCluster()
 	}
 	d := driveCluster(t, w, h, o, f)
 	d.keys(":").typing("tail " + topic).keys("enter")
 	v := d.tail()
-	d.send(tailOpenedMsg{ticket: v.ticket, tail: tail})
+	d.send(tailOpenedMsg{ticket: v.ticket, tail: fake})
 	if b != nil {
 		d.batch(b)
 	}
-	return d, tail
+	return d, fake
 }
 
 // tail is the tail view as it is.
@@ -250,17 +250,17 @@ func TestTailStandsWhenScrolledAndCountsWhatIsNew(t *testing.T) {
 }
 
 func TestTailFilters(t *testing.T) {
-	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	d.keys("/").typing("7781205")
-	if len(tail.filters) != 0 {
-		t.Errorf("the filter came into force while it was typed: %+v", tail.filters)
+	if len(fake.filters) != 0 {
+		t.Errorf("the filter came into force while it was typed: %+v", fake.filters)
 	}
 	d.keys("enter").later(time.Second)
 	if n := d.tail().list.Len(); n != 2 { // the message, and the record that nobody can read
 		t.Errorf("%d of the kept messages pass, want 2", n)
 	}
-	if len(tail.filters) != 1 || tail.filters[0].Grep != "(?i)7781205" {
-		t.Errorf("the tail filters by %+v", tail.filters)
+	if len(fake.filters) != 1 || fake.filters[0].Grep != "(?i)7781205" {
+		t.Errorf("the tail filters by %+v", fake.filters)
 	}
 	for _, text := range []string{"[", "~(", "~*", "~a\\", ".[", "jq:", "jq:error(", "prop:", "prop:=x", "!x", ">lag 3"} {
 		d.keys("/", "ctrl+u").typing(text)
@@ -389,7 +389,7 @@ func TestTailSaysWhatItsFilterHasNotLookedAt(t *testing.T) {
 // and for the filter.
 func TestTailReadsInACharset(t *testing.T) {
 	b := &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Body = []byte("\xcd\xcb\xbf\xee") })}}
-	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
+	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
 	d.see("‹hex 4 B›")
 	d.keys(":").typing("set charset GB2312").keys("enter").see("bodies are read in gbk").later(time.Second).see("text in gbk").see("退款").miss("‹hex")
 	d.keys("/").typing("款").keys("enter").later(time.Second)
@@ -400,19 +400,19 @@ func TestTailReadsInACharset(t *testing.T) {
 	if n := d.tail().list.Len(); n != 0 {
 		t.Errorf("%d messages pass in UTF-8, want none", n)
 	}
-	if n := len(tail.filters); n != 2 || tail.filters[0].Charset != "gbk" || tail.filters[1].Charset != "" {
-		t.Errorf("the tail filters by %+v", tail.filters)
+	if n := len(fake.filters); n != 2 || fake.filters[0].Charset != "gbk" || fake.filters[1].Charset != "" {
+		t.Errorf("the tail filters by %+v", fake.filters)
 	}
 	d.keys(":").typing("set charset klingon").keys("enter").see("is no charset that is known")
 }
 
 // A filter that a seek puts in force before it was sieved by is for the charset too.
 func TestTailSeeksInACharset(t *testing.T) {
-	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	d.keys(":").typing("set charset gbk").keys("enter")
 	d.keys("/").typing("first").keys("enter").later(time.Second)
 	d.keys("/", "ctrl+u").typing("second").keys("enter", "O").typing("5").keys("enter")
-	d.send(tailOpenedMsg{ticket: d.tail().ticket, tail: tail})
+	d.send(tailOpenedMsg{ticket: d.tail().ticket, tail: fake})
 	d.later(time.Second)
 	if f := d.tail().request.Filter; f.Grep != "(?i)second" || f.Charset != "gbk" {
 		t.Errorf("the tail was opened again with %+v", f)
@@ -438,13 +438,13 @@ func TestTailSeeksAndChoosesQueues(t *testing.T) {
 		}
 		return d, nil
 	}
-	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", f, tailFixture(t))
+	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", f, tailFixture(t))
 	d.keys("T").typing("-15m").keys("enter")
 	if got := d.tail().request.From.Time; !got.Equal(fixtureNow.Add(-15 * time.Minute)) {
 		t.Errorf("it reads from %v", got)
 	}
-	if tail.closed != 1 || len(d.tail().ring.rows) != 0 {
-		t.Errorf("the old tail was closed %d times, %d messages are kept", tail.closed, len(d.tail().ring.rows))
+	if fake.closed != 1 || len(d.tail().ring.rows) != 0 {
+		t.Errorf("the old tail was closed %d times, %d messages are kept", fake.closed, len(d.tail().ring.rows))
 	}
 	d.keys("O", "ctrl+u").typing("12,000").keys("enter")
 	if got := d.tail().request.From; !got.ByOffset || got.Offset != 12_000 {
@@ -704,8 +704,8 @@ func TestOnlyTheOpenTailIsHeard(t *testing.T) {
 }
 
 func TestTailErrors(t *testing.T) {
-	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
-	tail.refuse = errors.New("the tail has ended")
+	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
+	fake.refuse = errors.New("the tail has ended")
 	d.keys("/").typing("x").keys("enter").later(time.Second).see("the tail has ended")
 	d.batch(&page.TailBatch{Notice: "broker-b: connection refused; trying again"}).see("trying again")
 }
