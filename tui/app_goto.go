@@ -11,6 +11,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
+	"eyeq/tui/tail"
 )
 
 // commandCluster does what was typed about the cluster.
@@ -43,7 +44,7 @@ func (a *app) commandCluster(name, arg string) tea.Cmd {
 	case "consume":
 		if fields := strings.Fields(arg); a.shown == page.ViewTail && len(fields) < 3 {
 			fields = append(fields, "", "")
-			return a.toPage(consumeHereMsg{fields[0], fields[1]})
+			return a.toPage(tail.ConsumeHereMsg{Group: fields[0], Client: fields[1]})
 		}
 		return a.refuse("consume [GROUP [CLIENT-ID]]: for the message under the cursor of a tail")
 	case "findings":
@@ -97,7 +98,7 @@ func (a *app) parseTail(fields []string) (r page.TailRequest, err error) {
 				i++
 				text += " " + fields[i]
 			}
-			if r.From, err = parsePosition(a.env, text); err != nil {
+			if r.From, err = tail.ParsePosition(a.env, text); err != nil {
 				return r, err
 			}
 		case strings.HasPrefix(f, "q="):

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/tui/live"
 	"eyeq/tui/page"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -104,7 +105,7 @@ func (a *app) act(name page.Action) tea.Cmd {
 	case "filter":
 		b := newFilterBar(a.env, a.filters, a.filterText())
 		if a.shown == page.ViewTail {
-			b.help = tailFilterHelp
+			b.help = tail.FilterHelp
 		}
 		a.push(b)
 	case "escape":

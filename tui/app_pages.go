@@ -10,6 +10,7 @@ import (
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/pages"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -198,11 +199,11 @@ func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 			}
 		}
 		return true, nil
-	case tailMessage:
+	case tail.Message:
 		return true, a.toTail(msg)
-	case resendDoneMsg:
+	case tail.ResendDoneMsg:
 		return true, a.onResent(msg)
-	case directDoneMsg:
+	case tail.DirectDoneMsg:
 		return true, a.onDirect(msg)
 	case page.SavedMsg:
 		a.onSaved(msg)

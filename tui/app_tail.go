@@ -6,31 +6,32 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 
 	"eyeq/tui/page"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
 // openTail reads a topic without any group, from the end unless said otherwise. The
 // tail that is open already is gone back to when it reads the same.
 func (a *app) openTail(r page.TailRequest) tea.Cmd {
-	v, open := a.pages[page.ViewTail].(tailView)
+	v, open := a.pages[page.ViewTail].(tail.View)
 	switch {
 	case a.env.Options.OpenTail == nil:
 		return a.refuse("no topic can be read here")
 	case r.Topic == "" && !open:
 		return a.refuse("which topic? " + a.env.Keys.First("topics") + " lists them, :tail TOPIC names one")
-	case r.Topic == "" || open && r.Topic == v.request.Topic && r.From == (page.TailPosition{}) && len(r.Queues) == 0:
-		a.topic = v.request.Topic
+	case r.Topic == "" || open && r.Topic == v.Request.Topic && r.From == (page.TailPosition{}) && len(r.Queues) == 0:
+		a.topic = v.Request.Topic
 		return a.goTo(page.ViewTail)
 	}
 	var cmd tea.Cmd
 	if open {
-		cmd = closeTail(a.cmds, v.tail)
+		cmd = tail.CloseTail(a.cmds, v.Tail)
 	}
 	if a.shown == page.ViewTail {
 		a.shown = a.last
 	}
 	a.topic = r.Topic
-	a.setPage(page.ViewTail, newTailView(a.env, a.cmds, r))
+	a.setPage(page.ViewTail, tail.NewView(a.env, a.cmds, r))
 	return tea.Batch(cmd, a.goTo(page.ViewTail))
 }
 
@@ -38,8 +39,8 @@ func (a *app) openTail(r page.TailRequest) tea.Cmd {
 func (a *app) toTail(msg any) tea.Cmd {
 	p := a.pages[page.ViewTail]
 	if p == nil {
-		if opened, ok := msg.(tailOpenedMsg); ok {
-			return closeTail(a.cmds, opened.tail)
+		if opened, ok := msg.(tail.OpenedMsg); ok {
+			return tail.CloseTail(a.cmds, opened.Tail)
 		}
 		return nil
 	}
@@ -55,7 +56,7 @@ func (a *app) commandDeadLetters(group string) tea.Cmd {
 			return a.refuse("dlq: which group? :dlq GROUP")
 		}
 	}
-	return a.openTail(page.TailRequest{Topic: dlqPrefix + group, From: page.TailPosition{Earliest: true}})
+	return a.openTail(page.TailRequest{Topic: tail.DLQPrefix + group, From: page.TailPosition{Earliest: true}})
 }
 
 // tailHere reads the topic or the queue under the cursor.
@@ -82,19 +83,19 @@ func (a *app) tailHere() tea.Cmd {
 }
 
 // onResent tells what became of dead letters that were sent back.
-func (a *app) onResent(msg resendDoneMsg) tea.Cmd {
-	text := words.Plural(msg.done, "dead letter") + " sent back"
-	if msg.err != "" || msg.done < len(msg.rows) {
-		return a.written(msg, text+" of "+words.Grouped(int64(len(msg.rows)))+words.Because(msg.err), words.Failure)
+func (a *app) onResent(msg tail.ResendDoneMsg) tea.Cmd {
+	text := words.Plural(msg.Done, "dead letter") + " sent back"
+	if msg.Err != "" || msg.Done < len(msg.Rows) {
+		return a.written(msg, text+" of "+words.Grouped(int64(len(msg.Rows)))+words.Because(msg.Err), words.Failure)
 	}
 	return a.written(msg, text, words.Notice)
 }
 
 // onDirect tells what a member made of a message.
-func (a *app) onDirect(msg directDoneMsg) tea.Cmd {
+func (a *app) onDirect(msg tail.DirectDoneMsg) tea.Cmd {
 	sev := words.Failure
-	if msg.consumed {
+	if msg.Consumed {
 		sev = words.Notice
 	}
-	return a.written(msg, "message: "+cmp.Or(msg.words, msg.err), sev)
+	return a.written(msg, "message: "+cmp.Or(msg.Words, msg.Err), sev)
 }

@@ -9,6 +9,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/tui/change"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -113,9 +114,9 @@ func TestTheAuditFileTellsOfManyDeadLettersInParts(t *testing.T) {
 			Done: func(v any, err error) error { end, failed = v.(audit.ResendSum), err; return nil },
 		}, nil
 	}
-	m := applyResend(d.a.cmds, f, begin, plan, "bad batch")().(resendDoneMsg)
-	if n := len(plan.Rows); len(m.rows) != n || end.DeadLetters != n || end.NotSent != n || failed == nil || strings.Count(failed.Error(), ": it is of another topic") != 5 || !strings.HasSuffix(failed.Error(), "and 65 more") {
-		t.Errorf("%d rows, the end says %+v and %v", len(m.rows), end, failed)
+	m := tail.ApplyResend(d.a.cmds, f, begin, plan, "bad batch")().(tail.ResendDoneMsg)
+	if n := len(plan.Rows); len(m.Rows) != n || end.DeadLetters != n || end.NotSent != n || failed == nil || strings.Count(failed.Error(), ": it is of another topic") != 5 || !strings.HasSuffix(failed.Error(), "and 65 more") {
+		t.Errorf("%d rows, the end says %+v and %v", len(m.Rows), end, failed)
 	}
 	if before := entry.Before.(map[string]any); len(parts) != 3 || parts[2] != 6 || before["ids"] != nil || entry.Reason != "bad batch" {
 		t.Errorf("parts of %d, before %v, reason %q", parts, before, entry.Reason)

@@ -22,6 +22,7 @@ import (
 	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
+	"eyeq/tui/tail"
 )
 
 // spoil puts text into every text of v, at any depth and as a key of a map too.
@@ -157,7 +158,7 @@ func strangers(t testing.TB, text string, w, h int) {
 		look("G", "J")
 		look("esc")
 	}
-	v := newTailView(d.a.env, d.a.cmds, page.TailRequest{Topic: text})
+	v := tail.NewView(d.a.env, d.a.cmds, page.TailRequest{Topic: text})
 	d.a.setPage(page.ViewTail, v)
 	d.run(d.a.goTo(page.ViewTail))
 	b := &page.TailBatch{Seen: 3, Matched: 3, Unread: []string{text}, Notice: text}
@@ -176,7 +177,7 @@ func strangers(t testing.TB, text string, w, h int) {
 		}))
 	}
 	d.batch(b)
-	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: 1, tracks: page.CleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), err: draw.SafeText(text)})
+	d.send(tail.TracksMsg{Ticket: d.tail().Ticket, Seq: 1, Tracks: page.CleanCopy([]inspect.Track{{Group: text, State: inspect.TrackState(text), Detail: text, Why: inspect.Reason{Kind: inspect.ReasonFailed, Text: text}}}), Err: draw.SafeText(text)})
 	look("k")
 	look("x", "g")
 	look("d", "w", "z")
@@ -186,10 +187,10 @@ func strangers(t testing.TB, text string, w, h int) {
 		d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}})
 	}
 	look("enter")
-	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: text, Target: text, Why: text, Rows: []inspect.ResendRow{{ID: text, Original: text, Error: text, Tried: true, NewID: text}}}})
+	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: inspect.ResendPlan{Group: text, Target: text, Why: text, Rows: []inspect.ResendRow{{ID: text, Original: text, Error: text, Tried: true, NewID: text}}}})
 	look("tab")
 	look("esc")
-	d.send(tailQueuesMsg{ticket: d.tail().ticket, queues: []engine.MessageQueue{{Topic: text, BrokerName: text}}})
+	d.send(tail.QueuesMsg{Ticket: d.tail().Ticket, Queues: []engine.MessageQueue{{Topic: text, BrokerName: text}}})
 	look("j")
 }
 
@@ -329,15 +330,15 @@ func TestHugeBodies(t *testing.T) {
 	}
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &b)
 	d.keys("k").see("cut: J more")
-	if n := d.tail().ring.bytes; n > keepBytes {
+	if n := d.tail().Ring.Bytes; n > tail.KeepBytes {
 		t.Errorf("%d bytes are kept", n)
 	}
-	body := d.tail().body(d.tail().bodyKey(d.tail().current()))
-	if body == nil || len(body.lines) < 1000 {
+	body := d.tail().Body(d.tail().BodyKey(d.tail().Current()))
+	if body == nil || len(body.Lines) < 1000 {
 		t.Fatalf("the body was not laid out")
 	}
-	for _, l := range body.lines {
-		if w := table.Width(l); w > d.tail().bodyWidth() {
+	for _, l := range body.Lines {
+		if w := table.Width(l); w > d.tail().BodyWidth() {
 			t.Fatalf("a line is %d wide: %.60q", w, l)
 		}
 	}
@@ -379,12 +380,12 @@ func TestPaste(t *testing.T) {
 func TestAScanDoesNotFloodTheScreen(t *testing.T) {
 	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
 	for seen := int64(0); seen < 1_000_000; seen += 50_000 {
-		before := d.tail().ticket
+		before := d.tail().Ticket
 		d.batch(&page.TailBatch{Seen: seen, Behind: 1_000_000 - seen})
-		if d.tail().ticket != before {
+		if d.tail().Ticket != before {
 			t.Fatal("a batch opened another tail")
 		}
-		if !d.tail().reading {
+		if !d.tail().Reading {
 			t.Fatal("the next batch is not asked for")
 		}
 		d.later(100 * time.Millisecond)

@@ -10,6 +10,7 @@ import (
 	"eyeq/tui/live"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -321,11 +322,11 @@ func (a *app) drawHint(c *draw.Canvas) (mode string) {
 				continue
 			}
 		case "resend":
-			if v, ok := a.page().(tailView); !ok || v.group == "" {
+			if v, ok := a.page().(tail.View); !ok || v.Group == "" {
 				continue
 			}
 		case "next-match":
-			if v, ok := a.page().(tailView); !ok || needle(v.want) == nil {
+			if v, ok := a.page().(tail.View); !ok || tail.Needle(v.Want) == nil {
 				continue
 			}
 		case "lag", "groups", "topics", "brokers", "tail":

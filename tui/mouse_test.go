@@ -36,18 +36,18 @@ func TestTheWheelMovesWhatIsUnderIt(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, tailFixture(t))
 			d.keys("g", "m")
-			key, y := d.tail().current().key, d.at("─ Message ")
+			key, y := d.tail().Current().Key, d.at("─ Message ")
 			d.wheel(size[0]-5, y+3)
-			if got := d.tail(); got.top != wheelRows || got.current().key != key {
-				t.Errorf("over the message: scrolled to %d at message %s, want %d at %s", got.top, got.current().key, wheelRows, key)
+			if got := d.tail(); got.Top != wheelRows || got.Current().Key != key {
+				t.Errorf("over the message: scrolled to %d at message %s, want %d at %s", got.Top, got.Current().Key, wheelRows, key)
 			}
 			d.wheel(5, d.at("─ Messages ")+3)
-			if got := d.tail(); got.top != 0 || got.current().key == key {
-				t.Errorf("over the list: scrolled to %d at message %s", got.top, got.current().key)
+			if got := d.tail(); got.Top != 0 || got.Current().Key == key {
+				t.Errorf("over the list: scrolled to %d at message %s", got.Top, got.Current().Key)
 			}
 			d.keys("enter").wheel(5, size[1]/2)
-			if got := d.tail(); got.top != wheelRows {
-				t.Errorf("over a zoomed message: scrolled to %d, want %d", got.top, wheelRows)
+			if got := d.tail(); got.Top != wheelRows {
+				t.Errorf("over a zoomed message: scrolled to %d, want %d", got.Top, wheelRows)
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func TestTheMouseIsOffUntilItIsAskedFor(t *testing.T) {
 			d.send(tea.MouseMsg{X: 10, Y: y, Button: tea.MouseButtonLeft, Action: tea.MouseActionPress})
 		}
 	}
-	if got := d.tail().current().key; got != "o-7781213" {
+	if got := d.tail().Current().Key; got != "o-7781213" {
 		t.Errorf("the click selected %s", got)
 	}
 	d.later(time.Second)

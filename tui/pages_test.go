@@ -18,6 +18,7 @@ import (
 	"eyeq/tui/page"
 	"eyeq/tui/pages"
 	"eyeq/tui/table"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -208,7 +209,7 @@ func TestTailRequestsAreRead(t *testing.T) {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
 	for text, want := range map[string]page.TailPosition{"earliest": {Earliest: true}, "latest": {}, "offset:1,200": {ByOffset: true, Offset: 1200}} {
-		if got, err := parsePosition(d.a.env, text); err != nil || got != want {
+		if got, err := tail.ParsePosition(d.a.env, text); err != nil || got != want {
 			t.Errorf("%s: %+v, %v", text, got, err)
 		}
 	}

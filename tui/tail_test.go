@@ -21,6 +21,7 @@ import (
 	"eyeq/engine/inspect/message"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/page"
+	"eyeq/tui/tail"
 	"eyeq/tui/words"
 )
 
@@ -98,7 +99,7 @@ func tailing(t testing.TB, w, h int, o page.Options, topic string, f *fakeCluste
 	d := driveCluster(t, w, h, o, f)
 	d.keys(":").typing("tail " + topic).keys("enter")
 	v := d.tail()
-	d.send(tailOpenedMsg{ticket: v.ticket, tail: fake})
+	d.send(tail.OpenedMsg{Ticket: v.Ticket, Tail: fake})
 	if b != nil {
 		d.batch(b)
 	}
@@ -106,14 +107,14 @@ func tailing(t testing.TB, w, h int, o page.Options, topic string, f *fakeCluste
 }
 
 // tail is the tail view as it is.
-func (d *driver) tail() *tailView {
-	v := d.a.pages[page.ViewTail].(tailView)
+func (d *driver) tail() *tail.View {
+	v := d.a.pages[page.ViewTail].(tail.View)
 	return &v
 }
 
 // batch hands a batch to the tail view.
 func (d *driver) batch(b *page.TailBatch) *driver {
-	d.send(tailMsg{ticket: d.tail().ticket, rows: tailRows(b), counts: *b, notice: b.Notice})
+	d.send(tail.BatchMsg{Ticket: d.tail().Ticket, Rows: tail.Rows(b), Counts: *b, Notice: b.Notice})
 	return d
 }
 
@@ -121,8 +122,8 @@ func (d *driver) batch(b *page.TailBatch) *driver {
 func TestWhoReadItIsNotAll(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	d.later(time.Second).keys("k")
-	d.send(tailTracksMsg{ticket: d.tail().ticket, seq: d.tail().current().seq, err: "whether other groups consume orders-paid is not known",
-		tracks: []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}}})
+	d.send(tail.TracksMsg{Ticket: d.tail().Ticket, Seq: d.tail().Current().Seq, Err: "whether other groups consume orders-paid is not known",
+		Tracks: []inspect.Track{{Group: "order-settle", State: inspect.TrackConsumed, Inferred: true}}})
 	for _, want := range []string{"order-settle", "?: whether other groups consume orders-paid is not k…"} {
 		if view := d.a.View(); !strings.Contains(view, want) {
 			t.Errorf("the view does not say %q:\n%s", want, view)
@@ -137,7 +138,7 @@ func TestGoldenTail(t *testing.T) {
 		"tail": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders-paid", nil, tailFixture(t))
 			d.later(time.Second).keys("k")
-			d.send(tailTracksMsg{ticket: d.tail().ticket, seq: d.tail().current().seq, tracks: tracks})
+			d.send(tail.TracksMsg{Ticket: d.tail().Ticket, Seq: d.tail().Current().Seq, Tracks: tracks})
 			more := tailFixture(t)
 			more.Messages, more.Seen, more.Looked, more.Matched = more.Messages[:12], 84_900, 84_900, 1216
 			return d.batch(more)
@@ -148,7 +149,7 @@ func TestGoldenTail(t *testing.T) {
 		},
 		"tail-error": func(t *testing.T, w, h int) *driver {
 			d, _ := tailing(t, w, h, defaultOptions(), "orders", nil, nil)
-			d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders does not exist: no name server knows it"})
+			d.send(tail.BatchMsg{Ticket: d.tail().Ticket, Err: "topic orders does not exist: no name server knows it"})
 			return d
 		},
 		"tail-filter": func(t *testing.T, w, h int) *driver {
@@ -173,7 +174,7 @@ func TestGoldenTail(t *testing.T) {
 			}
 			d, _ := tailing(t, w, h, defaultOptions(), "%DLQ%order-settle @first", nil, b)
 			d.keys("g", "v", "v")
-			d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle",
+			d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: inspect.ResendPlan{Group: "order-settle", Source: "%DLQ%order-settle", Target: "%RETRY%order-settle",
 				Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Original: "orders-paid", Attempts: 16}, {ID: "0A000415000078D9F3C2", Original: "orders-paid", Attempts: 16}}}})
 			return d.keys("tab").typing("bad batch 7781").keys("tab").typing("order-set")
 		},
@@ -217,8 +218,8 @@ func TestTailKeepsItsBounds(t *testing.T) {
 		d.batch(b)
 	}
 	v := d.tail()
-	if len(v.ring.rows) != keepRows || v.ring.dropped != int64(total-keepRows) {
-		t.Errorf("%d rows are kept and %d dropped of %d", len(v.ring.rows), v.ring.dropped, total)
+	if len(v.Ring.Rows) != tail.KeepRows || v.Ring.Dropped != int64(total-tail.KeepRows) {
+		t.Errorf("%d rows are kept and %d dropped of %d", len(v.Ring.Rows), v.Ring.Dropped, total)
 	}
 	d.see("kept 5,000/5,000").see("oldest 2,200 dropped").see(words.Grouped(int64(total - 1)))
 	big := &page.TailBatch{}
@@ -226,15 +227,15 @@ func TestTailKeepsItsBounds(t *testing.T) {
 		big.Messages = append(big.Messages, tailRecord(t, func(r *protocol.Record) { r.Body, r.QueueOffset = make([]byte, 4<<20), int64(i) }))
 	}
 	d.batch(big)
-	if v := d.tail(); v.ring.bytes > keepBytes {
-		t.Errorf("%d bytes are kept, the bound is %d", v.ring.bytes, keepBytes)
+	if v := d.tail(); v.Ring.Bytes > tail.KeepBytes {
+		t.Errorf("%d bytes are kept, the bound is %d", v.Ring.Bytes, tail.KeepBytes)
 	}
 }
 
 func TestTailStandsWhenScrolledAndCountsWhatIsNew(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
 	d.keys("k", "k")
-	before := d.tail().current()
+	before := d.tail().Current()
 	for range 100 { // more than the ring holds
 		b := &page.TailBatch{}
 		for i := range 60 {
@@ -242,7 +243,7 @@ func TestTailStandsWhenScrolledAndCountsWhatIsNew(t *testing.T) {
 		}
 		d.batch(b)
 	}
-	if now := d.tail().current(); now != before {
+	if now := d.tail().Current(); now != before {
 		t.Errorf("the cursor is on %v, it stood on %v", now, before)
 	}
 	d.see("6,000 new").miss("30,000,059")
@@ -256,7 +257,7 @@ func TestTailFilters(t *testing.T) {
 		t.Errorf("the filter came into force while it was typed: %+v", fake.filters)
 	}
 	d.keys("enter").later(time.Second)
-	if n := d.tail().list.Len(); n != 2 { // the message, and the record that nobody can read
+	if n := d.tail().List.Len(); n != 2 { // the message, and the record that nobody can read
 		t.Errorf("%d of the kept messages pass, want 2", n)
 	}
 	if len(fake.filters) != 1 || fake.filters[0].Grep != "(?i)7781205" {
@@ -264,7 +265,7 @@ func TestTailFilters(t *testing.T) {
 	}
 	for _, text := range []string{"[", "~(", "~*", "~a\\", ".[", "jq:", "jq:error(", "prop:", "prop:=x", "!x", ">lag 3"} {
 		d.keys("/", "ctrl+u").typing(text)
-		_, wrong := parseTailFilter(text)
+		_, wrong := tail.ParseTailFilter(text)
 		if text == "[" { // a text, not a regular expression
 			if wrong != nil {
 				t.Errorf("%q: %v", text, wrong)
@@ -275,8 +276,8 @@ func TestTailFilters(t *testing.T) {
 		d.lines()
 		d.keys("enter", "esc")
 	}
-	if d.tail().err != "" {
-		t.Errorf("a bad filter ended the tail: %s", d.tail().err)
+	if d.tail().Err != "" {
+		t.Errorf("a bad filter ended the tail: %s", d.tail().Err)
 	}
 }
 
@@ -290,9 +291,9 @@ func keyed(t testing.TB, filter int, keys ...string) *page.TailBatch {
 }
 
 // keys are those of the listed messages.
-func tailKeys(v *tailView) (keys []string) {
-	for i := range v.list.Len() {
-		keys = append(keys, v.row(v.list.Key(i)).key)
+func tailKeys(v *tail.View) (keys []string) {
+	for i := range v.List.Len() {
+		keys = append(keys, v.Row(v.List.Key(i)).Key)
 	}
 	return keys
 }
@@ -303,7 +304,7 @@ func TestTailShowsNoStranger(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, keyed(t, 0, "a", "b"))
 	d.keys("/").typing("key:a").keys("enter").later(time.Second)
 	v := d.tail()
-	v.take(tailMsg{rows: tailRows(keyed(t, 0, "b", "a"))})
+	v.Take(tail.BatchMsg{Rows: tail.Rows(keyed(t, 0, "b", "a"))})
 	if diff := cmp.Diff(tailKeys(v), []string{"a"}); diff != "" {
 		t.Errorf("before anybody has looked (-got +want):\n%s", diff)
 	}
@@ -320,7 +321,7 @@ func TestTailShowsNoStranger(t *testing.T) {
 		t.Errorf("by the next filter (-got +want):\n%s", diff)
 	}
 	d.keys("esc").later(time.Second)
-	if n := d.tail().list.Len(); n != 8 {
+	if n := d.tail().List.Len(); n != 8 {
 		t.Errorf("%d messages without a filter, want all 8", n)
 	}
 }
@@ -342,10 +343,10 @@ func TestTailListsWhatItsFilterLets(t *testing.T) {
 				d.keys("3")
 			}
 		default:
-			b := keyed(t, rnd.IntN(d.tail().sieves+1), key(), key(), key())
+			b := keyed(t, rnd.IntN(d.tail().Sieves+1), key(), key(), key())
 			if b.Filter > 0 { // what comes through a filter has passed it
-				b.Filter = d.tail().sieve.number
-				if k := d.tail().sieve.filter.Key; k != "" {
+				b.Filter = d.tail().Sieve.Number
+				if k := d.tail().Sieve.Filter.Key; k != "" {
 					b = keyed(t, b.Filter, k, k)
 				}
 			}
@@ -355,7 +356,7 @@ func TestTailListsWhatItsFilterLets(t *testing.T) {
 			d.later(400 * time.Millisecond)
 		}
 		v := d.tail()
-		if want := v.want.Key; want != "" && !strings.Contains(d.a.View(), "(typed)") {
+		if want := v.Want.Key; want != "" && !strings.Contains(d.a.View(), "(typed)") {
 			for _, k := range tailKeys(v) {
 				if listed++; k != want {
 					t.Fatalf("step %d: the filter key:%s lists %q", step, want, tailKeys(v))
@@ -372,17 +373,17 @@ func TestTailListsWhatItsFilterLets(t *testing.T) {
 // it has not, and why.
 func TestTailSaysWhatItsFilterHasNotLookedAt(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
-	full := keyed(t, 0, strings.Split(strings.Repeat("a ", keepRows), " ")[:keepRows]...)
-	full.Seen, full.Looked, full.Matched = keepRows, keepRows, keepRows
+	full := keyed(t, 0, strings.Split(strings.Repeat("a ", tail.KeepRows), " ")[:tail.KeepRows]...)
+	full.Seen, full.Looked, full.Matched = tail.KeepRows, tail.KeepRows, tail.KeepRows
 	d.batch(full)
 	more := keyed(t, 0, "a", "a", "a")
-	more.Seen, more.Looked, more.Matched = keepRows+3, keepRows+3, keepRows+3
+	more.Seen, more.Looked, more.Matched = tail.KeepRows+3, tail.KeepRows+3, tail.KeepRows+3
 	d.batch(more).keys("/").typing("key:b").keys("enter").later(time.Second)
 	d.see("No message of the 5,000 looked at matches  /key:b").see("3 messages not looked at: 3 are kept no more").see("3 not looked at · kept 5,000/5,000")
-	d.batch(&page.TailBatch{Filter: 1, Seen: keepRows + 10, Looked: 7}).see("of the 5,007 looked at")
-	d.keys("/", "ctrl+u").typing("key:c").see("looking for  /key:c …").keys("enter").later(time.Second).batch(&page.TailBatch{Filter: 2, Seen: keepRows + 10, Missed: 7})
+	d.batch(&page.TailBatch{Filter: 1, Seen: tail.KeepRows + 10, Looked: 7}).see("of the 5,007 looked at")
+	d.keys("/", "ctrl+u").typing("key:c").see("looking for  /key:c …").keys("enter").later(time.Second).batch(&page.TailBatch{Filter: 2, Seen: tail.KeepRows + 10, Missed: 7})
 	d.see("10 messages not looked at: 3 are kept no more").see("7 did not pass the filter before")
-	d.keys("esc").later(time.Second).batch(&page.TailBatch{Filter: 3, Seen: keepRows + 10, Missed: 7}).see("7 left out by filters · kept 5,000/5,000")
+	d.keys("esc").later(time.Second).batch(&page.TailBatch{Filter: 3, Seen: tail.KeepRows + 10, Missed: 7}).see("7 left out by filters · kept 5,000/5,000")
 }
 
 // A charset is for all that is shown of bodies, also of those that are there already,
@@ -393,11 +394,11 @@ func TestTailReadsInACharset(t *testing.T) {
 	d.see("‹hex 4 B›")
 	d.keys(":").typing("set charset GB2312").keys("enter").see("bodies are read in gbk").later(time.Second).see("text in gbk").see("退款").miss("‹hex")
 	d.keys("/").typing("款").keys("enter").later(time.Second)
-	if n := d.tail().list.Len(); n != 1 {
+	if n := d.tail().List.Len(); n != 1 {
 		t.Errorf("%d messages pass, want 1", n)
 	}
 	d.keys(":").typing("set charset utf-8").keys("enter").later(time.Second)
-	if n := d.tail().list.Len(); n != 0 {
+	if n := d.tail().List.Len(); n != 0 {
 		t.Errorf("%d messages pass in UTF-8, want none", n)
 	}
 	if n := len(fake.filters); n != 2 || fake.filters[0].Charset != "gbk" || fake.filters[1].Charset != "" {
@@ -412,15 +413,15 @@ func TestTailSeeksInACharset(t *testing.T) {
 	d.keys(":").typing("set charset gbk").keys("enter")
 	d.keys("/").typing("first").keys("enter").later(time.Second)
 	d.keys("/", "ctrl+u").typing("second").keys("enter", "O").typing("5").keys("enter")
-	d.send(tailOpenedMsg{ticket: d.tail().ticket, tail: fake})
+	d.send(tail.OpenedMsg{Ticket: d.tail().Ticket, Tail: fake})
 	d.later(time.Second)
-	if f := d.tail().request.Filter; f.Grep != "(?i)second" || f.Charset != "gbk" {
+	if f := d.tail().Request.Filter; f.Grep != "(?i)second" || f.Charset != "gbk" {
 		t.Errorf("the tail was opened again with %+v", f)
 	}
 }
 
 func TestTailFilterWords(t *testing.T) {
-	f, err := parseTailFilter(`tag:paid||refund key:o-1 prop:region=eu .amount > 1000 and .cur == "CNY"`)
+	f, err := tail.ParseTailFilter(`tag:paid||refund key:o-1 prop:region=eu .amount > 1000 and .cur == "CNY"`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -440,19 +441,19 @@ func TestTailSeeksAndChoosesQueues(t *testing.T) {
 	}
 	d, fake := tailing(t, 120, 36, defaultOptions(), "orders-paid", f, tailFixture(t))
 	d.keys("T").typing("-15m").keys("enter")
-	if got := d.tail().request.From.Time; !got.Equal(fixtureNow.Add(-15 * time.Minute)) {
+	if got := d.tail().Request.From.Time; !got.Equal(fixtureNow.Add(-15 * time.Minute)) {
 		t.Errorf("it reads from %v", got)
 	}
-	if fake.closed != 1 || len(d.tail().ring.rows) != 0 {
-		t.Errorf("the old tail was closed %d times, %d messages are kept", fake.closed, len(d.tail().ring.rows))
+	if fake.closed != 1 || len(d.tail().Ring.Rows) != 0 {
+		t.Errorf("the old tail was closed %d times, %d messages are kept", fake.closed, len(d.tail().Ring.Rows))
 	}
 	d.keys("O", "ctrl+u").typing("12,000").keys("enter")
-	if got := d.tail().request.From; !got.ByOffset || got.Offset != 12_000 {
+	if got := d.tail().Request.From; !got.ByOffset || got.Offset != 12_000 {
 		t.Errorf("it reads from %+v", got)
 	}
 	d.keys("T").typing("tomorrow").keys("enter").see("is no time").keys("esc")
 	d.keys("Q").see("3 of 3").keys(" ", "enter")
-	if got := d.tail().request.Queues; len(got) != 2 || got[0].QueueID != 1 {
+	if got := d.tail().Request.Queues; len(got) != 2 || got[0].QueueID != 1 {
 		t.Errorf("it reads %v", got)
 	}
 }
@@ -462,7 +463,7 @@ func TestTailSavesTrueBytesAndNeverOverUnasked(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "body.bin")
 	d.keys("k", "o", "ctrl+u").typing(path).keys("enter")
-	want, _ := d.tail().current().message.Body()
+	want, _ := d.tail().Current().Message.Body()
 	if got, err := os.ReadFile(path); err != nil || string(got) != string(want) {
 		t.Fatalf("saved %q (%v), want %q", got, err, want)
 	}
@@ -507,7 +508,7 @@ func TestSendingDeadLettersBackIsNoted(t *testing.T) {
 		Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1", Error: "it is of another topic"}, {ID: "0A000415000078D9F3C2", SentBefore: d.now},
 			{ID: "0A000415000078D9F3C3", SentBeforeWhy: inspect.Reason{Kind: inspect.ReasonFailed, Text: "not now\x1b"}}}}
 	for range 2 { // the second time it cannot be noted
-		d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+		d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: plan})
 		d.see("left out: sent already, ").see("sent already? not known: not now").see("nobody of the group is online")
 		d.keys("tab", "tab").typing("order-settle").keys("tab", "enter")
 		if n := strings.Count(strings.Join(f.asked, "\n"), "apply resend"); n != 1 {
@@ -529,13 +530,13 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 	f := fixtureCluster()
 	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", f, &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
 	plan := inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{{ID: "0A000415000078D9F3C1"}}}
-	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: plan})
 	applied := func() int { return strings.Count(strings.Join(f.asked, "\n"), "apply resend") }
 	d.keys("enter") // the focus starts on Cancel
 	if len(d.a.dialogs) != 0 || applied() != 0 {
 		t.Fatalf("enter at first: %d dialogs, %v", len(d.a.dialogs), f.asked)
 	}
-	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: plan})
+	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: plan})
 	d.keys("tab").typing("fixed in 2.4.1").keys("enter").typing("order-settl").keys("tab", "enter").see("the group's name is not typed").see("[fixed in 2.4.1")
 	// A paste confirms nothing, whatever it ends with (R218).
 	d.keys("shift+tab")
@@ -544,8 +545,8 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 		t.Errorf("a paste has applied it")
 	}
 	typed := func() string {
-		dialog := d.a.dialogs[0].(resendDialog)
-		return dialog.form.Name.Value()
+		dialog := d.a.dialogs[0].(tail.ResendDialog)
+		return dialog.Form.Name.Value()
 	}
 	for typed() != "" {
 		d.keys("backspace")
@@ -570,11 +571,11 @@ func TestTailFindsWhatTheFilterSays(t *testing.T) {
 	}}
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, b)
 	d.keys("n").see("sets one").keys("/").typing("needle").keys("enter").later(time.Second).keys("g", "n").see("needle here").keys("n")
-	if got := d.tail().current().offset; got != 18_263_873 {
+	if got := d.tail().Current().Offset; got != 18_263_873 {
 		t.Errorf("the next match is at %d", got)
 	}
 	d.keys("N")
-	if got := d.tail().current().offset; got != 18_263_872 {
+	if got := d.tail().Current().Offset; got != 18_263_872 {
 		t.Errorf("the match before is at %d", got)
 	}
 }
@@ -607,10 +608,10 @@ func TestDueTimes(t *testing.T) {
 		r.Topic, r.Properties = "rmq_sys_wheel_timer", []protocol.Property{{Name: "TIMER_OUT_MS", Value: fmt.Sprint(fixtureNow.Add(time.Hour).UnixMilli())}}
 	})
 	plain := tailRecord(t, func(r *protocol.Record) { r.Properties = []protocol.Property{{Name: "DELAY", Value: "4"}} })
-	if d := parkedOf(&timer); d == nil || !d.Due.Equal(fixtureNow.Add(time.Hour)) {
+	if d := tail.ParkedOf(&timer); d == nil || !d.Due.Equal(fixtureNow.Add(time.Hour)) {
 		t.Errorf("the timer's is due %+v", d)
 	}
-	if d := parkedOf(&plain); d != nil {
+	if d := tail.ParkedOf(&plain); d != nil {
 		t.Errorf("one that was delivered is due %+v", d)
 	}
 	batch := &page.TailBatch{Messages: []engine.Message{level}, Seen: 1, Looked: 1, Matched: 1}
@@ -632,18 +633,18 @@ func TestDueTimes(t *testing.T) {
 // cells.
 func TestDumpsFitTheirPane(t *testing.T) {
 	m := tailRecord(t, func(r *protocol.Record) { r.Body = []byte("0123456789abcdefXYZ|") })
-	row := newTailRow(&m)
+	row := tail.NewRow(&m)
 	for width, want := range map[int][]string{
 		100: {"00000000  30 31 32 33 34 35 36 37  38 39 61 62 63 64 65 66  |0123456789abcdef|", "00000010  58 59 5a 7c                                       |XYZ||"},
 		47: {"00000000  30 31 32 33 34 35 36 37  |01234567|", "00000008  38 39 61 62 63 64 65 66  |89abcdef|",
 			"00000010  58 59 5a 7c              |XYZ||"},
 	} {
-		if diff := cmp.Diff(want, readBody(row, bodyKey{decoder: message.DecoderHex, width: width, wrap: true}).lines); diff != "" {
+		if diff := cmp.Diff(want, tail.ReadBody(row, tail.BodyKey{Decoder: message.DecoderHex, Width: width, Wrap: true}).Lines); diff != "" {
 			t.Errorf("%d cells (-want +got):\n%s", width, diff)
 		}
 	}
 	empty := tailRecord(t, func(r *protocol.Record) { r.Body = nil })
-	if got := readBody(newTailRow(&empty), bodyKey{decoder: message.DecoderHex, width: 47, wrap: true}).lines; len(got) != 1 || got[0] != "" {
+	if got := tail.ReadBody(tail.NewRow(&empty), tail.BodyKey{Decoder: message.DecoderHex, Width: 47, Wrap: true}).Lines; len(got) != 1 || got[0] != "" {
 		t.Errorf("an empty body: %q", got)
 	}
 }
@@ -658,7 +659,7 @@ func TestMoreOfAHugeBodyIsShown(t *testing.T) {
 	d, _ := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, &page.TailBatch{Messages: []engine.Message{
 		tailRecord(t, func(r *protocol.Record) { r.Body = []byte(text.String()) })}})
 	d.later(time.Second).see("cut: J more")
-	laidOut := func() int { v := d.tail(); return len(v.shownBody(v.current()).lines) }
+	laidOut := func() int { v := d.tail(); return len(v.ShownBody(v.Current()).Lines) }
 	first := laidOut()
 	d.keys("z", "G").later(time.Second)
 	if more := laidOut(); more < first*3/2 {
@@ -670,34 +671,34 @@ func TestMoreOfAHugeBodyIsShown(t *testing.T) {
 		d.later(time.Second)
 	}
 	d.see("60,001 the needle").see("line 60,001-60,001 of 60")
-	if n := len(d.tail().bodies); n != 1 {
+	if n := len(d.tail().Bodies); n != 1 {
 		t.Errorf("%d bodies of megabytes are kept, want the one on the screen", n)
 	}
 	// The longest text that is laid out is the end of it, for a search too.
 	v := *d.tail()
-	r := v.current()
-	v.moreOf, v.more, v.top = r.seq, message.MaxDoublings, 0
-	v.bodies = append(v.bodies, tailBodyMsg{key: v.bodyKey(r), body: tailBody{cut: true, lines: []string{"1", "2"}}})
-	v.scroll("bottom")
-	p, _ := v.findMatch(1)
-	if v := p.(tailView); v.more != message.MaxDoublings || v.hunt != 0 {
-		t.Errorf("looks for more of the longest text: doubled %d times, hunting by %d", v.more, v.hunt)
+	r := v.Current()
+	v.MoreOf, v.More, v.Top = r.Seq, message.MaxDoublings, 0
+	v.Bodies = append(v.Bodies, tail.BodyMsg{Key: v.BodyKey(r), Body: tail.Body{Cut: true, Lines: []string{"1", "2"}}})
+	v.Scroll("bottom")
+	p, _ := v.FindMatch(1)
+	if v := p.(tail.View); v.More != message.MaxDoublings || v.Hunt != 0 {
+		t.Errorf("looks for more of the longest text: doubled %d times, hunting by %d", v.More, v.Hunt)
 	}
 }
 
 func TestOnlyTheOpenTailIsHeard(t *testing.T) {
 	d, first := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, tailFixture(t))
-	old := d.tail().ticket
+	old := d.tail().Ticket
 	d.keys(":").typing("tail other").keys("enter")
 	if first.closed != 1 {
 		t.Errorf("the tail before was closed %d times", first.closed)
 	}
-	d.send(tailMsg{ticket: old, rows: tailRows(tailFixture(t))})
-	if n := len(d.tail().ring.rows); n != 0 {
+	d.send(tail.BatchMsg{Ticket: old, Rows: tail.Rows(tailFixture(t))})
+	if n := len(d.tail().Ring.Rows); n != 0 {
 		t.Errorf("%d messages of the tail before are kept", n)
 	}
 	late := &fakeTail{}
-	d.send(tailOpenedMsg{ticket: old, tail: late})
+	d.send(tail.OpenedMsg{Ticket: old, Tail: late})
 	if late.closed != 1 {
 		t.Error("a tail that nobody wants any more stays open")
 	}
@@ -716,9 +717,9 @@ func TestWhatWasSentBackIsLeftOut(t *testing.T) {
 	before := time.Date(2026, 11, 30, 14, 0, 0, 0, time.UTC)
 	sent, fresh := inspect.ResendRow{SentBefore: before}, inspect.ResendRow{}
 	d, _ := tailing(t, 120, 36, defaultOptions(), "%DLQ%order-settle", fixtureCluster(), &page.TailBatch{Messages: []engine.Message{tailRecord(t, func(r *protocol.Record) { r.Topic = "%DLQ%order-settle" })}})
-	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, fresh}}})
+	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, fresh}}})
 	d.see("left out: sent already, 11-30 22:00").keys("esc")
-	d.send(resendPlanMsg{ticket: d.tail().ticket, plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, sent}}})
+	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: inspect.ResendPlan{Group: "order-settle", Target: "%RETRY%order-settle", Rows: []inspect.ResendRow{sent, sent}}})
 	d.see("a copy was sent already, at 11-30 22:00").miss("left out")
 }
 
@@ -727,7 +728,7 @@ func TestAStoppedTailDoesNotFollow(t *testing.T) {
 	for _, size := range sizes[1:] {
 		d, _ := tailing(t, size[0], size[1], defaultOptions(), "orders-paid", nil, tailFixture(t))
 		d.see("follow ─╮")
-		d.send(tailMsg{ticket: d.tail().ticket, err: "topic orders-paid is gone from broker-a"})
+		d.send(tail.BatchMsg{Ticket: d.tail().Ticket, Err: "topic orders-paid is gone from broker-a"})
 		d.see("stopped, ctrl-r again ─╮").miss("follow ─╮")
 	}
 }
@@ -735,13 +736,13 @@ func TestAStoppedTailDoesNotFollow(t *testing.T) {
 // A pattern that is not whole yet keeps what is shown, and says so beside the prompt.
 func TestAnUnfinishedPatternKeepsTheTail(t *testing.T) {
 	d, _ := tailing(t, 80, 24, defaultOptions(), "orders-paid", nil, tailFixture(t))
-	rows := d.tail().list.Len()
+	rows := d.tail().List.Len()
 	for typed, want := range map[string]string{"~foo(": "✗ not whole: missing closing ) · rows as before", "~[": "✗ not whole: missing closing ] · rows as before", `~a\\`[:3]: "✗ not whole: trailing backslash", "~**": "✗ missing argument to repetition operator: * · rows as before"} {
 		d.keys("/")
 		d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(typed), Paste: true})
 		d.see(want).keys("enter").see("FILTER")
-		if n := d.tail().list.Len(); n != rows || d.tail().filter != "" {
-			t.Errorf("%q: %d rows of %d, filter %q", typed, n, rows, d.tail().filter)
+		if n := d.tail().List.Len(); n != rows || d.tail().Filter != "" {
+			t.Errorf("%q: %d rows of %d, filter %q", typed, n, rows, d.tail().Filter)
 		}
 		d.keys("esc")
 	}

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"fmt"
@@ -28,7 +28,7 @@ type tailPlan struct {
 	histogram    bool
 }
 
-func (v *tailView) plan() tailPlan {
+func (v *View) plan() tailPlan {
 	p := tailPlan{histogram: v.h >= tailTall && v.w >= 80}
 	h := v.h - 1
 	if p.histogram {
@@ -53,11 +53,11 @@ func (v *tailView) plan() tailPlan {
 	return p
 }
 
-func (v *tailView) resize() {
-	v.list.Resize(max(v.plan().listH-page.TableFrame, 0))
+func (v *View) resize() {
+	v.List.Resize(max(v.plan().listH-page.TableFrame, 0))
 }
 
-func (v tailView) View(w, h int) string {
+func (v View) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.drawCounts(c)
 	p := v.plan()
@@ -89,17 +89,17 @@ func (v tailView) View(w, h int) string {
 }
 
 // drawCounts is the line above: what is read and what comes of it.
-func (v *tailView) drawCounts(c *draw.Canvas) {
+func (v *View) drawCounts(c *draw.Canvas) {
 	th := v.env.Theme
 	looked, matched, missed := v.sifted()
 	unseen := ""
 	switch {
-	case v.filter == "" && missed > 0:
+	case v.Filter == "" && missed > 0:
 		unseen = words.Grouped(missed) + " left out by filters · "
-	case v.filter != "" && missed+v.sieve.gone > 0:
-		unseen = words.Grouped(missed+v.sieve.gone) + " not looked at · "
+	case v.Filter != "" && missed+v.Sieve.gone > 0:
+		unseen = words.Grouped(missed+v.Sieve.gone) + " not looked at · "
 	}
-	right := fmt.Sprintf("seen %s · match %s · %skept %s/%s ", words.Grouped(v.total.Seen), words.Grouped(matched), unseen, words.Grouped(int64(len(v.ring.rows))), words.Grouped(keepRows))
+	right := fmt.Sprintf("seen %s · match %s · %skept %s/%s ", words.Grouped(v.total.Seen), words.Grouped(matched), unseen, words.Grouped(int64(len(v.Ring.Rows))), words.Grouped(KeepRows))
 	switch {
 	case v.w < 80:
 		right = fmt.Sprintf("%s of %s ", words.Short(float64(matched)), words.Short(float64(looked)))
@@ -107,12 +107,12 @@ func (v *tailView) drawCounts(c *draw.Canvas) {
 		right = fmt.Sprintf("match %s · %s", words.Grouped(matched), strings.TrimSuffix(unseen, "· "))
 	}
 	left := []draw.Segment{draw.Styled(th.Text, " "+v.fromText()+" · "+v.queuesText())}
-	if v.filter != "" {
+	if v.Filter != "" {
 		state := ""
-		if v.filter != v.applied || v.sieving {
+		if v.Filter != v.applied || v.sieving {
 			state = " (typed)"
 		}
-		left = append(left, draw.Styled(th.Accent, " · filter "+draw.SafeText(v.filter)+state))
+		left = append(left, draw.Styled(th.Accent, " · filter "+draw.SafeText(v.Filter)+state))
 	}
 	if v.sieveErr != "" {
 		left = append(left, draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.sieveErr))
@@ -120,8 +120,8 @@ func (v *tailView) drawCounts(c *draw.Canvas) {
 	c.Spread(left, []draw.Segment{draw.Styled(th.Text, right)})
 }
 
-func (v *tailView) fromText() string {
-	switch f := v.request.From; {
+func (v *View) fromText() string {
+	switch f := v.Request.From; {
 	case f.Earliest:
 		return "from the first message"
 	case f.ByOffset:
@@ -132,12 +132,12 @@ func (v *tailView) fromText() string {
 	return "from the end"
 }
 
-func (v *tailView) queuesText() string {
-	switch n := len(v.request.Queues); n {
+func (v *View) queuesText() string {
+	switch n := len(v.Request.Queues); n {
 	case 0:
 		return "all queues"
 	case 1:
-		return "queue " + draw.SafeText(v.request.Queues[0].Short())
+		return "queue " + draw.SafeText(v.Request.Queues[0].Short())
 	default:
 		return words.Plural(n, "queue")
 	}
@@ -152,7 +152,7 @@ var tailColumns = []table.Column{
 }
 
 // columns are those of the list; the body gets the room that the queues' names leave.
-func (v *tailView) columns() []table.Column {
+func (v *View) columns() []table.Column {
 	columns := slices.Clone(tailColumns)
 	queue := &columns[1]
 	for _, name := range v.names {
@@ -162,23 +162,23 @@ func (v *tailView) columns() []table.Column {
 }
 
 // drawList draws the messages, the newest at the bottom.
-func (v *tailView) drawList(c *draw.Canvas, h int) {
+func (v *View) drawList(c *draw.Canvas, h int) {
 	th := v.env.Theme
-	first, end := v.list.Window()
+	first, end := v.List.Window()
 	title := "Messages"
-	if n := v.list.Len(); n > 0 {
-		title = fmt.Sprintf("Messages  %s of %s", words.Grouped(int64(v.list.Cursor()+1)), words.Grouped(int64(n)))
+	if n := v.List.Len(); n > 0 {
+		title = fmt.Sprintf("Messages  %s of %s", words.Grouped(int64(v.List.Cursor()+1)), words.Grouped(int64(n)))
 	}
 	details := "follow"
 	switch n := v.waiting(); {
-	case v.err != "":
+	case v.Err != "":
 		details = "stopped, " + v.env.Keys.First("refresh") + " again"
 	case !v.frozen.IsZero() && n > 0:
 		details = fmt.Sprintf("%s new, %s follow", words.Grouped(n), v.env.Keys.First("follow"))
 	case !v.frozen.IsZero():
 		details = "stands, " + v.env.Keys.First("follow") + " follow"
 	}
-	if n := v.list.MarkCount(); n > 0 {
+	if n := v.List.MarkCount(); n > 0 {
 		details = fmt.Sprintf("%d marked · ", n) + details
 	}
 	c.Top(draw.ThinBox, th.Frame, th.Title, title, details)
@@ -187,15 +187,15 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 	c.TableHead(th, &layout, columns, table.Order{}, "", "")
 	var cells [5]table.Cell
 	for i := first; i < end; i++ {
-		r := v.row(v.list.Key(i))
+		r := v.Row(v.List.Key(i))
 		if r == nil {
 			continue
 		}
 		v.listCells(cells[:], r)
-		c.TableRow(th, &layout, columns, cells[:], v.env.Look(i == v.list.Cursor(), v.list.IsMarked(r.seq), true))
+		c.TableRow(th, &layout, columns, cells[:], v.env.Look(i == v.List.Cursor(), v.List.IsMarked(r.Seq), true))
 	}
 	var notes []string
-	if v.list.Len() == 0 {
+	if v.List.Len() == 0 {
 		for _, l := range v.emptyReason() {
 			notes = append(notes, draw.WrapText(l, max(c.W-6, 10))...)
 		}
@@ -204,11 +204,11 @@ func (v *tailView) drawList(c *draw.Canvas, h int) {
 	c.Bottom(draw.ThinBox, th.Frame)
 }
 
-func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
+func (v *View) listCells(cells []table.Cell, r *Row) {
 	th := v.env.Theme
-	if r.message == nil {
+	if r.Message == nil {
 		cells[0], cells[1], cells[2], cells[3] = table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}, table.Cell{Text: words.None}
-		cells[4] = table.Cell{Text: words.Warning.Sign() + " " + table.Tail(r.line, v.list.Left), Style: th.Bad}
+		cells[4] = table.Cell{Text: words.Warning.Sign() + " " + table.Tail(r.line, v.List.Left), Style: th.Bad}
 		return
 	}
 	st := draw.Style{}
@@ -226,57 +226,57 @@ func (v *tailView) listCells(cells []table.Cell, r *tailRow) {
 	if r.retries > 0 {
 		line = fmt.Sprintf("retry %d · ", r.retries) + line
 	}
-	key := r.key
+	key := r.Key
 	if key == "" {
 		key = words.None
 	}
 	cells[0] = table.Cell{Text: v.env.Clock(r.born, words.ClockMillis), Style: th.Dim}
 	cells[1] = table.Cell{Text: fmt.Sprintf("%s/%d", v.brief.Name(r.broker), r.mq.QueueID)}
-	cells[2] = table.Cell{Text: words.Grouped(r.offset)}
+	cells[2] = table.Cell{Text: words.Grouped(r.Offset)}
 	cells[3] = table.Cell{Text: key}
-	cells[4] = table.Cell{Text: table.Tail(line, v.list.Left), Style: st}
+	cells[4] = table.Cell{Text: table.Tail(line, v.List.Left), Style: st}
 }
 
-func (v *tailView) emptyReason() []string {
+func (v *View) emptyReason() []string {
 	e := v.env
 	switch {
-	case v.err != "":
-		return []string{"", words.Failure.Sign() + " " + v.err, "  " + e.Keys.First("refresh") + " again   " + e.Keys.First("command") + "tail TOPIC   esc back"}
-	case v.opening, v.tail == nil && e.Options.OpenTail != nil:
-		return []string{"", "opening " + draw.SafeText(v.request.Topic) + " …"}
+	case v.Err != "":
+		return []string{"", words.Failure.Sign() + " " + v.Err, "  " + e.Keys.First("refresh") + " again   " + e.Keys.First("command") + "tail TOPIC   esc back"}
+	case v.opening, v.Tail == nil && e.Options.OpenTail != nil:
+		return []string{"", "opening " + draw.SafeText(v.Request.Topic) + " …"}
 	case len(v.total.Mute) > 0 && v.total.Seen == 0:
 		return []string{"", words.Failure.Sign() + " no message was read: " + v.muteText()}
-	case v.filter != v.applied || v.sieving || v.late:
-		return []string{"", "looking for  /" + draw.SafeText(v.filter) + " …"}
-	case v.filter != "" && v.sieveErr == "" && v.total.Seen > 0:
+	case v.Filter != v.applied || v.sieving || v.late:
+		return []string{"", "looking for  /" + draw.SafeText(v.Filter) + " …"}
+	case v.Filter != "" && v.sieveErr == "" && v.total.Seen > 0:
 		return v.noMatch()
-	case v.total.Behind == 0 && v.group != "" && v.request.From.Earliest:
-		return []string{"", "group " + draw.SafeText(v.group) + " has no dead letters", "one that comes is shown"}
-	case v.total.Behind == 0 && (v.request.From.Earliest || !v.request.From.Time.IsZero()):
+	case v.total.Behind == 0 && v.Group != "" && v.Request.From.Earliest:
+		return []string{"", "group " + draw.SafeText(v.Group) + " has no dead letters", "one that comes is shown"}
+	case v.total.Behind == 0 && (v.Request.From.Earliest || !v.Request.From.Time.IsZero()):
 		return []string{"", "there is no message from there to the end; what comes is shown"}
 	}
 	return []string{"", "no message yet: " + v.fromText() + " on", e.Keys.First("seek-time") + " from a time   " + e.Keys.First("seek-offset") + " from an offset   " + e.Keys.First("queues") + " queues"}
 }
 
 // noMatch says what the filter has looked at, what it has not, and why.
-func (v *tailView) noMatch() []string {
+func (v *View) noMatch() []string {
 	looked, _, missed := v.sifted()
-	lines := []string{"", "No message of the " + words.Grouped(looked) + " looked at matches  /" + draw.SafeText(v.filter), "a text looks into bodies, key:K and tag:T do not"}
+	lines := []string{"", "No message of the " + words.Grouped(looked) + " looked at matches  /" + draw.SafeText(v.Filter), "a text looks into bodies, key:K and tag:T do not"}
 	var parts []string
-	if v.sieve.gone > 0 {
-		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", words.Grouped(v.sieve.gone), words.Grouped(keepRows)))
+	if v.Sieve.gone > 0 {
+		parts = append(parts, fmt.Sprintf("%s are kept no more (the newest %s are)", words.Grouped(v.Sieve.gone), words.Grouped(KeepRows)))
 	}
 	if missed > 0 {
 		parts = append(parts, words.Grouped(missed)+" did not pass the filter before and were not kept")
 	}
 	if len(parts) > 0 {
-		lines = append(lines, "", words.Plural(missed+v.sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
+		lines = append(lines, "", words.Plural(missed+v.Sieve.gone, "message")+" not looked at: "+strings.Join(parts, ", "),
 			v.env.Keys.First("seek-time")+" from a time   "+v.env.Keys.First("seek-offset")+" from an offset   reads them with this filter")
 	}
 	return append(lines, "esc clear filter")
 }
 
-func (v *tailView) drawHistogram(c *draw.Canvas) {
+func (v *View) drawHistogram(c *draw.Canvas) {
 	th := v.env.Theme
 	right := fmt.Sprintf(" unreadable %d ", v.errors)
 	switch {

@@ -1,7 +1,7 @@
-package tui
+package tail
 
 // count adds to the second that is now.
-func (v *tailView) count(n int64) {
+func (v *View) count(n int64) {
 	now := v.env.Now.Unix()
 	if v.rateAt == 0 || now-v.rateAt >= histogram {
 		v.rates, v.rateAt = [histogram]int64{}, now
@@ -13,7 +13,7 @@ func (v *tailView) count(n int64) {
 }
 
 // rate is how many messages came a second lately.
-func (v *tailView) rate() float64 {
+func (v *View) rate() float64 {
 	if v.rateAt == 0 {
 		return 0
 	}
@@ -26,7 +26,7 @@ func (v *tailView) rate() float64 {
 }
 
 // at is how many came in a second.
-func (v *tailView) at(second int64) int64 {
+func (v *View) at(second int64) int64 {
 	if second > v.rateAt || v.rateAt-second >= histogram || second < v.since.Unix() {
 		return 0
 	}
@@ -34,7 +34,7 @@ func (v *tailView) at(second int64) int64 {
 }
 
 // trend are the last seconds that are over.
-func (v *tailView) trend(cells int) []float64 {
+func (v *View) trend(cells int) []float64 {
 	values := make([]float64, cells)
 	for i := range values {
 		values[i] = float64(v.at(v.env.Now.Unix() - int64(cells-i)))

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"fmt"
@@ -11,25 +11,25 @@ import (
 	"eyeq/tui/words"
 )
 
-// bodyWidth is the room of a line of the body; the number stands before it.
-func (v *tailView) bodyWidth() int { return max(v.plan().bodyW-2-bodyNumber, 10) }
+// BodyWidth is the room of a line of the body; the number stands before it.
+func (v *View) BodyWidth() int { return max(v.plan().bodyW-2-bodyNumber, 10) }
 
 // bodyNumber is the room of a line's number.
 const bodyNumber = 6
 
 // drawMessage draws the row under the cursor in full.
-func (v *tailView) drawMessage(c *draw.Canvas, h int) {
+func (v *View) drawMessage(c *draw.Canvas, h int) {
 	th := v.env.Theme
 	if h < 2 {
 		c.Blank(c.Lines + h)
 		return
 	}
-	r := v.current()
+	r := v.Current()
 	title, down := "Message", v.env.Keys.First("body-down")
 	details := down + "/" + v.env.Keys.First("body-up") + " scroll"
-	if r != nil && r.message != nil {
-		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, words.Grouped(r.offset))
-		if b := v.shownBody(r); b != nil && v.goesOn(r, b) {
+	if r != nil && r.Message != nil {
+		title = fmt.Sprintf("Message  %s/%d %s", r.broker, r.mq.QueueID, words.Grouped(r.Offset))
+		if b := v.ShownBody(r); b != nil && v.goesOn(r, b) {
 			details = "cut: " + down + " more"
 		}
 	}
@@ -48,12 +48,12 @@ func (v *tailView) drawMessage(c *draw.Canvas, h int) {
 
 // messageLines are at most room lines: facts, the body from where it was scrolled to,
 // and who has read it.
-func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
+func (v *View) messageLines(r *Row, w, room int) [][]draw.Segment {
 	if r == nil {
 		return nil
 	}
 	th := v.env.Theme
-	if r.message == nil {
+	if r.Message == nil {
 		var lines [][]draw.Segment
 		for _, l := range draw.WrapText(r.bad, max(w-2, 10)) {
 			lines = append(lines, page.Line(draw.Styled(th.Bad, " "+l)))
@@ -65,30 +65,30 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 	if room >= decodersFrom {
 		tracks = append([][]draw.Segment{v.decoderLine()}, tracks...)
 	}
-	body := v.shownBody(r)
+	body := v.ShownBody(r)
 	if body == nil {
 		return append(append(lines, page.Line(draw.Styled(th.Dim, "─ body "+words.Size(int64(r.size))+" …"))), tracks...)
 	}
 	shown := max(room-len(lines)-1-len(tracks), 0)
-	top := min(v.top, max(len(body.lines)-1, 0))
-	end := min(top+shown, len(body.lines))
+	top := min(v.Top, max(len(body.Lines)-1, 0))
+	end := min(top+shown, len(body.Lines))
 	cut := ""
-	if body.cut {
+	if body.Cut {
 		cut = "+"
 	}
-	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, words.Size(int64(body.size)), words.Grouped(int64(min(top+1, len(body.lines)))), words.Grouped(int64(end)), words.Grouped(int64(len(body.lines))), cut)
+	rule := fmt.Sprintf("─ body ── %s ── %s ── line %s-%s of %s%s ─", body.reader, words.Size(int64(body.size)), words.Grouped(int64(min(top+1, len(body.Lines)))), words.Grouped(int64(end)), words.Grouped(int64(len(body.Lines))), cut)
 	lines = append(lines, page.Line(draw.Styled(th.Frame, rule)))
 	if body.failed != "" && shown > 1 {
 		lines = append(lines, page.Line(draw.Styled(th.Warn, " "+words.Warning.Sign()+" "+body.failed)))
-		end = min(top+shown-1, len(body.lines))
+		end = min(top+shown-1, len(body.Lines))
 	}
-	re := needle(v.want)
+	re := Needle(v.Want)
 	for i := top; i < end; i++ {
 		st := th.Text
-		if re != nil && re.MatchString(body.lines[i]) {
+		if re != nil && re.MatchString(body.Lines[i]) {
 			st = th.Accent
 		}
-		lines = append(lines, page.Line(draw.Styled(th.Dim, draw.PadLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.lines[i])))
+		lines = append(lines, page.Line(draw.Styled(th.Dim, draw.PadLeft(words.Grouped(int64(i+1)), bodyNumber-1)+" "), draw.Styled(st, body.Lines[i])))
 	}
 	for len(lines) < room-len(tracks) {
 		lines = append(lines, nil)
@@ -100,7 +100,7 @@ func (v *tailView) messageLines(r *tailRow, w, room int) [][]draw.Segment {
 const decodersFrom = 20
 
 // decoderLine names the decoders and marks the chosen one.
-func (v *tailView) decoderLine() []draw.Segment {
+func (v *View) decoderLine() []draw.Segment {
 	th := v.env.Theme
 	l := page.Line(draw.Styled(th.Frame, "─ decode "+v.env.Keys.First("decoder")+" ─ "))
 	for _, name := range message.Decoders() {
@@ -114,8 +114,8 @@ func (v *tailView) decoderLine() []draw.Segment {
 }
 
 // factLines are what is known besides the body.
-func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
-	th, m := v.env.Theme, r.message
+func (v *View) factLines(r *Row, w int, all bool) [][]draw.Segment {
+	th, m := v.env.Theme, r.Message
 	var held [][]draw.Segment
 	if d, ok := v.delay(r); ok {
 		text := " due     " + v.dueText(d)
@@ -131,7 +131,7 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 	if table.Width(from) > w {
 		from = born(m.BornHost().Addr().String()) // the port says least
 	}
-	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", words.OrNone(r.tags), words.OrNone(r.key), r.retries)
+	tags := fmt.Sprintf(" tag     %s   keys %s   retry %d", words.OrNone(r.tags), words.OrNone(r.Key), r.retries)
 	if packed := message.Compression(m); packed != "" {
 		tags += "   " + packed
 	}
@@ -141,7 +141,7 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 	id, _ := draw.SafeHead([]byte(m.MessageID()), rowCells)
 	lines := [][]draw.Segment{
 		page.Line(draw.Styled(th.Text, " id      "+id)),
-		page.Line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, words.Grouped(r.offset), words.Size(int64(r.size))))),
+		page.Line(draw.Styled(th.Text, fmt.Sprintf(" queue   %s/%d  offset %s  %s", r.broker, r.mq.QueueID, words.Grouped(r.Offset), words.Size(int64(r.size))))),
 		page.Line(draw.Styled(th.Text, from)),
 	}
 	lines = append(append(lines, held...), page.Line(draw.Styled(th.Text, tags)))
@@ -149,10 +149,10 @@ func (v *tailView) factLines(r *tailRow, w int, all bool) [][]draw.Segment {
 }
 
 // propertiesText lists properties, as many as a line may show.
-func (v *tailView) propertiesText(r *tailRow) string {
+func (v *View) propertiesText(r *Row) string {
 	const most = 400
 	text, n := "", 0
-	r.message.Properties(func(name, value string) bool {
+	r.Message.Properties(func(name, value string) bool {
 		n++
 		if len(text) < most {
 			name, _ = draw.SafeHead([]byte(name), 60)
@@ -165,27 +165,27 @@ func (v *tailView) propertiesText(r *tailRow) string {
 }
 
 // trackLines say who has read it, in at most n lines besides the rule.
-func (v *tailView) trackLines(r *tailRow, n int) [][]draw.Segment {
+func (v *View) trackLines(r *Row, n int) [][]draw.Segment {
 	th := v.env.Theme
-	t := v.tracksOf(r.seq)
-	if n == 0 || t == nil && v.asking != r.seq {
+	t := v.tracksOf(r.Seq)
+	if n == 0 || t == nil && v.asking != r.Seq {
 		return nil
 	}
 	lines := [][]draw.Segment{page.Line(draw.Styled(th.Frame, "─ who read it ─ inferred from offsets and members ─"))}
 	switch {
 	case t == nil:
 		return append(lines, page.Line(draw.Styled(th.Dim, " asking …")))
-	case t.err != "":
-		lines = append(lines, page.Line(draw.Styled(th.Warn, " "+words.Unknown+": "+t.err)))
+	case t.Err != "":
+		lines = append(lines, page.Line(draw.Styled(th.Warn, " "+words.Unknown+": "+t.Err)))
 		if n--; n == 0 { // the tracks below it are not all
 			return lines
 		}
-	case len(t.tracks) == 0:
+	case len(t.Tracks) == 0:
 		return append(lines, page.Line(draw.Styled(th.Dim, " no group is known to consume this topic")))
 	}
-	for i, x := range t.tracks {
-		if i == n-1 && len(t.tracks) > n {
-			lines = append(lines, page.Line(draw.Styled(th.Dim, fmt.Sprintf(" … and %d more", len(t.tracks)-i))))
+	for i, x := range t.Tracks {
+		if i == n-1 && len(t.Tracks) > n {
+			lines = append(lines, page.Line(draw.Styled(th.Dim, fmt.Sprintf(" … and %d more", len(t.Tracks)-i))))
 			break
 		}
 		lines = append(lines, page.Line(draw.Styled(th.Text, " "+trackText(&x))))

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"context"
@@ -20,19 +20,19 @@ import (
 const directLimit = 30 * time.Second
 
 type (
-	// consumeHereMsg asks for the message under the cursor to be consumed by a member.
-	consumeHereMsg struct{ group, client string }
+	// ConsumeHereMsg asks for the message under the cursor to be consumed by a member.
+	ConsumeHereMsg struct{ Group, Client string }
 	// directPlanMsg is what having a member consume a message would do.
 	directPlanMsg struct {
 		ticket int
 		raw    inspect.DirectPlan
 		err    string
 	}
-	// directDoneMsg is what it came to.
-	directDoneMsg struct {
-		consumed bool
-		words    string // safe to print
-		err      string
+	// DirectDoneMsg is what it came to.
+	DirectDoneMsg struct {
+		Consumed bool
+		Words    string // safe to print
+		Err      string
 	}
 )
 
@@ -55,36 +55,36 @@ func applyDirect(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.
 			}
 			return audit.DirectDone(&res), res.Failed(), nil
 		})
-		m := directDoneMsg{err: page.ErrorText(err)}
+		m := DirectDoneMsg{Err: page.ErrorText(err)}
 		switch {
 		case res.Sent:
-			m.consumed, m.words = res.Consumed(), draw.SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
-		case m.err == "":
-			m.err = draw.SafeText(res.Error)
+			m.Consumed, m.Words = res.Consumed(), draw.SafeText(fmt.Sprintf("%s, in %d ms", res.Words(), res.Answer.SpentTimeMills))
+		case m.Err == "":
+			m.Err = draw.SafeText(res.Error)
 		}
 		return m
 	})
 }
 
 // askDirect asks what having a member consume the message under the cursor would do.
-func (v tailView) askDirect(m consumeHereMsg) (page.Page, page.Request) {
-	group := m.group
+func (v View) askDirect(m ConsumeHereMsg) (page.Page, page.Request) {
+	group := m.Group
 	if group == "" {
-		group = v.group
+		group = v.Group
 	}
-	row := v.current()
+	row := v.Current()
 	switch {
 	case v.env.ReadOnly():
 		return v, page.RefuseRequest{Text: v.env.ReadOnlyText("consume")}
 	case v.env.Options.Inspect == nil:
 		return v, page.RefuseRequest{Text: "there is no cluster to ask"}
-	case row == nil || row.message == nil:
+	case row == nil || row.Message == nil:
 		return v, page.RefuseRequest{Text: "there is no message under the cursor"}
 	case group == "":
 		return v, page.RefuseRequest{Text: "consume: by which group? :consume GROUP [CLIENT-ID]"}
 	}
 	v.stand()
-	return v, page.RunRequest{Cmd: planDirect(v.cmds, v.env.Options.Inspect, inspect.DirectRequest{Group: group, ClientID: m.client, Message: *row.message}, v.ticket)}
+	return v, page.RunRequest{Cmd: planDirect(v.cmds, v.env.Options.Inspect, inspect.DirectRequest{Group: group, ClientID: m.Client, Message: *row.Message}, v.Ticket)}
 }
 
 // directDialog shows who would get a message, asks for the group's name, and then what
@@ -94,7 +94,7 @@ type directDialog struct {
 	lines  []string
 	apply  func(reason string) tea.Cmd
 	form   page.ChangeForm
-	result directDoneMsg
+	result DirectDoneMsg
 }
 
 func newDirectDialog(e *page.Env, cmds page.Commands, p inspect.DirectPlan) directDialog {
@@ -113,7 +113,7 @@ func newDirectDialog(e *page.Env, cmds page.Commands, p inspect.DirectPlan) dire
 
 func (d directDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
-	case directDoneMsg:
+	case DirectDoneMsg:
 		if d.form.Finish() {
 			d.result = msg
 		}
@@ -145,13 +145,13 @@ func (d directDialog) View(w, h int) string {
 	lines = append(lines, page.Line())
 	if d.form.Done {
 		switch {
-		case d.result.words != "" && !d.result.consumed:
-			put(words.Failure.Sign() + " " + d.result.words)
-		case d.result.words != "":
-			put(d.result.words)
+		case d.result.Words != "" && !d.result.Consumed:
+			put(words.Failure.Sign() + " " + d.result.Words)
+		case d.result.Words != "":
+			put(d.result.Words)
 		}
-		if d.result.err != "" && d.result.words == "" {
-			put(words.Failure.Sign() + " " + d.result.err)
+		if d.result.Err != "" && d.result.Words == "" {
+			put(words.Failure.Sign() + " " + d.result.Err)
 		}
 		lines = append(lines, page.Line(e.Plain("  "), e.Button("Close", true, true)))
 		return page.DrawBox(e, w, h, "CONSUMED by a member", "", lines, len(lines)-1)

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"fmt"
@@ -27,31 +27,31 @@ const (
 	histogram  = 60 // seconds
 )
 
-// tailView reads a topic without any group: the list of messages, and the one under
+// View reads a topic without any group: the list of messages, and the one under
 // the cursor in full.
-type tailView struct {
+type View struct {
 	env  *page.Env
 	cmds page.Commands
 	w, h int
 
-	request page.TailRequest
-	group   string // whose dead letters these are; "" for any other topic
-	ticket  int
-	tail    page.Tail
+	Request page.TailRequest
+	Group   string // whose dead letters these are; "" for any other topic
+	Ticket  int
+	Tail    page.Tail
 	opening bool
-	reading bool // a batch is waited for
-	err     string
+	Reading bool // a batch is waited for
+	Err     string
 	since   time.Time // when it was opened
 	main    page.Question
 
-	ring   tailRing
-	shown  []*tailRow // what the list shows, oldest first; not the newest while frozen
-	first  uint64     // sequence number of shown's first
-	frozen time.Time  // since when it stands, by a key or by scrolling; zero: it follows
+	Ring   tailRing
+	shown  []*Row    // what the list shows, oldest first; not the newest while frozen
+	first  uint64    // sequence number of shown's first
+	frozen time.Time // since when it stands, by a key or by scrolling; zero: it follows
 	byKey  bool
 	names  []string // of brokers that messages came from, safe
 	brief  words.Shortener
-	list   table.State[uint64]
+	List   table.State[uint64]
 	total  page.TailBatch // the newest counts
 	rates  [histogram]int64
 	rateAt int64 // second of the newest
@@ -63,12 +63,12 @@ type tailView struct {
 	levels    map[string]delayLevels // by broker
 	levelless []string               // brokers that are to be asked for theirs
 
-	filter   string // as typed
-	want     message.Filter
+	Filter   string // as typed
+	Want     message.Filter
 	wantAt   time.Time
 	applied  string // the last that was to come into force, as request.Filter
-	sieve    tailSieve
-	sieves   int // number of the last
+	Sieve    tailSieve
+	Sieves   int // number of the last
 	sieving  bool
 	late     bool // rows have come that it has not looked at
 	sieveErr string
@@ -77,61 +77,61 @@ type tailView struct {
 	wrap    bool
 	decoder string
 	zoomed  bool
-	top     int // first line of the body that is shown
-	more    int // of the body of moreOf, how often its text was doubled
-	moreOf  uint64
-	hunt    int // findMatch goes on in this direction when there is more of the body
-	bodies  []tailBodyMsg
-	decodes bodyKey // on its way
-	tracks  []tailTracksMsg
+	Top     int // first line of the body that is shown
+	More    int // of the body of moreOf, how often its text was doubled
+	MoreOf  uint64
+	Hunt    int // findMatch goes on in this direction when there is more of the body
+	Bodies  []BodyMsg
+	decodes BodyKey // on its way
+	tracks  []TracksMsg
 	asking  uint64 // row whose tracks are on their way
 }
 
-func newTailView(e *page.Env, cmds page.Commands, r page.TailRequest) tailView {
-	v := tailView{env: e, cmds: cmds, request: r, wrap: true, decoder: message.DecoderAuto, since: e.Now}
+func NewView(e *page.Env, cmds page.Commands, r page.TailRequest) View {
+	v := View{env: e, cmds: cmds, Request: r, wrap: true, decoder: message.DecoderAuto, since: e.Now}
 	v.main = page.Question{What: "messages", Asked: true}
-	v.group = strings.TrimPrefix(r.Topic, dlqPrefix)
-	if v.group == r.Topic {
-		v.group = ""
+	v.Group = strings.TrimPrefix(r.Topic, DLQPrefix)
+	if v.Group == r.Topic {
+		v.Group = ""
 	}
-	v.list.Follow = true
+	v.List.Follow = true
 	v.total.Behind = -1
 	v.renew()
 	return v
 }
 
-// dlqPrefix begins the name of a group's topic of dead letters.
-const dlqPrefix = "%DLQ%"
+// DLQPrefix begins the name of a group's topic of dead letters.
+const DLQPrefix = "%DLQ%"
 
 // renew forgets all messages; answers that are on their way are for nobody.
-func (v *tailView) renew() {
-	v.ticket, v.tail, v.opening, v.reading, v.err = v.env.NewTicket(), nil, false, false, ""
-	v.ring, v.shown, v.first, v.frozen, v.bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, false
-	v.sieve, v.sieves, v.sieving, v.late, v.sieveErr = tailSieve{}, 0, false, false, ""
+func (v *View) renew() {
+	v.Ticket, v.Tail, v.opening, v.Reading, v.Err = v.env.NewTicket(), nil, false, false, ""
+	v.Ring, v.shown, v.first, v.frozen, v.Bodies, v.tracks, v.byKey = tailRing{}, nil, 0, time.Time{}, nil, nil, false
+	v.Sieve, v.Sieves, v.sieving, v.late, v.sieveErr = tailSieve{}, 0, false, false, ""
 	v.levels, v.levelless = nil, nil
-	v.total, v.letGo, v.errors, v.asking, v.decodes, v.top = page.TailBatch{Behind: -1}, 0, 0, 0, bodyKey{}, 0
+	v.total, v.letGo, v.errors, v.asking, v.decodes, v.Top = page.TailBatch{Behind: -1}, 0, 0, 0, BodyKey{}, 0
 	v.rates = [histogram]int64{}
-	v.list.SetKeys(nil)
-	v.list.ClearMarks()
-	v.list.Follow = true
+	v.List.SetKeys(nil)
+	v.List.ClearMarks()
+	v.List.Follow = true
 	v.since = v.env.Now
 }
 
-func (v tailView) FilterText() string { return v.filter }
+func (v View) FilterText() string { return v.Filter }
 
-func (v tailView) Subject() string { return draw.SafeText(v.request.Topic) }
+func (v View) Subject() string { return draw.SafeText(v.Request.Topic) }
 
 // Narrow takes a filter as it is typed; it comes into force when nothing more is.
-func (v tailView) Narrow(text string) (page.Page, error) {
-	f, err := parseTailFilter(text)
+func (v View) Narrow(text string) (page.Page, error) {
+	f, err := ParseTailFilter(text)
 	if err != nil {
 		return v, err
 	}
-	v.filter, v.want, v.wantAt = text, f, v.env.Now
+	v.Filter, v.Want, v.wantAt = text, f, v.env.Now
 	return v, nil
 }
 
-func (v tailView) Update(msg any) (page.Page, page.Request) {
+func (v View) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
 		v.w, v.h = msg.W, msg.H
@@ -139,64 +139,64 @@ func (v tailView) Update(msg any) (page.Page, page.Request) {
 	case page.DueMsg:
 		return v.due()
 	case page.HurryMsg:
-		if v.err != "" {
+		if v.Err != "" {
 			v.reopen()
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
 	case page.ClickMsg:
 		v.click(msg.X, msg.Y)
-	case tailMessage:
-		if msg.tailTicket() != v.ticket {
-			if opened, ok := msg.(tailOpenedMsg); ok { // nobody wants it any more
-				return v, page.RunRequest{Cmd: closeTail(v.cmds, opened.tail)}
+	case Message:
+		if msg.tailTicket() != v.Ticket {
+			if opened, ok := msg.(OpenedMsg); ok { // nobody wants it any more
+				return v, page.RunRequest{Cmd: CloseTail(v.cmds, opened.Tail)}
 			}
 			return v, nil
 		}
 		return v.answer(msg)
 	case seekMsg:
-		v.request.From = msg.from
+		v.Request.From = msg.from
 		return v, v.reopen()
-	case consumeHereMsg:
+	case ConsumeHereMsg:
 		return v.askDirect(msg)
 	case chosenQueuesMsg:
-		v.request.Queues = msg.queues
+		v.Request.Queues = msg.queues
 		return v, v.reopen()
 	}
 	return v, nil
 }
 
 // reopen reads from another place.
-func (v *tailView) reopen() page.Request {
-	r := page.RunRequest{Cmd: closeTail(v.cmds, v.tail)}
+func (v *View) reopen() page.Request {
+	r := page.RunRequest{Cmd: CloseTail(v.cmds, v.Tail)}
 	v.renew()
-	v.request.Filter = v.want
-	v.applied = v.filter
-	v.sieve.text, v.sieve.filter = v.filter, v.want
+	v.Request.Filter = v.Want
+	v.applied = v.Filter
+	v.Sieve.text, v.Sieve.Filter = v.Filter, v.Want
 	return r
 }
 
 // answer takes what a command brought.
-func (v tailView) answer(msg tailMessage) (page.Page, page.Request) {
+func (v View) answer(msg Message) (page.Page, page.Request) {
 	switch msg := msg.(type) {
-	case tailOpenedMsg:
-		v.opening, v.tail, v.err = false, msg.tail, msg.err
-	case tailMsg:
-		v.reading = false
-		v.take(msg)
-	case tailBodyMsg:
-		if v.decodes == msg.key {
-			v.decodes = bodyKey{}
+	case OpenedMsg:
+		v.opening, v.Tail, v.Err = false, msg.Tail, msg.err
+	case BatchMsg:
+		v.Reading = false
+		v.Take(msg)
+	case BodyMsg:
+		if v.decodes == msg.Key {
+			v.decodes = BodyKey{}
 		}
-		v.bodies = append(slices.Clip(v.bodies), msg)
-		v.bodies = v.bodies[max(len(v.bodies)-keepBodies, 0):]
-		if msg.key.more > 0 { // it may take megabytes
-			v.bodies = v.bodies[max(len(v.bodies)-1, 0):]
+		v.Bodies = append(slices.Clip(v.Bodies), msg)
+		v.Bodies = v.Bodies[max(len(v.Bodies)-keepBodies, 0):]
+		if msg.Key.more > 0 { // it may take megabytes
+			v.Bodies = v.Bodies[max(len(v.Bodies)-1, 0):]
 		}
-		if r := v.current(); v.hunt != 0 && r != nil && msg.key == v.bodyKey(r) {
-			return v.findMatch(v.hunt)
+		if r := v.Current(); v.Hunt != 0 && r != nil && msg.Key == v.BodyKey(r) {
+			return v.FindMatch(v.Hunt)
 		}
-	case tailTracksMsg:
+	case TracksMsg:
 		v.asking = 0
 		v.tracks = append(slices.Clip(v.tracks), msg)
 		v.tracks = v.tracks[max(len(v.tracks)-keepTracks, 0):]
@@ -204,135 +204,135 @@ func (v tailView) answer(msg tailMessage) (page.Page, page.Request) {
 		v.levels[msg.broker] = msg.delayLevels
 	case tailSievedMsg:
 		v.sieved(msg)
-	case resendPlanMsg:
+	case ResendPlanMsg:
 		if msg.err != "" {
 			return v, page.RefuseRequest{Text: "resend: " + msg.err}
 		}
-		return v, page.PushRequest{Dialog: newResendDialog(v.env, v.cmds, msg.plan)}
+		return v, page.PushRequest{Dialog: newResendDialog(v.env, v.cmds, msg.Plan)}
 	case directPlanMsg:
 		if msg.err != "" {
 			return v, page.RefuseRequest{Text: "consume: " + msg.err}
 		}
 		return v, page.PushRequest{Dialog: newDirectDialog(v.env, v.cmds, msg.raw)}
-	case tailQueuesMsg:
-		if msg.err != "" || len(msg.queues) == 0 {
-			return v, page.RefuseRequest{Text: "queues of " + draw.SafeText(v.request.Topic) + ": " + words.OrUnknown(msg.err)}
+	case QueuesMsg:
+		if msg.err != "" || len(msg.Queues) == 0 {
+			return v, page.RefuseRequest{Text: "queues of " + draw.SafeText(v.Request.Topic) + ": " + words.OrUnknown(msg.err)}
 		}
-		return v, page.PushRequest{Dialog: newQueuesDialog(v.env, msg.queues, v.request.Queues)}
+		return v, page.PushRequest{Dialog: newQueuesDialog(v.env, msg.Queues, v.Request.Queues)}
 	}
 	return v, nil
 }
 
-// take takes a batch in.
-func (v *tailView) take(msg tailMsg) {
-	if msg.err != "" {
-		v.err = msg.err
+// Take takes a batch in.
+func (v *View) Take(msg BatchMsg) {
+	if msg.Err != "" {
+		v.Err = msg.Err
 		return
 	}
-	v.forget(v.ring.add(msg.rows))
-	v.total = msg.counts
-	v.note(msg.notice)
-	for _, r := range msg.rows {
+	v.forget(v.Ring.add(msg.Rows))
+	v.total = msg.Counts
+	v.note(msg.Notice)
+	for _, r := range msg.Rows {
 		if r.bad != "" {
 			v.errors++
 		}
 		v.needsLevels(r)
 		_, judged := v.verdict(r)
 		v.late = v.late || !judged
-		if r.message != nil && !slices.Contains(v.names, r.broker) {
+		if r.Message != nil && !slices.Contains(v.names, r.broker) {
 			v.names = append(slices.Clip(v.names), r.broker)
 			v.brief = words.NewShortener(v.names)
 		}
 	}
-	v.count(int64(len(msg.rows)))
+	v.count(int64(len(msg.Rows)))
 	if v.frozen.IsZero() {
 		v.arrange()
 	}
 }
 
 // note shows what the tail or a filter has to say for a while.
-func (v *tailView) note(text string) {
+func (v *View) note(text string) {
 	if text != "" {
 		v.noted, v.noteAt = text, v.env.Now
 	}
 }
 
 // arrange shows the kept rows that pass the filter.
-func (v *tailView) arrange() {
-	v.shown = v.ring.rows
+func (v *View) arrange() {
+	v.shown = v.Ring.Rows
 	v.rekey()
 }
 
 // rekey lists those of the shown rows that pass the filter.
-func (v *tailView) rekey() {
+func (v *View) rekey() {
 	keys := make([]uint64, 0, len(v.shown))
 	for _, r := range v.shown {
 		if passes, _ := v.verdict(r); passes {
-			keys = append(keys, r.seq)
+			keys = append(keys, r.Seq)
 		}
 	}
 	v.first = 0
 	if len(v.shown) > 0 {
-		v.first = v.shown[0].seq
+		v.first = v.shown[0].Seq
 	}
-	v.list.SetKeys(keys)
+	v.List.SetKeys(keys)
 }
 
-// row finds a shown row; their numbers have no gaps.
-func (v *tailView) row(seq uint64) *tailRow {
+// Row finds a shown row; their numbers have no gaps.
+func (v *View) Row(seq uint64) *Row {
 	if v.first == 0 || seq < v.first || seq-v.first >= uint64(len(v.shown)) {
 		return nil
 	}
 	return v.shown[seq-v.first]
 }
 
-// current is the row under the cursor.
-func (v *tailView) current() *tailRow {
-	seq, ok := v.list.Current()
+// Current is the row under the cursor.
+func (v *View) Current() *Row {
+	seq, ok := v.List.Current()
 	if !ok {
 		return nil
 	}
-	return v.row(seq)
+	return v.Row(seq)
 }
 
 // waiting counts the rows that came since the list stands.
-func (v *tailView) waiting() int64 {
+func (v *View) waiting() int64 {
 	if v.frozen.IsZero() {
 		return 0
 	}
 	last := v.first
 	if n := len(v.shown); n > 0 {
-		last = v.shown[n-1].seq + 1
+		last = v.shown[n-1].Seq + 1
 	}
-	return int64(v.ring.next) - int64(max(last, 1))
+	return int64(v.Ring.next) - int64(max(last, 1))
 }
 
 // due begins what is to be done: opening, reading on, putting a filter in force,
 // making the body under the cursor readable, asking who has read it.
-func (v tailView) due() (page.Page, page.Request) {
+func (v View) due() (page.Page, page.Request) {
 	var cmds []tea.Cmd
 	switch {
-	case v.err != "":
-	case v.tail == nil && !v.opening && v.env.Options.OpenTail != nil:
+	case v.Err != "":
+	case v.Tail == nil && !v.opening && v.env.Options.OpenTail != nil:
 		v.opening = true
-		cmds = append(cmds, openTail(v.cmds, v.env.Options.OpenTail, v.request, v.ticket))
-	case v.tail != nil && !v.reading:
-		v.reading = true
-		cmds = append(cmds, nextOfTail(v.cmds, v.tail, v.ticket))
+		cmds = append(cmds, openTail(v.cmds, v.env.Options.OpenTail, v.Request, v.Ticket))
+	case v.Tail != nil && !v.Reading:
+		v.Reading = true
+		cmds = append(cmds, nextOfTail(v.cmds, v.Tail, v.Ticket))
 	}
 	if !v.sieving && !v.opening {
 		cmds = append(cmds, v.beginSieve())
 	}
 	cmds = append(cmds, v.askLevels())
-	r := v.current()
-	if r != nil && r.message != nil {
-		if k := v.bodyKey(r); v.body(k) == nil && v.decodes == (bodyKey{}) {
+	r := v.Current()
+	if r != nil && r.Message != nil {
+		if k := v.BodyKey(r); v.Body(k) == nil && v.decodes == (BodyKey{}) {
 			v.decodes = k
-			cmds = append(cmds, decodeBody(v.cmds, r, k, v.ticket))
+			cmds = append(cmds, decodeBody(v.cmds, r, k, v.Ticket))
 		}
-		if v.asking == 0 && !v.list.Follow && v.env.Now.Sub(v.moved) >= restAfter && v.tracksOf(r.seq) == nil && v.env.Options.Inspect != nil {
-			v.asking = r.seq
-			cmds = append(cmds, readTracks(v.cmds, v.env.Options.Inspect, r, v.ticket))
+		if v.asking == 0 && !v.List.Follow && v.env.Now.Sub(v.moved) >= restAfter && v.tracksOf(r.Seq) == nil && v.env.Options.Inspect != nil {
+			v.asking = r.Seq
+			cmds = append(cmds, readTracks(v.cmds, v.env.Options.Inspect, r, v.Ticket))
 		}
 	}
 	cmd := tea.Batch(cmds...)
@@ -343,15 +343,15 @@ func (v tailView) due() (page.Page, page.Request) {
 }
 
 // Status is what stands round the view.
-func (v tailView) Status() page.PageStatus {
+func (v View) Status() page.PageStatus {
 	s := page.PageStatus{Main: &v.main, Hidden: int(v.waiting())}
 	if v.byKey {
 		s.Frozen = v.frozen
 	}
 	th := v.env.Theme
 	switch {
-	case v.err != "":
-		s.Health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.err)
+	case v.Err != "":
+		s.Health = draw.Styled(th.Bad, " "+words.Failure.Sign()+" "+v.Err)
 	case v.env.Options.OpenTail == nil:
 		s.Health = draw.Styled(th.Warn, " ! no topic can be read here")
 	case len(v.total.Mute) > 0:
@@ -365,17 +365,17 @@ func (v tailView) Status() page.PageStatus {
 		}
 		text := lead + "buffer "
 		if v.w >= 100 { // the line above the list says it too
-			text += fmt.Sprintf("%s of %s messages, ", words.Grouped(int64(len(v.ring.rows))), words.Grouped(keepRows))
+			text += fmt.Sprintf("%s of %s messages, ", words.Grouped(int64(len(v.Ring.Rows))), words.Grouped(KeepRows))
 		}
-		text += words.Size(int64(v.ring.bytes)) + " of " + words.Size(keepBytes)
-		if v.ring.dropped > 0 {
-			text += " · oldest " + words.Grouped(v.ring.dropped) + " dropped"
+		text += words.Size(int64(v.Ring.Bytes)) + " of " + words.Size(KeepBytes)
+		if v.Ring.Dropped > 0 {
+			text += " · oldest " + words.Grouped(v.Ring.Dropped) + " dropped"
 		}
 		s.Health = draw.Styled(th.Good, text)
 	}
 	s.State = []draw.Segment{draw.Styled(th.Good, "● follow"), draw.Styled(th.Text, " +"+words.ShortRate(v.rate(), true)+" "), draw.Styled(th.Spark, v.env.Glyphs.Trend(v.trend(8), true)+" ")}
 	switch {
-	case v.err != "": // nothing is read until the operator says so
+	case v.Err != "": // nothing is read until the operator says so
 		s.State = []draw.Segment{draw.Styled(th.Bad, words.Failure.Sign()+" stopped ")}
 	case len(v.total.Mute) > 0:
 		s.State[0] = draw.Styled(th.Bad, words.Failure.Sign()+" "+v.muteQueues())
@@ -392,13 +392,13 @@ type (
 )
 
 // click selects a message of a tail.
-func (v *tailView) click(x, y int) {
+func (v *View) click(x, y int) {
 	p := v.plan()
 	if p.beside && x >= p.listW {
 		return
 	}
 	v.stand()
-	if page.ClickRow(&v.list, y-1, 2) {
-		v.top, v.moved = 0, v.env.Now
+	if page.ClickRow(&v.List, y-1, 2) {
+		v.Top, v.moved = 0, v.env.Now
 	}
 }

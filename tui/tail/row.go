@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"slices"
@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// keepRows and keepBytes bound what a tail keeps; the oldest go first.
-	keepRows  = 5000
-	keepBytes = 64 << 20
+	// KeepRows and keepBytes bound what a tail keeps; the oldest go first.
+	KeepRows  = 5000
+	KeepBytes = 64 << 20
 	// rowCells is how much of a body a row keeps as text.
 	rowCells = 300
 )
 
-// tailRow is a message of a tail behind the door. It is made by a command, once, and
+// Row is a message of a tail behind the door. It is made by a command, once, and
 // never changed; its texts are safe to print.
-type tailRow struct {
-	seq     uint64          // in the order in which they came, from 1
-	message *engine.Message // its own copy; nil: a record that cannot be read
+type Row struct {
+	Seq     uint64          // in the order in which they came, from 1
+	Message *engine.Message // its own copy; nil: a record that cannot be read
 	mq      engine.MessageQueue
 	broker  string
-	offset  int64
+	Offset  int64
 	born    time.Time
 	stored  time.Time
 	parked  *inspect.Delay // of a message that is held back; nil: it is not
-	key     string
+	Key     string
 	tags    string
 	line    string // the beginning of the body
 	head    []byte // its first bytes, for another charset
@@ -45,30 +45,30 @@ type tailRow struct {
 	decoder string // that reads it: json, text, hex
 }
 
-// tailRows lets a batch in.
-func tailRows(b *page.TailBatch) []*tailRow {
-	rows := make([]*tailRow, 0, len(b.Messages)+len(b.Unread))
+// Rows lets a batch in.
+func Rows(b *page.TailBatch) []*Row {
+	rows := make([]*Row, 0, len(b.Messages)+len(b.Unread))
 	for i := range b.Messages {
-		r := newTailRow(&b.Messages[i])
+		r := NewRow(&b.Messages[i])
 		r.filter = b.Filter
 		rows = append(rows, r)
 	}
 	for _, text := range b.Unread {
 		text, _ = draw.SafeHead([]byte(text), rowCells)
-		rows = append(rows, &tailRow{bad: text, line: text, bytes: len(text)})
+		rows = append(rows, &Row{bad: text, line: text, bytes: len(text)})
 	}
 	return rows
 }
 
-// newTailRow copies the message out of the answer it came with, of which else every
+// NewRow copies the message out of the answer it came with, of which else every
 // byte would be kept with it.
-func newTailRow(m *engine.Message) *tailRow {
+func NewRow(m *engine.Message) *Row {
 	own := m.Clone()
-	r := &tailRow{message: &own, mq: own.MessageQueue(), offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
+	r := &Row{Message: &own, mq: own.MessageQueue(), Offset: own.QueueOffset(), born: own.Born(), stored: own.Stored(),
 		retries: own.ReconsumeTimes(), bytes: own.StoreSize() + 512}
-	r.parked = parkedOf(&own)
+	r.parked = ParkedOf(&own)
 	r.broker = draw.SafeText(r.mq.BrokerName)
-	r.key, _ = draw.SafeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
+	r.Key, _ = draw.SafeHead([]byte(strings.Join(own.Keys(), " ")), rowCells)
 	r.tags, _ = draw.SafeHead([]byte(own.Tags()), rowCells)
 	body, why := message.Body(&own)
 	r.size = len(body)
@@ -90,7 +90,7 @@ func newTailRow(m *engine.Message) *tailRow {
 }
 
 // lineIn is the beginning of the body, read in a charset.
-func (r *tailRow) lineIn(c message.Charset) string {
+func (r *Row) lineIn(c message.Charset) string {
 	if c == "" || r.head == nil {
 		return r.line
 	}
@@ -121,33 +121,33 @@ func lastRune(b []byte) []byte {
 // tailRing keeps the newest rows. It is never changed in place, so that a frozen
 // screen can keep what it shows.
 type tailRing struct {
-	rows    []*tailRow
-	bytes   int
-	dropped int64
+	Rows    []*Row
+	Bytes   int
+	Dropped int64
 	next    uint64 // sequence number of the next row
 }
 
 // add takes rows in and lets the oldest go, which it gives.
-func (r *tailRing) add(rows []*tailRow) (gone []*tailRow) {
+func (r *tailRing) add(rows []*Row) (gone []*Row) {
 	if r.next == 0 {
 		r.next = 1
 	}
 	for _, x := range rows {
-		x.seq = r.next
+		x.Seq = r.next
 		r.next++
-		r.bytes += x.bytes
+		r.Bytes += x.bytes
 	}
-	r.rows = append(r.rows, rows...)
+	r.Rows = append(r.Rows, rows...)
 	drop := 0
-	for len(r.rows)-drop > keepRows || r.bytes > keepBytes && drop < len(r.rows)-1 {
-		r.bytes -= r.rows[drop].bytes
+	for len(r.Rows)-drop > KeepRows || r.Bytes > KeepBytes && drop < len(r.Rows)-1 {
+		r.Bytes -= r.Rows[drop].bytes
 		drop++
 	}
 	if drop > 0 {
-		r.dropped += int64(drop)
-		kept := make([]*tailRow, len(r.rows)-drop, max(2*(len(r.rows)-drop), 64))
-		copy(kept, r.rows[drop:])
-		gone, r.rows = r.rows[:drop], kept
+		r.Dropped += int64(drop)
+		kept := make([]*Row, len(r.Rows)-drop, max(2*(len(r.Rows)-drop), 64))
+		copy(kept, r.Rows[drop:])
+		gone, r.Rows = r.Rows[:drop], kept
 	}
 	return gone
 }

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"context"
@@ -21,36 +21,36 @@ import (
 const resendLimit = 60 * time.Second
 
 type (
-	// resendPlanMsg is what sending dead letters back would do.
-	resendPlanMsg struct {
-		ticket int
-		plan   inspect.ResendPlan
+	// ResendPlanMsg is what sending dead letters back would do.
+	ResendPlanMsg struct {
+		Ticket int
+		Plan   inspect.ResendPlan
 		err    string
 	}
-	// resendDoneMsg is what it came to.
-	resendDoneMsg struct {
-		rows []inspect.ResendRow // safe to print
-		done int
-		err  string
+	// ResendDoneMsg is what it came to.
+	ResendDoneMsg struct {
+		Rows []inspect.ResendRow // safe to print
+		Done int
+		Err  string
 	}
 )
 
-func (m resendPlanMsg) tailTicket() int { return m.ticket }
+func (m ResendPlanMsg) tailTicket() int { return m.Ticket }
 
 // planResend asks what sending messages back to their group would do.
-func planResend(c page.Commands, cl page.Cluster, group string, rows []*tailRow, ticket int) tea.Cmd {
+func planResend(c page.Commands, cl page.Cluster, group string, rows []*Row, ticket int) tea.Cmd {
 	return c.Within(resendLimit, func(ctx context.Context) tea.Msg {
 		messages := make([]engine.Message, len(rows))
 		for i, r := range rows {
-			messages[i] = *r.message
+			messages[i] = *r.Message
 		}
 		plan, err := cl.PlanResend(ctx, group, messages)
-		return resendPlanMsg{ticket, plan, page.ErrorText(err)}
+		return ResendPlanMsg{ticket, plan, page.ErrorText(err)}
 	})
 }
 
-// applyResend sends between its two lines in the audit file.
-func applyResend(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
+// ApplyResend sends between its two lines in the audit file.
+func ApplyResend(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.ResendPlan, reason string) tea.Cmd {
 	return c.Within(resendLimit, func(ctx context.Context) tea.Msg {
 		rows := slices.Clone(p.Rows)
 		tally := audit.ResendSum{}
@@ -69,7 +69,7 @@ func applyResend(c page.Commands, cl page.Cluster, begin audit.Begin, p inspect.
 			}
 			return tally, errors.Join(err, tally.Failed()), err
 		})
-		return resendDoneMsg{rows: cleanResend(rows), done: tally.Sent, err: page.ErrorText(err)}
+		return ResendDoneMsg{Rows: cleanResend(rows), Done: tally.Sent, Err: page.ErrorText(err)}
 	})
 }
 
@@ -86,46 +86,46 @@ func cleanResend(rows []inspect.ResendRow) []inspect.ResendRow {
 
 // askResend asks what would be sent back: the marked dead letters, or the one under
 // the cursor.
-func (v tailView) askResend() (page.Page, page.Request) {
+func (v View) askResend() (page.Page, page.Request) {
 	switch rows := v.targets(); {
-	case v.group == "":
-		return v, page.RefuseRequest{Text: draw.SafeText(v.request.Topic) + " is no topic of dead letters: only those (" + dlqPrefix + "GROUP) are sent back"}
+	case v.Group == "":
+		return v, page.RefuseRequest{Text: draw.SafeText(v.Request.Topic) + " is no topic of dead letters: only those (" + DLQPrefix + "GROUP) are sent back"}
 	case v.env.Options.Inspect == nil:
 		return v, page.RefuseRequest{Text: "there is no cluster to ask"}
 	case len(rows) == 0:
 		return v, page.RefuseRequest{Text: "there is no dead letter under the cursor"}
 	default:
 		v.stand()
-		return v, page.RunRequest{Cmd: planResend(v.cmds, v.env.Options.Inspect, v.group, rows, v.ticket)}
+		return v, page.RunRequest{Cmd: planResend(v.cmds, v.env.Options.Inspect, v.Group, rows, v.Ticket)}
 	}
 }
 
-// resendDialog shows what sending dead letters back does, asks for the group's name,
+// ResendDialog shows what sending dead letters back does, asks for the group's name,
 // and then shows what became of each.
-type resendDialog struct {
+type ResendDialog struct {
 	env    *page.Env
 	rows   []inspect.ResendRow
 	target string
 	about  string // what there is to know before
 	apply  func(reason string) tea.Cmd
-	form   page.ChangeForm
+	Form   page.ChangeForm
 	top    int
-	result resendDoneMsg
+	result ResendDoneMsg
 }
 
 // newResendDialog is about a plan as it came. What was sent back before is left out, as
 // message resend does; where that are all of them, another copy is what is wanted.
-func newResendDialog(e *page.Env, cmds page.Commands, p inspect.ResendPlan) resendDialog {
+func newResendDialog(e *page.Env, cmds page.Commands, p inspect.ResendPlan) ResendDialog {
 	p.LeaveOut(p.AllSentBefore())
-	return resendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), form: page.NewChangeForm(e, p.Group, p.Why, "it is being sent"),
-		apply: func(reason string) tea.Cmd { return applyResend(cmds, e.Options.Inspect, e.Options.Audit, p, reason) }}
+	return ResendDialog{env: e, rows: cleanResend(p.Rows), target: draw.SafeText(p.Target), about: draw.SafeText(p.Note), Form: page.NewChangeForm(e, p.Group, p.Why, "it is being sent"),
+		apply: func(reason string) tea.Cmd { return ApplyResend(cmds, e.Options.Inspect, e.Options.Audit, p, reason) }}
 }
 
-func (d resendDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
+func (d ResendDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
-	case resendDoneMsg:
-		if d.form.Finish() {
-			d.result, d.rows = msg, msg.rows
+	case ResendDoneMsg:
+		if d.Form.Finish() {
+			d.result, d.rows = msg, msg.Rows
 		}
 	case tea.KeyMsg:
 		return d.key(msg)
@@ -133,7 +133,7 @@ func (d resendDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	return d, nil
 }
 
-func (d resendDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
+func (d ResendDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	switch k.String() {
 	case "up":
 		d.top = max(d.top-1, 0)
@@ -142,53 +142,53 @@ func (d resendDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 		d.top = min(d.top+1, max(len(d.rows)-d.rowsShown(d.env.Width, d.env.Room), 0))
 		return d, nil
 	}
-	switch leave, apply := d.form.Key(k); {
+	switch leave, apply := d.Form.Key(k); {
 	case leave:
 		return d, page.CloseRequest{}
 	case apply:
-		return d, page.RunRequest{Cmd: d.apply(d.form.ReasonText()), Writing: "a resend of " + words.Plural(len(d.rows), "dead letter")}
+		return d, page.RunRequest{Cmd: d.apply(d.Form.ReasonText()), Writing: "a resend of " + words.Plural(len(d.rows), "dead letter")}
 	}
 	return d, nil
 }
 
-func (d resendDialog) View(w, h int) string {
+func (d ResendDialog) View(w, h int) string {
 	e := d.env
 	lines := d.headLines(w)
 	lines = append(lines, d.rowLines(w, d.rowsShown(w, h))...)
 	lines = append(lines, page.Line())
-	if d.form.Done {
+	if d.Form.Done {
 		for _, part := range draw.WrapText(d.doneText(), max(w-4, 10)) {
 			lines = append(lines, page.Line(e.Plain(part)))
 		}
 		lines = append(lines, page.Line(e.Plain("  "), e.Button("Close", true, true)))
 		return page.DrawBox(e, w, h, "SENT BACK", "", lines, len(lines)-1)
 	}
-	lines = append(lines, d.form.Lines(w, "Send back")...)
+	lines = append(lines, d.Form.Lines(w, "Send back")...)
 	return page.DrawBox(e, w, h, "SEND dead letters back — nothing is sent yet", words.Plural(len(d.rows), "message"), lines, len(lines)-1)
 }
 
 // rowsShown is how many dead letters there is room for in a box of h lines.
-func (d *resendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w))-9, 1) }
+func (d *ResendDialog) rowsShown(w, h int) int { return max(h-len(d.headLines(w))-9, 1) }
 
 // headLines are the lines above the dead letters.
-func (d *resendDialog) headLines(w int) [][]draw.Segment {
+func (d *ResendDialog) headLines(w int) [][]draw.Segment {
 	e := d.env
-	about := words.Plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.form.Group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
+	about := words.Plural(len(d.rows), "dead letter") + " of " + draw.SafeText(d.Form.Group) + " to " + d.target + ": only this group gets them again, under a new place and the same unique id"
 	var lines [][]draw.Segment
 	for _, part := range draw.WrapText(about, max(w-4, 10)) {
 		lines = append(lines, page.Line(e.Plain(" "+part)))
 	}
-	if d.form.Why != "" {
-		lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, " "+words.Failure.Sign()+" "+d.form.Why)))
+	if d.Form.Why != "" {
+		lines = append(lines, page.Line(draw.Styled(e.Theme.Bad, " "+words.Failure.Sign()+" "+d.Form.Why)))
 	}
-	if d.about != "" && !d.form.Done {
+	if d.about != "" && !d.Form.Done {
 		lines = append(lines, page.Line(draw.Styled(e.Theme.Warn, " "+words.Warning.Sign()+" "+d.about)))
 	}
 	return append(lines, page.Line())
 }
 
 // rowLines are the dead letters that fit into so many rows, below their head.
-func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
+func (d *ResendDialog) rowLines(w, room int) [][]draw.Segment {
 	e := d.env
 	topicW := min(max(w-36-7-30, 12), 30)
 	lines := [][]draw.Segment{page.Line(draw.Styled(e.Theme.Header, " "+draw.Pad("unique id", 34)+draw.Pad("topic", topicW)+draw.Pad("tried", 7)+"result"))}
@@ -203,7 +203,7 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 			result, st = "left out: sent already, "+r.SentBefore.In(e.Options.Location).Format("01-02 15:04Z07:00"), e.Theme.Warn
 		case r.Tried:
 			result, st = "sent as "+r.NewID, e.Theme.Good
-		case d.form.Done:
+		case d.Form.Done:
 			result, st = "not sent", e.Theme.Warn
 		case !r.SentBefore.IsZero():
 			result, st = words.Warning.Sign()+" a copy was sent already, at "+r.SentBefore.In(e.Options.Location).Format("01-02 15:04Z07:00"), e.Theme.Warn
@@ -219,8 +219,8 @@ func (d *resendDialog) rowLines(w, room int) [][]draw.Segment {
 }
 
 // doneText sums up what became of them.
-func (d *resendDialog) doneText() string {
-	text := fmt.Sprintf(" %d of %s sent back", d.result.done, words.Plural(len(d.rows), "dead letter"))
+func (d *ResendDialog) doneText() string {
+	text := fmt.Sprintf(" %d of %s sent back", d.result.Done, words.Plural(len(d.rows), "dead letter"))
 	unsure := 0
 	for i := range d.rows {
 		if d.rows[i].Unknown {
@@ -230,12 +230,12 @@ func (d *resendDialog) doneText() string {
 	if unsure > 0 {
 		text += fmt.Sprintf(", %d not known: look in %s before sending them again", unsure, d.target)
 	}
-	if d.result.err != "" {
-		text += ": " + d.result.err
+	if d.result.Err != "" {
+		text += ": " + d.result.Err
 	}
 	return text
 }
 
-func (d resendDialog) Hint(c *draw.Canvas) string {
-	return d.form.Hint(c, "sending, and looking whether it arrived")
+func (d ResendDialog) Hint(c *draw.Canvas) string {
+	return d.Form.Hint(c, "sending, and looking whether it arrived")
 }

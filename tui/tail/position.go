@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"eyeq/tui/page"
 )
 
-// parsePosition reads where a tail begins: what --from of the command takes, or a time
+// ParsePosition reads where a tail begins: what --from of the command takes, or a time
 // of today.
-func parsePosition(e *page.Env, text string) (page.TailPosition, error) {
+func ParsePosition(e *page.Env, text string) (page.TailPosition, error) {
 	switch text = strings.TrimSpace(text); {
 	case text == "latest", text == "last", text == "now", text == "end", text == "":
 		return page.TailPosition{}, nil

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"context"
@@ -39,17 +39,17 @@ func readLevels(c page.Commands, cl page.Cluster, broker string, ticket int) tea
 }
 
 // askLevels asks the next broker of which they are needed; nil: none is.
-func (v *tailView) askLevels() tea.Cmd {
+func (v *View) askLevels() tea.Cmd {
 	if len(v.levelless) == 0 || v.env.Options.Inspect == nil {
 		return nil
 	}
 	broker := v.levelless[0]
 	v.levelless = v.levelless[1:]
-	return readLevels(v.cmds, v.env.Options.Inspect, broker, v.ticket)
+	return readLevels(v.cmds, v.env.Options.Inspect, broker, v.Ticket)
 }
 
 // needsLevels notes the broker of a message that waits there by a delay level.
-func (v *tailView) needsLevels(r *tailRow) {
+func (v *View) needsLevels(r *Row) {
 	if r.parked == nil || r.parked.Level == 0 {
 		return
 	}
@@ -63,8 +63,8 @@ func (v *tailView) needsLevels(r *tailRow) {
 	v.levelless = append(v.levelless, r.mq.BrokerName)
 }
 
-// parkedOf is what a message that a broker holds back says of its delay; nil: it is none.
-func parkedOf(m *engine.Message) *inspect.Delay {
+// ParkedOf is what a message that a broker holds back says of its delay; nil: it is none.
+func ParkedOf(m *engine.Message) *inspect.Delay {
 	d, ok := inspect.DelayOf(m, nil, inspect.Reason{Kind: inspect.ReasonNotAsked})
 	if !ok || !d.Parked {
 		return nil
@@ -75,21 +75,21 @@ func parkedOf(m *engine.Message) *inspect.Delay {
 
 // delay is when a message that is held back is due, by its broker's delay levels; ok is
 // false of any other.
-func (v *tailView) delay(r *tailRow) (d inspect.Delay, ok bool) {
+func (v *View) delay(r *Row) (d inspect.Delay, ok bool) {
 	if r.parked == nil {
 		return d, false
 	}
 	d = *r.parked
 	if d.Level > 0 {
 		l := v.levels[r.mq.BrokerName]
-		by, _ := inspect.DelayOf(r.message, l.levels, l.why)
+		by, _ := inspect.DelayOf(r.Message, l.levels, l.why)
 		d.Due, d.Why = by.Due, by.Why
 	}
 	return d, true
 }
 
 // dueText is when a message is due, and in how long.
-func (v *tailView) dueText(d inspect.Delay) string {
+func (v *View) dueText(d inspect.Delay) string {
 	if d.Due.IsZero() {
 		return words.Unknown + " " + draw.SafeText(d.Why.String())
 	}

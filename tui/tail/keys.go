@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"errors"
@@ -16,7 +16,7 @@ import (
 )
 
 // act applies a key.
-func (v tailView) act(a page.Action) (page.Page, page.Request) {
+func (v View) act(a page.Action) (page.Page, page.Request) {
 	switch a {
 	case "follow":
 		v.follow()
@@ -28,7 +28,7 @@ func (v tailView) act(a page.Action) (page.Page, page.Request) {
 			v.byKey = true
 		}
 	case "wrap":
-		v.wrap, v.top = !v.wrap, 0
+		v.wrap, v.Top = !v.wrap, 0
 	case "hex":
 		v.choose(message.DecoderHex)
 	case "decoder":
@@ -38,11 +38,11 @@ func (v tailView) act(a page.Action) (page.Page, page.Request) {
 		v.zoomed = !v.zoomed
 		v.resize()
 	case "body-down", "body-up":
-		v.scroll(a)
+		v.Scroll(a)
 	case "next-match":
-		return v.findMatch(1)
+		return v.FindMatch(1)
 	case "previous-match":
-		return v.findMatch(-1)
+		return v.FindMatch(-1)
 	case "next-error":
 		v.jumpError(1)
 	case "previous-error":
@@ -59,21 +59,21 @@ func (v tailView) act(a page.Action) (page.Page, page.Request) {
 		return v.askSave()
 	case "mark":
 		v.stand()
-		v.list.ToggleMark()
-		v.list.Move(1)
+		v.List.ToggleMark()
+		v.List.Move(1)
 	case "mark-range":
 		v.stand()
-		v.list.MarkRange()
+		v.List.MarkRange()
 	case "resend":
 		return v.askResend()
 	case "escape":
 		return v.escape()
 	case "left":
-		v.list.Left = max(v.list.Left-16, 0)
+		v.List.Left = max(v.List.Left-16, 0)
 	case "right":
-		v.list.Left += 16
+		v.List.Left += 16
 	case "far-left":
-		v.list.Left = 0
+		v.List.Left = 0
 	default:
 		v.move(a)
 	}
@@ -81,58 +81,58 @@ func (v tailView) act(a page.Action) (page.Page, page.Request) {
 }
 
 // choose takes a decoder, or goes back to the automatic one.
-func (v *tailView) choose(decoder string) {
+func (v *View) choose(decoder string) {
 	if v.decoder == decoder {
 		decoder = message.DecoderAuto
 	}
-	v.decoder, v.top = decoder, 0
+	v.decoder, v.Top = decoder, 0
 }
 
 // move moves the cursor. Scrolling up makes the list stand; its last row follows again.
-func (v *tailView) move(a page.Action) {
+func (v *View) move(a page.Action) {
 	if v.zoomed && a != "down" && a != "up" { // there is no list to page in
-		v.scroll(a)
+		v.Scroll(a)
 		return
 	}
-	before, _ := v.list.Current()
+	before, _ := v.List.Current()
 	if a == "bottom" {
 		v.follow()
 		return
 	}
 	v.stand()
-	if !page.MoveBy(&v.list, a) {
+	if !page.MoveBy(&v.List, a) {
 		return
 	}
-	if now, _ := v.list.Current(); now != before {
-		v.top, v.hunt, v.moved = 0, 0, v.env.Now
+	if now, _ := v.List.Current(); now != before {
+		v.Top, v.Hunt, v.moved = 0, 0, v.env.Now
 	}
 }
 
 // stand keeps the list as it is; messages go on coming.
-func (v *tailView) stand() {
-	v.list.Follow = false
+func (v *View) stand() {
+	v.List.Follow = false
 	if v.frozen.IsZero() {
 		v.frozen, v.moved = v.env.Now, v.env.Now
 	}
 }
 
 // follow shows the newest again.
-func (v *tailView) follow() {
-	v.list.Follow, v.frozen, v.byKey, v.top = true, time.Time{}, false, 0
+func (v *View) follow() {
+	v.List.Follow, v.frozen, v.byKey, v.Top = true, time.Time{}, false, 0
 	v.arrange()
 }
 
 // escape takes back the last thing that narrows the view.
-func (v tailView) escape() (page.Page, page.Request) {
+func (v View) escape() (page.Page, page.Request) {
 	switch {
 	case v.zoomed:
 		v.zoomed = false
 		v.resize()
-	case v.filter != "":
-		v.filter, v.want, v.wantAt = "", message.Filter{}, time.Time{}
-	case v.list.ClearMarks():
-	case v.list.Left > 0:
-		v.list.Left = 0
+	case v.Filter != "":
+		v.Filter, v.Want, v.wantAt = "", message.Filter{}, time.Time{}
+	case v.List.ClearMarks():
+	case v.List.Left > 0:
+		v.List.Left = 0
 	case !v.frozen.IsZero():
 		v.follow()
 	default:
@@ -141,38 +141,38 @@ func (v tailView) escape() (page.Page, page.Request) {
 	return v, nil
 }
 
-// scroll moves the body while the list keeps its cursor.
-func (v *tailView) scroll(a page.Action) {
-	r := v.current()
+// Scroll moves the body while the list keeps its cursor.
+func (v *View) Scroll(a page.Action) {
+	r := v.Current()
 	if r == nil {
 		return
 	}
 	v.stand()
-	b := v.shownBody(r)
+	b := v.ShownBody(r)
 	if b == nil {
 		return
 	}
 	page := max(v.plan().bodyH-bodyFacts, 1)
 	switch a {
 	case "body-down":
-		v.top++
+		v.Top++
 	case "body-up":
-		v.top--
+		v.Top--
 	case "half-down":
-		v.top += max(page/2, 1)
+		v.Top += max(page/2, 1)
 	case "half-up":
-		v.top -= max(page/2, 1)
+		v.Top -= max(page/2, 1)
 	case "page-down":
-		v.top += page
+		v.Top += page
 	case "page-up":
-		v.top -= page
+		v.Top -= page
 	case "top":
-		v.top = 0
+		v.Top = 0
 	case "bottom":
-		v.top = len(b.lines) - page
+		v.Top = len(b.Lines) - page
 	}
-	v.top = max(min(v.top, len(b.lines)-1), 0)
-	if v.goesOn(r, b) && v.top+2*page >= len(b.lines) {
+	v.Top = max(min(v.Top, len(b.Lines)-1), 0)
+	if v.goesOn(r, b) && v.Top+2*page >= len(b.Lines) {
 		v.readOn(r)
 	}
 }
@@ -181,54 +181,54 @@ func (v *tailView) scroll(a page.Action) {
 const bodyFacts = 10
 
 // jumpError goes to the next row that cannot be read.
-func (v *tailView) jumpError(step int) {
+func (v *View) jumpError(step int) {
 	v.stand()
-	for i := v.list.Cursor() + step; i >= 0 && i < v.list.Len(); i += step {
-		if r := v.row(v.list.Key(i)); r != nil && r.bad != "" {
-			v.list.MoveTo(i)
-			v.top, v.moved = 0, v.env.Now
+	for i := v.List.Cursor() + step; i >= 0 && i < v.List.Len(); i += step {
+		if r := v.Row(v.List.Key(i)); r != nil && r.bad != "" {
+			v.List.MoveTo(i)
+			v.Top, v.moved = 0, v.env.Now
 			return
 		}
 	}
 }
 
-// findMatch goes to the next place of the filter's text in the body, then to the next
+// FindMatch goes to the next place of the filter's text in the body, then to the next
 // message.
-func (v tailView) findMatch(step int) (page.Page, page.Request) {
-	re := needle(v.want)
+func (v View) FindMatch(step int) (page.Page, page.Request) {
+	re := Needle(v.Want)
 	if re == nil {
 		return v, page.RefuseRequest{Text: "n and N look for the filter's text: " + v.env.Keys.First("filter") + " sets one"}
 	}
 	v.stand()
-	r := v.current()
+	r := v.Current()
 	if r == nil {
 		return v, page.RefuseRequest{Text: "there is no message"}
 	}
-	v.hunt = 0
-	if b := v.shownBody(r); b != nil {
-		for i := v.top + step; i >= 0 && i < len(b.lines); i += step {
-			if re.MatchString(b.lines[i]) {
-				v.top = i
+	v.Hunt = 0
+	if b := v.ShownBody(r); b != nil {
+		for i := v.Top + step; i >= 0 && i < len(b.Lines); i += step {
+			if re.MatchString(b.Lines[i]) {
+				v.Top = i
 				return v, nil
 			}
 		}
 		if v.goesOn(r, b) && step > 0 { // what is laid out has been looked through: go on in the rest
-			v.top, v.hunt = max(len(b.lines)-1, 0), step
+			v.Top, v.Hunt = max(len(b.Lines)-1, 0), step
 			v.readOn(r)
 			return v, nil
 		}
 	}
-	at := v.list.Cursor()
-	if v.list.MoveTo(at + step); v.list.Cursor() != at {
-		v.top, v.moved = 0, v.env.Now
+	at := v.List.Cursor()
+	if v.List.MoveTo(at + step); v.List.Cursor() != at {
+		v.Top, v.moved = 0, v.env.Now
 	}
 	return v, nil
 }
 
-func (v *tailView) askTime() page.Prompt {
+func (v *View) askTime() page.Prompt {
 	e := v.env
 	return page.NewPrompt(e, "from time", "-15m, 13:30, 2026-11-29 13:30, RFC 3339, earliest, latest", "SEEK", "", func(text string) (page.Request, error) {
-		from, err := parsePosition(e, text)
+		from, err := ParsePosition(e, text)
 		if err != nil {
 			return nil, err
 		}
@@ -236,10 +236,10 @@ func (v *tailView) askTime() page.Prompt {
 	})
 }
 
-func (v *tailView) askOffset() page.Prompt {
+func (v *View) askOffset() page.Prompt {
 	text := ""
-	if r := v.current(); r != nil && r.message != nil {
-		text = strconv.FormatInt(r.offset, 10)
+	if r := v.Current(); r != nil && r.Message != nil {
+		text = strconv.FormatInt(r.Offset, 10)
 	}
 	return page.NewPrompt(v.env, "from offset", "of each queue that is read", "SEEK", text, func(text string) (page.Request, error) {
 		n, err := strconv.ParseInt(strings.ReplaceAll(strings.TrimSpace(text), ",", ""), 10, 64)
@@ -251,31 +251,31 @@ func (v *tailView) askOffset() page.Prompt {
 }
 
 // askQueues asks which queues there are, to choose from.
-func (v tailView) askQueues() (page.Page, page.Request) {
+func (v View) askQueues() (page.Page, page.Request) {
 	if v.env.Options.Inspect != nil {
-		return v, page.RunRequest{Cmd: tailQueues(v.cmds, v.env.Options.Inspect, v.request.Topic, v.ticket)}
+		return v, page.RunRequest{Cmd: tailQueues(v.cmds, v.env.Options.Inspect, v.Request.Topic, v.Ticket)}
 	}
 	var seen []engine.MessageQueue
-	for _, r := range v.ring.rows {
-		if r.message != nil && !slices.Contains(seen, r.mq) {
+	for _, r := range v.Ring.Rows {
+		if r.Message != nil && !slices.Contains(seen, r.mq) {
 			seen = append(seen, r.mq)
 		}
 	}
 	if len(seen) == 0 {
 		return v, page.RefuseRequest{Text: "no queue is known yet"}
 	}
-	return v, page.PushRequest{Dialog: newQueuesDialog(v.env, seen, v.request.Queues)}
+	return v, page.PushRequest{Dialog: newQueuesDialog(v.env, seen, v.Request.Queues)}
 }
 
 // copy copies the body's true bytes, or the message as JSON.
-func (v tailView) copy(asJSON bool) (page.Page, page.Request) {
-	r := v.current()
-	if r == nil || r.message == nil {
+func (v View) copy(asJSON bool) (page.Page, page.Request) {
+	r := v.Current()
+	if r == nil || r.Message == nil {
 		return v, page.RefuseRequest{Text: "there is no message under the cursor to copy"}
 	}
-	m := r.message
+	m := r.Message
 	if !asJSON {
-		return v, page.CopyRequest{Copied: page.Copied{What: "the body at " + words.Grouped(r.offset), Text: func() (string, error) {
+		return v, page.CopyRequest{Copied: page.Copied{What: "the body at " + words.Grouped(r.Offset), Text: func() (string, error) {
 			body, err := m.Body()
 			return string(body), err
 		}}}
@@ -284,41 +284,41 @@ func (v tailView) copy(asJSON bool) (page.Page, page.Request) {
 	if encode == nil {
 		return v, page.RefuseRequest{Text: "there is no JSON of messages here"}
 	}
-	return v, page.CopyRequest{Copied: page.Copied{What: "the message at " + words.Grouped(r.offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}}
+	return v, page.CopyRequest{Copied: page.Copied{What: "the message at " + words.Grouped(r.Offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}}
 }
 
 // targets are the messages a key is about: the marked ones, else the one under the
 // cursor.
-func (v *tailView) targets() []*tailRow {
-	var rows []*tailRow
-	for _, seq := range v.list.Marked() {
-		if r := v.row(seq); r != nil && r.message != nil {
+func (v *View) targets() []*Row {
+	var rows []*Row
+	for _, seq := range v.List.Marked() {
+		if r := v.Row(seq); r != nil && r.Message != nil {
 			rows = append(rows, r)
 		}
 	}
-	if v.list.MarkCount() > 0 {
+	if v.List.MarkCount() > 0 {
 		return rows
 	}
-	if r := v.current(); r != nil && r.message != nil {
-		return []*tailRow{r}
+	if r := v.Current(); r != nil && r.Message != nil {
+		return []*Row{r}
 	}
 	return nil
 }
 
 // askSave asks where to save: by the name's ending the rows as CSV or JSON lines, else
 // the true bytes of the body under the cursor.
-func (v tailView) askSave() (page.Page, page.Request) {
-	r := v.current()
-	if r == nil || r.message == nil {
+func (v View) askSave() (page.Page, page.Request) {
+	r := v.Current()
+	if r == nil || r.Message == nil {
 		return v, page.RefuseRequest{Text: "there is no message under the cursor to save"}
 	}
-	marked := v.list.MarkCount() > 0
+	marked := v.List.MarkCount() > 0
 	rows := v.shown
 	if marked {
 		rows = v.targets()
 	}
 	e := v.env
-	name := page.FileName(v.request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.offset), e.Now.In(e.Options.Location)) + ".bin"
+	name := page.FileName(v.Request.Topic+"-"+r.mq.Short()+"-"+words.Offset(r.Offset), e.Now.In(e.Options.Location)) + ".bin"
 	help := "the body's bytes; .jsonl or .csv: " + words.Plural(len(rows), "message")
 	return v, page.PushRequest{Dialog: page.NewPrompt(e, "save to", help, "SAVE", strings.ReplaceAll(name, ",", ""), func(path string) (page.Request, error) {
 		switch {
@@ -333,12 +333,12 @@ func (v tailView) askSave() (page.Page, page.Request) {
 			x := tailExport(rows)
 			return page.SaveRequest{Saved: page.Saved{What: words.Plural(len(rows), "message"), Path: path, Make: x.CsvText}}, nil
 		}
-		return page.SaveRequest{Saved: page.Saved{What: "the body at " + words.Grouped(r.offset), Path: path, Make: r.message.Body}}, nil
+		return page.SaveRequest{Saved: page.Saved{What: "the body at " + words.Grouped(r.Offset), Path: path, Make: r.Message.Body}}, nil
 	})}
 }
 
 // Under is the message where there is one at the place.
-func (v tailView) Under(x, y int) page.Under {
+func (v View) Under(x, y int) page.Under {
 	switch p := v.plan(); {
 	case p.bodyH == 0, y < 1:
 	case p.listH == 0, p.beside && x >= p.listW && y <= p.bodyH, !p.beside && y > p.listH && y <= p.listH+p.bodyH:
@@ -347,21 +347,21 @@ func (v tailView) Under(x, y int) page.Under {
 	return page.OverRows
 }
 
-func jsonLines(o page.Options, rows []*tailRow) []byte {
+func jsonLines(o page.Options, rows []*Row) []byte {
 	var b []byte
 	for _, r := range rows {
-		if r.message != nil {
-			b = append(append(b, o.MessageJSON(r.message)...), '\n')
+		if r.Message != nil {
+			b = append(append(b, o.MessageJSON(r.Message)...), '\n')
 		}
 	}
 	return b
 }
 
 // tailExport are messages as rows; bodies that are text only.
-func tailExport(rows []*tailRow) page.Export {
+func tailExport(rows []*Row) page.Export {
 	x := page.Export{Name: "tail", Columns: []string{"born", "stored", "topic", "broker", "queue", "offset", "message_id", "tags", "keys", "reconsume_times", "size", "body", "error"}}
 	for _, r := range rows {
-		m := r.message
+		m := r.Message
 		if m == nil {
 			continue
 		}
@@ -369,7 +369,7 @@ func tailExport(rows []*tailRow) page.Export {
 		if b, err := m.Body(); err == nil && r.decoder != "hex" {
 			body = string(b)
 		}
-		x.Rows = append(x.Rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
+		x.Rows = append(x.Rows, []any{r.born, r.stored, r.mq.Topic, r.mq.BrokerName, r.mq.QueueID, r.Offset, m.MessageID(), m.Tags(), strings.Join(m.Keys(), " "), r.retries, r.size, body, r.bad})
 	}
 	return x
 }

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	tea "github.com/charmbracelet/bubbletea"
@@ -9,9 +9,9 @@ import (
 // tailSieve is the filter that is in force, and what it has looked at besides what came
 // through it: the rows that had passed another filter on their way.
 type tailSieve struct {
-	number          int // the tail knows it by
+	Number          int // the tail knows it by
 	text            string
-	filter          message.Filter
+	Filter          message.Filter
 	verdicts        map[uint64]bool // of rows, by their sequence number; a list that stands shows some that are let go
 	looked, matched int64           // messages with a verdict, kept or not any more
 	gone            int64           // messages that were let go before it could look at them
@@ -19,28 +19,28 @@ type tailSieve struct {
 
 // verdict reports whether a row passes the filter; known is false while nobody has
 // looked. A record that cannot be read is always shown.
-func (v *tailView) verdict(r *tailRow) (passes, known bool) {
-	if r.message == nil || r.filter == v.sieve.number {
+func (v *View) verdict(r *Row) (passes, known bool) {
+	if r.Message == nil || r.filter == v.Sieve.Number {
 		return true, true
 	}
-	passes, known = v.sieve.verdicts[r.seq]
+	passes, known = v.Sieve.verdicts[r.Seq]
 	return passes, known
 }
 
 // beginSieve puts what was typed in force, or looks at the rows that came through
 // another filter since; nil: nothing is to be done.
-func (v *tailView) beginSieve() tea.Cmd {
-	if (v.filter != v.applied || v.filter != "" && v.request.Filter.Charset != v.env.Charset) && v.env.Now.Sub(v.wantAt) >= sieveAfter {
-		v.want.Charset = v.env.Charset
-		v.sieves++
-		v.sieving, v.request.Filter = true, v.want
-		return sieveTail(v.cmds, v.tail, tailSieve{number: v.sieves, text: v.filter, filter: v.want}, v.ring.rows, v.ticket)
+func (v *View) beginSieve() tea.Cmd {
+	if (v.Filter != v.applied || v.Filter != "" && v.Request.Filter.Charset != v.env.Charset) && v.env.Now.Sub(v.wantAt) >= sieveAfter {
+		v.Want.Charset = v.env.Charset
+		v.Sieves++
+		v.sieving, v.Request.Filter = true, v.Want
+		return sieveTail(v.cmds, v.Tail, tailSieve{Number: v.Sieves, text: v.Filter, Filter: v.Want}, v.Ring.Rows, v.Ticket)
 	}
 	if !v.late {
 		return nil
 	}
-	var rows []*tailRow
-	for _, r := range v.ring.rows {
+	var rows []*Row
+	for _, r := range v.Ring.Rows {
 		if _, known := v.verdict(r); !known {
 			rows = append(rows, r)
 		}
@@ -49,14 +49,14 @@ func (v *tailView) beginSieve() tea.Cmd {
 		return nil
 	}
 	v.sieving = true
-	return sieveTail(v.cmds, nil, v.sieve, rows, v.ticket)
+	return sieveTail(v.cmds, nil, v.Sieve, rows, v.Ticket)
 }
 
 // sieved takes verdicts: those of a filter that comes into force with them, or more of
 // the one that is.
-func (v *tailView) sieved(msg tailSievedMsg) {
+func (v *View) sieved(msg tailSievedMsg) {
 	v.sieving, v.sieveErr = false, msg.err
-	isNew := msg.sieve.number != v.sieve.number
+	isNew := msg.sieve.Number != v.Sieve.Number
 	if isNew {
 		v.applied = msg.sieve.text
 	}
@@ -64,21 +64,21 @@ func (v *tailView) sieved(msg tailSievedMsg) {
 		return
 	}
 	if isNew {
-		v.sieve = msg.sieve
-		v.sieve.verdicts, v.sieve.gone = map[uint64]bool{}, v.letGo
+		v.Sieve = msg.sieve
+		v.Sieve.verdicts, v.Sieve.gone = map[uint64]bool{}, v.letGo
 	}
 	for _, r := range msg.rows {
-		passes, looked := msg.verdicts[r.seq]
-		if !looked || r.message == nil {
+		passes, looked := msg.verdicts[r.Seq]
+		if !looked || r.Message == nil {
 			continue
 		}
-		if r.seq < v.ring.next-uint64(len(v.ring.rows)) { // it was let go meanwhile
-			v.sieve.gone--
+		if r.Seq < v.Ring.next-uint64(len(v.Ring.Rows)) { // it was let go meanwhile
+			v.Sieve.gone--
 		}
-		v.sieve.verdicts[r.seq] = passes
-		v.sieve.looked++
+		v.Sieve.verdicts[r.Seq] = passes
+		v.Sieve.looked++
 		if passes {
-			v.sieve.matched++
+			v.Sieve.matched++
 		}
 	}
 	v.late = true // some may have come meanwhile
@@ -91,14 +91,14 @@ func (v *tailView) sieved(msg tailSievedMsg) {
 }
 
 // forget books the rows that are kept no more.
-func (v *tailView) forget(rows []*tailRow) {
+func (v *View) forget(rows []*Row) {
 	for _, r := range rows {
-		if r.message == nil {
+		if r.Message == nil {
 			continue
 		}
 		v.letGo++
 		if _, known := v.verdict(r); !known {
-			v.sieve.gone++
+			v.Sieve.gone++
 		}
 	}
 }
@@ -106,9 +106,9 @@ func (v *tailView) forget(rows []*tailRow) {
 // sifted says of the messages that were read how many the filter in force has looked at,
 // how many of these pass, and how many it never will look at, since filters before it have
 // left them out: they were not kept. Those that were let go are v.sieve.gone.
-func (v *tailView) sifted() (looked, matched, missed int64) {
-	looked, matched = v.sieve.looked, v.sieve.matched
-	if v.total.Filter == v.sieve.number {
+func (v *View) sifted() (looked, matched, missed int64) {
+	looked, matched = v.Sieve.looked, v.Sieve.matched
+	if v.total.Filter == v.Sieve.Number {
 		looked, matched, missed = looked+v.total.Looked, matched+v.total.Matched, v.total.Missed
 	}
 	return looked, matched, missed

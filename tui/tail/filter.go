@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"errors"
@@ -12,13 +12,13 @@ import (
 	"eyeq/tui/page"
 )
 
-// tailFilterHelp is what the filter bar of a tail takes.
-const tailFilterHelp = "text  ~regexp  .jq > 1  tag:A||B  key:K  prop:NAME=VALUE"
+// FilterHelp is what the filter bar of a tail takes.
+const FilterHelp = "text  ~regexp  .jq > 1  tag:A||B  key:K  prop:NAME=VALUE"
 
-// parseTailFilter reads what was typed into the filter bar of a tail: tag:A||B, key:K
+// ParseTailFilter reads what was typed into the filter bar of a tail: tag:A||B, key:K
 // and prop:NAME=VALUE, then one of a text (any case), ~regexp or a jq program, which
 // begins with a dot or with jq:.
-func parseTailFilter(text string) (message.Filter, error) {
+func ParseTailFilter(text string) (message.Filter, error) {
 	f := message.Filter{}
 	rest := strings.TrimSpace(text)
 	for rest != "" {
@@ -56,7 +56,7 @@ func bodyFilter(f message.Filter, rest string) (message.Filter, error) {
 	case rest[0] == '~':
 		f.Grep = rest[1:]
 	case rest[0] == '!' || rest[0] == '>' || rest[0] == '<':
-		return f, fmt.Errorf("%c is not known here: %s", rest[0], tailFilterHelp)
+		return f, fmt.Errorf("%c is not known here: %s", rest[0], FilterHelp)
 	default:
 		f.Grep = "(?i)" + regexp.QuoteMeta(rest)
 	}
@@ -75,8 +75,8 @@ func checked(f message.Filter) (message.Filter, error) {
 	return f, nil
 }
 
-// needle is what n and N look for in bodies: nil when the filter is not about them.
-func needle(f message.Filter) *regexp.Regexp {
+// Needle is what n and N look for in bodies: nil when the filter is not about them.
+func Needle(f message.Filter) *regexp.Regexp {
 	if f.Grep == "" {
 		return nil
 	}

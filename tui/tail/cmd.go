@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"context"
@@ -26,71 +26,71 @@ const (
 	queuesLimit = 10 * time.Second
 )
 
-// tailMessage is a message for the tail view; ticket tells whether it is for the one
+// Message is a message for the tail view; ticket tells whether it is for the one
 // that is open now.
-type tailMessage interface{ tailTicket() int }
+type Message interface{ tailTicket() int }
 
 type (
-	// tailOpenedMsg answers the opening of a tail.
-	tailOpenedMsg struct {
-		ticket int
-		tail   page.Tail
+	// OpenedMsg answers the opening of a tail.
+	OpenedMsg struct {
+		Ticket int
+		Tail   page.Tail
 		err    string
 	}
-	// tailMsg is a batch.
-	tailMsg struct {
-		ticket      int
-		rows        []*tailRow
-		counts      page.TailBatch // without its messages
-		notice, err string
+	// BatchMsg is a batch.
+	BatchMsg struct {
+		Ticket      int
+		Rows        []*Row
+		Counts      page.TailBatch // without its messages
+		Notice, Err string
 	}
-	// tailBodyMsg is a body made readable.
-	tailBodyMsg struct {
+	// BodyMsg is a body made readable.
+	BodyMsg struct {
 		ticket int
-		key    bodyKey
-		body   tailBody
+		Key    BodyKey
+		Body   Body
 	}
-	// tailTracksMsg says who has read a message, as far as offsets tell.
-	tailTracksMsg struct {
-		ticket int
-		seq    uint64
-		tracks []inspect.Track
-		err    string
+	// TracksMsg says who has read a message, as far as offsets tell.
+	TracksMsg struct {
+		Ticket int
+		Seq    uint64
+		Tracks []inspect.Track
+		Err    string
 	}
 	// tailSievedMsg says which rows pass a filter that they have not passed on their way.
 	tailSievedMsg struct {
 		ticket   int
 		sieve    tailSieve
-		rows     []*tailRow
+		rows     []*Row
 		verdicts map[uint64]bool
 		notice   string
 		err      string
 	}
-	// tailQueuesMsg are the queues to choose from.
-	tailQueuesMsg struct {
-		ticket int
-		queues []engine.MessageQueue
+	// QueuesMsg are the queues to choose from.
+	QueuesMsg struct {
+		Ticket int
+		Queues []engine.MessageQueue
 		err    string
 	}
 )
 
-func (m tailOpenedMsg) tailTicket() int { return m.ticket }
-func (m tailMsg) tailTicket() int       { return m.ticket }
-func (m tailBodyMsg) tailTicket() int   { return m.ticket }
-func (m tailTracksMsg) tailTicket() int { return m.ticket }
+func (m OpenedMsg) tailTicket() int     { return m.Ticket }
+func (m BatchMsg) tailTicket() int      { return m.Ticket }
+func (m BodyMsg) tailTicket() int       { return m.ticket }
+func (m TracksMsg) tailTicket() int     { return m.Ticket }
 func (m tailSievedMsg) tailTicket() int { return m.ticket }
-func (m tailQueuesMsg) tailTicket() int { return m.ticket }
+func (m QueuesMsg) tailTicket() int     { return m.Ticket }
 
 // openTail begins a tail; it lives as long as the screen or until it is closed.
 func openTail(c page.Commands, open page.OpenTail, r page.TailRequest, ticket int) tea.Cmd {
 	return c.Within(0, func(ctx context.Context) tea.Msg {
 		t, err := open(ctx, r)
-		return tailOpenedMsg{ticket, t, page.ErrorText(err)}
+		return OpenedMsg{ticket, t, page.ErrorText(err)}
 	})
 }
 
-// closeTail ends a tail and waits for it.
-func closeTail(c page.Commands, t page.Tail) tea.Cmd {
+// CloseTail ends a tail and waits for it.
+func CloseTail(c page.Commands, t page.Tail) tea.Cmd {
 	if t == nil {
 		return nil
 	}
@@ -104,52 +104,52 @@ func closeTail(c page.Commands, t page.Tail) tea.Cmd {
 func nextOfTail(c page.Commands, t page.Tail, ticket int) tea.Cmd {
 	return c.Within(0, func(ctx context.Context) tea.Msg {
 		b, err := t.Next(ctx)
-		m := tailMsg{ticket: ticket, rows: tailRows(&b), counts: b, notice: draw.SafeText(b.Notice)}
-		m.counts.Messages, m.counts.Unread = nil, nil
+		m := BatchMsg{Ticket: ticket, Rows: Rows(&b), Counts: b, Notice: draw.SafeText(b.Notice)}
+		m.Counts.Messages, m.Counts.Unread = nil, nil
 		if err != nil && !errors.Is(err, context.Canceled) {
-			m.err = page.ErrorText(err)
+			m.Err = page.ErrorText(err)
 		}
 		return m
 	})
 }
 
-// bodyKey is what a readable body depends on.
-type bodyKey struct {
+// BodyKey is what a readable body depends on.
+type BodyKey struct {
 	seq     uint64
-	decoder string
+	Decoder string
 	charset message.Charset
-	width   int
-	wrap    bool
+	Width   int
+	Wrap    bool
 	more    int // how often its text was doubled, see DecodeMore
 }
 
-// tailBody is a readable body in lines of at most the width, safe to print.
-type tailBody struct {
-	lines  []string
+// Body is a readable body in lines of at most the width, safe to print.
+type Body struct {
+	Lines  []string
 	reader string // how it was read
 	failed string
 	size   int
-	cut    bool
+	Cut    bool
 }
 
 // decode makes a body readable, off the screen's loop: it may be megabytes.
-func decodeBody(c page.Commands, r *tailRow, k bodyKey, ticket int) tea.Cmd {
-	return c.Within(bodyLimit, func(context.Context) tea.Msg { return tailBodyMsg{ticket, k, readBody(r, k)} })
+func decodeBody(c page.Commands, r *Row, k BodyKey, ticket int) tea.Cmd {
+	return c.Within(bodyLimit, func(context.Context) tea.Msg { return BodyMsg{ticket, k, ReadBody(r, k)} })
 }
 
-func readBody(r *tailRow, k bodyKey) tailBody {
-	d := message.DecodeMore(r.message, k.decoder, k.charset, k.more)
-	b := tailBody{reader: d.Reader(), failed: draw.SafeText(d.Failed), size: d.Size, cut: d.Cut}
+func ReadBody(r *Row, k BodyKey) Body {
+	d := message.DecodeMore(r.Message, k.Decoder, k.charset, k.more)
+	b := Body{reader: d.Reader(), failed: draw.SafeText(d.Failed), size: d.Size, Cut: d.Cut}
 	text := strings.ReplaceAll(strings.TrimSuffix(d.Text, "\n"), "\r\n", "\n")
-	if d.Decoder == message.DecoderHex && k.width < dumpLine {
+	if d.Decoder == message.DecoderHex && k.Width < dumpLine {
 		text = halveDump(text)
 	}
 	for l := range strings.SplitSeq(text, "\n") {
 		l = draw.SafeText(l)
-		if k.wrap && k.width > 0 {
-			b.lines = appendWrapped(b.lines, l, k.width)
+		if k.Wrap && k.Width > 0 {
+			b.Lines = appendWrapped(b.Lines, l, k.Width)
 		} else {
-			b.lines = append(b.lines, l)
+			b.Lines = append(b.Lines, l)
 		}
 	}
 	return b
@@ -193,33 +193,33 @@ func appendWrapped(lines []string, text string, w int) []string {
 	return append(lines, text)
 }
 
-// tracks asks who has read a message.
-func readTracks(c page.Commands, cl page.Cluster, r *tailRow, ticket int) tea.Cmd {
+// Tracks asks who has read a message.
+func readTracks(c page.Commands, cl page.Cluster, r *Row, ticket int) tea.Cmd {
 	return c.Within(tracksLimit, func(ctx context.Context) tea.Msg {
-		list, err := cl.Tracks(ctx, r.message)
-		return tailTracksMsg{ticket, r.seq, page.CleanCopy(list), page.ErrorText(err)}
+		list, err := cl.Tracks(ctx, r.Message)
+		return TracksMsg{ticket, r.Seq, page.CleanCopy(list), page.ErrorText(err)}
 	})
 }
 
 // sieve looks which rows pass a filter, and puts it in force before where t is not nil.
 // What there is no time for is left without a verdict, to be asked about again.
-func sieveTail(c page.Commands, t page.Tail, s tailSieve, rows []*tailRow, ticket int) tea.Cmd {
+func sieveTail(c page.Commands, t page.Tail, s tailSieve, rows []*Row, ticket int) tea.Cmd {
 	return c.Within(sieveLimit, func(ctx context.Context) tea.Msg {
 		m := tailSievedMsg{ticket: ticket, sieve: s, rows: rows, verdicts: make(map[uint64]bool)}
-		matcher, err := s.filter.Compile()
+		matcher, err := s.Filter.Compile()
 		if err == nil && t != nil {
-			err = t.SetFilter(s.number, s.filter)
+			err = t.SetFilter(s.Number, s.Filter)
 		}
 		if err != nil {
 			m.err = page.ErrorText(err)
 			return m
 		}
 		for _, r := range rows {
-			passes := r.message == nil || matcher.Match(ctx, r.message)
+			passes := r.Message == nil || matcher.Match(ctx, r.Message)
 			if ctx.Err() != nil {
 				break
 			}
-			m.verdicts[r.seq] = passes
+			m.verdicts[r.Seq] = passes
 		}
 		if n := matcher.Counts(); n.Failed > 0 {
 			m.notice = draw.SafeText(fmt.Sprintf("the jq program failed on %d of %s, first on %s", n.Failed, words.Plural(n.Seen, "kept message"), n.Why))
@@ -232,9 +232,9 @@ func sieveTail(c page.Commands, t page.Tail, s tailSieve, rows []*tailRow, ticke
 func tailQueues(c page.Commands, cl page.Cluster, topic string, ticket int) tea.Cmd {
 	return c.Within(queuesLimit, func(ctx context.Context) tea.Msg {
 		d, err := cl.Topic(ctx, topic)
-		m := tailQueuesMsg{ticket: ticket, err: page.ErrorText(err)}
+		m := QueuesMsg{Ticket: ticket, err: page.ErrorText(err)}
 		for i := range d.Queues {
-			m.queues = append(m.queues, d.Queues[i].MessageQueue)
+			m.Queues = append(m.Queues, d.Queues[i].MessageQueue)
 		}
 		return m
 	})

@@ -1,4 +1,4 @@
-package tui
+package tail
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 )
 
 // muteText says which brokers' queues cannot be read, since when and why.
-func (v *tailView) muteText() string {
+func (v *View) muteText() string {
 	mute := v.total.Mute
 	first := mute[0]
 	for _, m := range mute {
@@ -37,7 +37,7 @@ func (v *tailView) muteText() string {
 }
 
 // muteBrokers are the brokers of the queues that cannot be read.
-func (v *tailView) muteBrokers() (names []string) {
+func (v *View) muteBrokers() (names []string) {
 	for _, m := range v.total.Mute {
 		if name := draw.SafeText(m.Queue.BrokerName); !slices.Contains(names, name) {
 			names = append(names, name)
@@ -47,7 +47,7 @@ func (v *tailView) muteBrokers() (names []string) {
 }
 
 // muteQueues says how many queues cannot be read.
-func (v *tailView) muteQueues() string {
+func (v *View) muteQueues() string {
 	if (v.total.Mute[0].Queue == engine.MessageQueue{}) {
 		return "no queue read"
 	}
