@@ -427,6 +427,7 @@ func TestMqadminCloneGroupOffset(t *testing.T) {
 		tg.Produce(t, topic, n)
 		consume(source, n)
 		p.admin(t, "updateSubGroup", namesrv, "-c", "DefaultCluster", "-g", clone) // 5.x wants to know it
+		awaitRetryTopic(t, namesrv, source)
 		out := p.admin(t, "cloneGroupOffset", namesrv, "-s", source, "-d", clone, "-t", topic, "-o", "false")
 		if !strings.Contains(out, "clone group offset success") {
 			t.Fatalf("cloneGroupOffset says %q", out)

@@ -50,6 +50,7 @@ func (p *peers) startStoppable(t *testing.T, namesrv, group, topic string, more 
 // progress is what mqadmin says is consumed of each queue of a topic.
 func (p *peers) progress(t *testing.T, namesrv, group, topic string) map[int]int64 {
 	t.Helper()
+	awaitRetryTopic(t, namesrv, group)
 	out := p.run(t, "admin", p.version, "consumerProgress", "-n", namesrv, "-g", group)
 	offsets := map[int]int64{}
 	for line := range strings.Lines(out) {

@@ -163,9 +163,22 @@ func storedOf(ctx context.Context, c *remoting.Client, topic string) int64 {
 	return storedIn(ctx, c, route.Queues)
 }
 
+// awaitRetryTopic waits until the name servers know a group's retry topic, through which
+// mqadmin finds the group's brokers: a 5.x broker registers it a moment after the first
+// member has come.
+func awaitRetryTopic(t *testing.T, namesrv, group string) {
+	t.Helper()
+	c := clientOf(t, strings.Split(namesrv, ";")...)
+	sandboxtest.Await(t, "the route of "+protocol.RetryTopic(group), func(ctx context.Context) bool {
+		_, _, err := c.RefreshRoute(ctx, protocol.RetryTopic(group))
+		return err == nil
+	})
+}
+
 // wantProgress checks that mqadmin finds n messages in the topic, all consumed.
 func (p *peers) wantProgress(t *testing.T, namesrv, group, topic string, n int64) {
 	t.Helper()
+	awaitRetryTopic(t, namesrv, group)
 	out := p.run(t, "admin", p.version, "consumerProgress", "-n", namesrv, "-g", group)
 	var stored, consumed int64
 	for line := range strings.Lines(out) {
