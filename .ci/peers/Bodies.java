@@ -50,21 +50,24 @@ public class Bodies {
                 p.setSendMsgTimeout(20000);
                 p.start();
             }
-            for (String spec : a[2].split(",")) {
-                byte[] body = body(spec.split(":")[0], Integer.parseInt(spec.split(":")[1]));
-                String name = type.name().toLowerCase() + "-" + spec.replace(':', '-');
-                StringBuilder sum = new StringBuilder();
-                for (byte x : MessageDigest.getInstance("SHA-256").digest(body)) sum.append(String.format("%02x", x));
-                if (p == null) {
-                    Files.write(Path.of(a[0].substring(6), name + ".bin"), CompressorFactory.getCompressor(type).compress(body, 5));
-                    System.out.println(sum + "  " + name);
-                    continue;
+            try {
+                for (String spec : a[2].split(",")) {
+                    byte[] body = body(spec.split(":")[0], Integer.parseInt(spec.split(":")[1]));
+                    String name = type.name().toLowerCase() + "-" + spec.replace(':', '-');
+                    StringBuilder sum = new StringBuilder();
+                    for (byte x : MessageDigest.getInstance("SHA-256").digest(body)) sum.append(String.format("%02x", x));
+                    if (p == null) {
+                        Files.write(Path.of(a[0].substring(6), name + ".bin"), CompressorFactory.getCompressor(type).compress(body, 5));
+                        System.out.println(sum + "  " + name);
+                        continue;
+                    }
+                    Message m = new Message(a[1], "", name, body);
+                    m.putUserProperty("sha256", sum.toString());
+                    if (p.send(m).getSendStatus() == SendStatus.SEND_OK) sent++;
                 }
-                Message m = new Message(a[1], "", name, body);
-                m.putUserProperty("sha256", sum.toString());
-                if (p.send(m).getSendStatus() == SendStatus.SEND_OK) sent++;
+            } finally {
+                if (p != null) p.shutdown(); // its threads would keep a failed run from ending
             }
-            if (p != null) p.shutdown();
         }
         if (sent > 0) System.out.println("{\"sent\":" + sent + "}");
         System.exit(0); // without the three seconds until the last thread of the network ends
