@@ -334,3 +334,12 @@ func appendColumns(dst []byte, rows [][]string) []byte {
 	}
 	return dst
 }
+
+// allocationWorld is what is divided, among whom, before and after.
+type allocationWorld struct {
+	group         string
+	topics        []string
+	queues        map[string][]engine.MessageQueue // by topic, sorted
+	before, after []string                         // members, sorted
+	changed       bool                             // somebody joins or leaves
+}

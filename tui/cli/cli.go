@@ -2,29 +2,19 @@ package cli
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 	_ "time/tzdata" // --tz works on a host without zone files
 
-	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
 	"eyeq/engine"
 	_ "eyeq/tui/background" // before bubbletea: keeps it from asking the terminal
-	"eyeq/tui/draw"
-)
-
-const (
-	leaveLimit = 5 * time.Second // bounds an orderly leave
-	stuckLimit = time.Second     // how long the end of a run waits for a reader of our output
 )
 
 // Main runs one command line and returns its exit status. The first ctrl-c,
@@ -73,142 +63,65 @@ func run(parent context.Context, e *env, args []string) int {
 	return e.report(err, cause)
 }
 
-// execute runs the command; a panic in it comes back as the error.
-func (e *env) execute(ctx context.Context, root *cobra.Command) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = &panicError{v, debug.Stack()}
-		}
-	}()
-	e.command, err = root.ExecuteContextC(ctx)
-	if err != nil && !e.entered && !isType[*usageError](err) {
-		err = &usageError{Err: err} // what cobra itself refuses
-	}
-	return err
-}
+// newRoot builds the command tree.
+func newRoot(e *env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "eyeq",
+		Short: "A terminal inspector for Apache RocketMQ consumers",
+		Long: `eyeq shows what an Apache RocketMQ consumer does while it does it: allocation, queues,
+flow control, offsets, and the same of any group of a cluster. Begin with one of these:
 
-// report says on standard error what went wrong and gives the exit status.
-func (e *env) report(err, cause error) int {
-	status := exitStatus(err, cause)
-	for _, one := range []error{cause, err} {
-		if p, ok := errors.AsType[*panicError](one); ok {
-			fmt.Fprintf(e.stderr, "eyeq: this is a bug in eyeq: %v\n\n%s", p, p.stack)
-			return status
-		}
-	}
-	if err == nil || isType[*signalError](err) && !isType[*interruptedError](err) || errors.Is(err, context.Canceled) && cause != nil {
-		return status
-	}
-	name := "eyeq"
-	if e.command != nil {
-		name = e.command.CommandPath()
-	}
-	text := cutText(oneLine(reasonText(err)))
-	if todo := advice(err); todo != "" {
-		text += "; " + todo
-	}
-	fmt.Fprintf(e.stderr, "%s: %s\n", name, draw.SafeText(text)) // it may hold a broker's words
-	if u, ok := errors.AsType[*usageError](err); ok && u.Hint != "" {
-		fmt.Fprintln(e.stderr, u.Hint)
-	} else if ok || isType[*engine.ConfigError](err) {
-		fmt.Fprintf(e.stderr, "See '%s --help'.\n", name)
-	}
-	return status
-}
+  eyeq demo                                            everything moving, with nothing else installed
+  eyeq --namesrv HOST:PORT                             the screen: all groups of a cluster, their lag, members and topics
+  eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC   join a group and watch its inside
 
-// maxErrorText is how much of an error is told: a key or a name in it may be huge.
-const maxErrorText = 8 << 10
-
-// cutText leaves out the middle of a text that is too long to be read: what is wrong
-// stands at its end.
-func cutText(s string) string {
-	if len(s) <= maxErrorText {
-		return s
-	}
-	head, tail := s[:maxErrorText/2], s[len(s)-maxErrorText/2:]
-	return strings.ToValidUTF8(head, "") + " … " + strings.ToValidUTF8(tail, "")
-}
-
-// oneLine keeps an error that holds several lines (joined ones) on one.
-func oneLine(s string) string {
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
-}
-
-// watchSignals ends ctx at the first signal and the program at the second, or when
-// the command has not ended long after an orderly leave must have: then a reader of
-// our output is stuck. It returns when the command has finished.
-func (e *env) watchSignals(ctx context.Context, cancel context.CancelCauseFunc, finished <-chan struct{}) {
-	var first *signalError
-	var late <-chan time.Time
-	for {
-		select {
-		case s := <-e.signals:
-			if first == nil {
-				first = &signalError{s}
-				late = time.After(leaveLimit + 2*stuckLimit)
-				if ctx.Err() == nil {
-					cancel(first)
-					continue
-				}
+'eyeq config init' writes a configuration file for your clusters.`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Version:       versionText(),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return nil
 			}
-		case <-late:
-		case <-finished:
-			return
+			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
+			}
+			return usagef("there is no command %q", args[0])
+		},
+		RunE: e.cobraRun(runScreen),
+	}
+	root.SuggestionsMinimumDistance = 2
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.SetVersionTemplate("{{.Version}}\n")
+	root.SetIn(e.stdin)
+	root.SetOut(e.stdout)
+	root.SetErr(e.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: flagError(err)} })
+
+	f := root.PersistentFlags()
+	f.StringVar(&e.flags.cluster, "cluster", "", "the configured cluster to work with (EYEQ_CLUSTER)")
+	f.StringVar(&e.flags.namesrv, "namesrv", "", "name servers, HOST:PORT[;HOST:PORT] (EYEQ_NAMESRV, NAMESRV_ADDR)")
+	f.StringVar(&e.flags.config, "config", "", "the configuration file (default $XDG_CONFIG_HOME/eyeq/config.toml)")
+	f.BoolVar(&e.flags.readOnly, "read-only", false, "refuse whatever changes the cluster")
+	f.StringVarP(&e.flags.output, "output", "o", "", "output format; each command's help names its own")
+	f.DurationVar(&e.flags.timeout, "timeout", 10*time.Second, "how long to try to reach the cluster")
+	f.StringVar(&e.flags.zone, "tz", "", "time zone for reading and showing times, such as Asia/Shanghai (JSON is always UTC)")
+	f.StringVar(&e.flags.logFile, "log-file", "", "write eyeq's own log to this file")
+	f.BoolVar(&e.flags.plain, "plain", false, "no screen: one line a change (EYEQ_PLAIN)")
+	f.BoolVar(&e.flags.noColor, "no-color", false, "no colours (NO_COLOR)")
+
+	_ = root.RegisterFlagCompletionFunc("cluster", e.completeCluster) // fails for a flag that is not there only
+
+	root.AddCommand(
+		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newMessage(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
+		newConfig(e), newCompletion(e), newVersion(e),
+	)
+	e.completeNames(root)
+	root.InitDefaultHelpCmd()
+	for _, c := range root.Commands() {
+		if c.Name() == "help" {
+			c.Run, c.RunE = nil, helpOf
 		}
-		e.restoreTerminal()
-		e.exitNow(first.status())
-		return
 	}
-}
-
-// exitNow ends the program without waiting for anything that goes on. That a change
-// was under way is noted.
-func (e *env) exitNow(status int) {
-	e.commands.end()
-	e.changes.Interrupt()
-	e.exit(status)
-}
-
-// leaveContext gives the context that bounds an orderly leave: it ends
-// leaveLimit after ctx has ended. cancel frees it.
-func leaveContext(ctx context.Context) (leaveCtx context.Context, cancel func()) {
-	leaveCtx, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() {
-		t := time.AfterFunc(leaveLimit, func() { end(errLeaveLimit) })
-		context.AfterFunc(leaveCtx, func() { t.Stop() })
-	})
-	return leaveCtx, func() { stop(); end(nil) }
-}
-
-var errLeaveLimit = fmt.Errorf("the leave took longer than %v", leaveLimit)
-
-// saveTerminal notes the terminal's modes so that a hard end can restore them.
-func (e *env) saveTerminal() {
-	if f, ok := terminalOf(e.stdin); ok {
-		if s, err := term.GetState(f.Fd()); err == nil {
-			e.modes.Store(s)
-		}
-	}
-}
-
-// restoreTerminal undoes what the screen did, for an end that cannot wait for it.
-func (e *env) restoreTerminal() {
-	s := e.modes.Load()
-	f, ok := terminalOf(e.stdin)
-	if s == nil || !ok {
-		return
-	}
-	term.Restore(f.Fd(), s) // best effort: the program ends now
-	if out, ok := terminalOf(e.stdout); ok {
-		io.WriteString(out, "\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?2004l\x1b[?25h\x1b[?7h\x1b[?1049l\x1b[0m")
-	}
-}
-
-// terminalOf returns stream as a file when it is a terminal.
-func terminalOf(stream any) (*os.File, bool) {
-	f, ok := stream.(*os.File)
-	if !ok || !term.IsTerminal(f.Fd()) {
-		return nil, false
-	}
-	return f, true
+	return root
 }

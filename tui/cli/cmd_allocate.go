@@ -164,15 +164,6 @@ func (f *allocateFlags) strategies() ([]core.Strategy, error) {
 	return all, nil
 }
 
-// allocationWorld is what is divided, among whom, before and after.
-type allocationWorld struct {
-	group         string
-	topics        []string
-	queues        map[string][]engine.MessageQueue // by topic, sorted
-	before, after []string                         // members, sorted
-	changed       bool                             // somebody joins or leaves
-}
-
 // world gathers it from the flags, and from the cluster what they leave open.
 func (f *allocateFlags) world(ctx context.Context, e *env) (*allocationWorld, error) {
 	w := &allocationWorld{group: f.group, topics: []string{"TopicTest"}, queues: map[string][]engine.MessageQueue{}}

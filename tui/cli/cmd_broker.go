@@ -260,15 +260,6 @@ the announced one, DIALLED is that.`,
 	return cmd
 }
 
-func brokerNames(ctx context.Context, x *inspection) []string {
-	all, _ := x.Brokers(ctx) // without an answer there is nothing to complete
-	var names []string
-	for i := range all.Brokers {
-		names = append(names, all.Brokers[i].Broker)
-	}
-	return slices.Compact(names)
-}
-
 // brokerDetailJSON is `broker show`.
 type brokerDetailJSON struct {
 	brokerJSON

@@ -12,17 +12,6 @@ import (
 	"eyeq/tui/draw"
 )
 
-// findingsError is how doctor ends when something is wrong: what was found stands on
-// standard output already.
-type findingsError struct {
-	group string
-	n     int
-}
-
-func (e *findingsError) Error() string {
-	return fmt.Sprintf("group %s: %s", e.group, inspect.Plural(e.n, "finding"))
-}
-
 // doctorFlags are the flags of group doctor.
 type doctorFlags struct {
 	samples  int

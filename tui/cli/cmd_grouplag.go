@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,14 +119,6 @@ func unknownAge(q inspect.QueueLag) int {
 		return 1
 	}
 	return 0
-}
-
-// unknownFirst is a number to sort by in which what is not known may be the largest.
-func unknownFirst(n inspect.Number) int64 {
-	if !n.Known {
-		return math.MaxInt64
-	}
-	return n.Value
 }
 
 // lagJSON is `group lag`.

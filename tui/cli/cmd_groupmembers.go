@@ -12,7 +12,6 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
-	"eyeq/tui/draw"
 )
 
 // membersFlags say how much of each member is shown.
@@ -245,9 +244,6 @@ func wide(n int32) *int64 {
 	w := int64(n)
 	return &w
 }
-
-// safe makes foreign text safe to print.
-func safe(s string) string { return draw.SafeText(s) }
 
 func (f *membersFlags) table(e *env, m *inspect.Members) []byte {
 	if len(m.Members) == 0 {

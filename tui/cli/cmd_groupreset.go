@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -207,13 +206,3 @@ func parseTarget(s string, loc *time.Location, now time.Time) (t core.ResetTarge
 	}
 	return core.ResetTarget{Kind: core.ResetTime, Time: p.time}, bothTimes(p.time, loc), nil
 }
-
-// bothTimes is a time in the zone of --tz and in UTC, so that no zone is in doubt.
-func bothTimes(t time.Time, loc *time.Location) string {
-	return t.In(loc).Format(textTime) + " (" + inspect.JSONTime(t) + ")"
-}
-
-func (e *env) bothTimes(t time.Time) string { return bothTimes(t, e.location) }
-
-// saveDir is where offsets are saved before they are changed.
-func saveDir(getenv func(string) string) string { return filepath.Join(stateDir(getenv), "offsets") }

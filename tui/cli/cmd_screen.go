@@ -5,7 +5,6 @@ import (
 	"errors"
 
 	"eyeq/remoting"
-	"eyeq/tui/page"
 )
 
 // runScreen shows the screen on the configured cluster until the operator leaves: what
@@ -45,11 +44,4 @@ func runScreen(ctx context.Context, e *env, _ []string) error {
 	o := s.options(t, client)
 	o.Switch, o.Asks = s.open, s.asks
 	return e.screenRun(ctx, o, func(ctx context.Context) error { <-ctx.Done(); return nil })
-}
-
-// inspectOn lets a screen ask about any group, topic and broker of a target.
-func (e *env) inspectOn(o *page.Options, c *config, t *target, client *remoting.Client) {
-	o.Inspect = e.inspector(client, t)
-	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
-	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.clusterNames(), string(t.modeFrom)
 }

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 )
@@ -32,41 +28,6 @@ func newVersion(e *env) *cobra.Command {
 		}),
 	}
 }
-
-// versionJSON is what was built, from which commit, with which Go, for what. The
-// commit is null where the build does not know it.
-type versionJSON struct {
-	Version string  `json:"version"`
-	Commit  *string `json:"commit"`
-	Go      string  `json:"go"`
-	OS      string  `json:"os"`
-	Arch    string  `json:"arch"`
-}
-
-func versionOf() versionJSON {
-	v := versionJSON{Version: "(devel)", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Version = cmp.Or(info.Main.Version, v.Version)
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && s.Value != "" {
-				v.Commit = &s.Value
-			}
-		}
-	}
-	return v
-}
-
-// String is one line.
-func (v versionJSON) String() string {
-	commit := ""
-	if v.Commit != nil {
-		commit = " " + (*v.Commit)[:min(12, len(*v.Commit))]
-	}
-	return fmt.Sprintf("eyeq %s%s %s %s/%s", v.Version, commit, v.Go, v.OS, v.Arch)
-}
-
-// versionText is the version in one line.
-func versionText() string { return versionOf().String() }
 
 func newCompletion(e *env) *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}

@@ -25,3 +25,6 @@ func dirOf(getenv func(string) string, variable, otherwise string) string {
 	}
 	return otherwise
 }
+
+// saveDir is where offsets are saved before they are changed.
+func saveDir(getenv func(string) string) string { return filepath.Join(stateDir(getenv), "offsets") }

@@ -59,95 +59,73 @@ type commonFlags struct {
 	plain, noColor           bool
 }
 
+// close frees what prepare made, and ends the commands that are left running.
+func (e *env) close() {
+	e.commands.end()
+	if e.logs != nil {
+		e.logs.close()
+	}
+}
+
+func (e *env) log() *slog.Logger { return e.logs.logger }
+
+// format returns the -o value, the first of allowed when none was given.
+func (e *env) format(allowed ...string) (string, error) {
+	if e.flags.output == "" {
+		return allowed[0], nil
+	}
+	if !slices.Contains(allowed, e.flags.output) {
+		return "", usagef("-o %s: must be %s", e.flags.output, orList(allowed))
+	}
+	return e.flags.output, nil
+}
+
+// onTerminal reports whether a screen can be shown.
+func (e *env) onTerminal() bool { return e.interactive() && !e.dumb() }
+
+// interactive reports whether somebody types and reads.
+func (e *env) interactive() bool {
+	_, in := terminalOf(e.stdin)
+	_, out := terminalOf(e.stdout)
+	return in && out
+}
+
+// dumb reports whether the terminal has nothing but lines: the shell of an editor says
+// so. What draws behaves as without a terminal on it.
+func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
+
+// sayDumb says why there is no screen where a terminal is.
+func (e *env) sayDumb() {
+	if !e.flags.plain && e.interactive() && e.dumb() {
+		e.say("TERM=dumb: this terminal cannot show the screen, so this prints as without a terminal")
+	}
+}
+
+// say writes one line of progress to standard error.
+func (e *env) say(format string, args ...any) {
+	to := e.stderr
+	if e.held != nil {
+		to = e.held
+	}
+	fmt.Fprintln(to, "eyeq: "+draw.SafeText(cutText(fmt.Sprintf(format, args...)))) // it may hold a broker's words
+}
+
+// truthy reads an environment switch: set, and not switched off.
+func truthy(v string) bool {
+	return v != "" && v != "0" && !strings.EqualFold(v, "false") && !strings.EqualFold(v, "no")
+}
+
+// orList joins words as people do: "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
 // commandFunc is a command: it gets the context that signals end, the env and the
 // arguments.
 type commandFunc func(ctx context.Context, e *env, args []string) error
-
-// newRoot builds the command tree.
-func newRoot(e *env) *cobra.Command {
-	root := &cobra.Command{
-		Use:   "eyeq",
-		Short: "A terminal inspector for Apache RocketMQ consumers",
-		Long: `eyeq shows what an Apache RocketMQ consumer does while it does it: allocation, queues,
-flow control, offsets, and the same of any group of a cluster. Begin with one of these:
-
-  eyeq demo                                            everything moving, with nothing else installed
-  eyeq --namesrv HOST:PORT                             the screen: all groups of a cluster, their lag, members and topics
-  eyeq consume --namesrv HOST:PORT -g GROUP -t TOPIC   join a group and watch its inside
-
-'eyeq config init' writes a configuration file for your clusters.`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
-		Version:       versionText(),
-		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return nil
-			}
-			if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
-				return usagef("there is no command %q; did you mean %s?", args[0], strings.Join(near, " or "))
-			}
-			return usagef("there is no command %q", args[0])
-		},
-		RunE: e.cobraRun(runScreen),
-	}
-	root.SuggestionsMinimumDistance = 2
-	root.CompletionOptions.DisableDefaultCmd = true
-	root.SetVersionTemplate("{{.Version}}\n")
-	root.SetIn(e.stdin)
-	root.SetOut(e.stdout)
-	root.SetErr(e.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{Err: flagError(err)} })
-
-	f := root.PersistentFlags()
-	f.StringVar(&e.flags.cluster, "cluster", "", "the configured cluster to work with (EYEQ_CLUSTER)")
-	f.StringVar(&e.flags.namesrv, "namesrv", "", "name servers, HOST:PORT[;HOST:PORT] (EYEQ_NAMESRV, NAMESRV_ADDR)")
-	f.StringVar(&e.flags.config, "config", "", "the configuration file (default $XDG_CONFIG_HOME/eyeq/config.toml)")
-	f.BoolVar(&e.flags.readOnly, "read-only", false, "refuse whatever changes the cluster")
-	f.StringVarP(&e.flags.output, "output", "o", "", "output format; each command's help names its own")
-	f.DurationVar(&e.flags.timeout, "timeout", 10*time.Second, "how long to try to reach the cluster")
-	f.StringVar(&e.flags.zone, "tz", "", "time zone for reading and showing times, such as Asia/Shanghai (JSON is always UTC)")
-	f.StringVar(&e.flags.logFile, "log-file", "", "write eyeq's own log to this file")
-	f.BoolVar(&e.flags.plain, "plain", false, "no screen: one line a change (EYEQ_PLAIN)")
-	f.BoolVar(&e.flags.noColor, "no-color", false, "no colours (NO_COLOR)")
-
-	_ = root.RegisterFlagCompletionFunc("cluster", e.completeCluster) // fails for a flag that is not there only
-
-	root.AddCommand(
-		newConsume(e), newTail(e), newGroup(e), newTopic(e), newBroker(e), newMessage(e), newSend(e), newAllocate(e), newDemo(e), newSandbox(e),
-		newConfig(e), newCompletion(e), newVersion(e),
-	)
-	e.completeNames(root)
-	root.InitDefaultHelpCmd()
-	for _, c := range root.Commands() {
-		if c.Name() == "help" {
-			c.Run, c.RunE = nil, helpOf
-		}
-	}
-	return root
-}
-
-// flagError says what a flag's value must be, where the library says which function
-// of Go refused it.
-func flagError(err error) error {
-	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
-	if !ok {
-		return err
-	}
-	rule := ""
-	switch bad.GetFlag().Value.Type() {
-	case "int", "int64":
-		rule = "a whole number"
-	case "int32":
-		rule = fmt.Sprintf("a whole number, at most %d", math.MaxInt32)
-	case "bool":
-		rule = "true or false"
-	case "duration":
-		rule = "a time with its unit, such as 500ms, 10s or 5m"
-	default:
-		return fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap())
-	}
-	return fmt.Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), rule)
-}
 
 // cobraRun makes a cobra function of a command.
 func (e *env) cobraRun(f commandFunc) func(*cobra.Command, []string) error {
@@ -211,66 +189,25 @@ func checkEmpty(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// close frees what prepare made, and ends the commands that are left running.
-func (e *env) close() {
-	e.commands.end()
-	if e.logs != nil {
-		e.logs.close()
+// flagError says what a flag's value must be, where the library says which function
+// of Go refused it.
+func flagError(err error) error {
+	bad, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
 	}
-}
-
-func (e *env) log() *slog.Logger { return e.logs.logger }
-
-// format returns the -o value, the first of allowed when none was given.
-func (e *env) format(allowed ...string) (string, error) {
-	if e.flags.output == "" {
-		return allowed[0], nil
+	rule := ""
+	switch bad.GetFlag().Value.Type() {
+	case "int", "int64":
+		rule = "a whole number"
+	case "int32":
+		rule = fmt.Sprintf("a whole number, at most %d", math.MaxInt32)
+	case "bool":
+		rule = "true or false"
+	case "duration":
+		rule = "a time with its unit, such as 500ms, 10s or 5m"
+	default:
+		return fmt.Errorf("--%s: %w", bad.GetFlag().Name, bad.Unwrap())
 	}
-	if !slices.Contains(allowed, e.flags.output) {
-		return "", usagef("-o %s: must be %s", e.flags.output, orList(allowed))
-	}
-	return e.flags.output, nil
-}
-
-// onTerminal reports whether a screen can be shown.
-func (e *env) onTerminal() bool { return e.interactive() && !e.dumb() }
-
-// interactive reports whether somebody types and reads.
-func (e *env) interactive() bool {
-	_, in := terminalOf(e.stdin)
-	_, out := terminalOf(e.stdout)
-	return in && out
-}
-
-// dumb reports whether the terminal has nothing but lines: the shell of an editor says
-// so. What draws behaves as without a terminal on it.
-func (e *env) dumb() bool { return e.getenv("TERM") == "dumb" }
-
-// sayDumb says why there is no screen where a terminal is.
-func (e *env) sayDumb() {
-	if !e.flags.plain && e.interactive() && e.dumb() {
-		e.say("TERM=dumb: this terminal cannot show the screen, so this prints as without a terminal")
-	}
-}
-
-// say writes one line of progress to standard error.
-func (e *env) say(format string, args ...any) {
-	to := e.stderr
-	if e.held != nil {
-		to = e.held
-	}
-	fmt.Fprintln(to, "eyeq: "+draw.SafeText(cutText(fmt.Sprintf(format, args...)))) // it may hold a broker's words
-}
-
-// truthy reads an environment switch: set, and not switched off.
-func truthy(v string) bool {
-	return v != "" && v != "0" && !strings.EqualFold(v, "false") && !strings.EqualFold(v, "no")
-}
-
-// orList joins words as people do: "a, b or c".
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+	return fmt.Errorf("--%s %q: must be %s", bad.GetFlag().Name, bad.GetValue(), rule)
 }

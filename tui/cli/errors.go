@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
 )
@@ -209,4 +210,15 @@ func exitStatus(err, cause error) int {
 func isType[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
+}
+
+// findingsError is how doctor ends when something is wrong: what was found stands on
+// standard output already.
+type findingsError struct {
+	group string
+	n     int
+}
+
+func (e *findingsError) Error() string {
+	return fmt.Sprintf("group %s: %s", e.group, inspect.Plural(e.n, "finding"))
 }

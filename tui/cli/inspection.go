@@ -433,3 +433,16 @@ func (e *env) completeFlagBy(cmd *cobra.Command, flag string, names func(*cobra.
 		panic(err) // there is no such flag
 	}
 }
+
+// groupReader is a command about one group.
+func (e *env) groupReader(cmd *cobra.Command, r *reading, once func(ctx context.Context, x *inspection, group, format string) ([]byte, error)) *cobra.Command {
+	cmd.Args = oneName("group")
+	cmd.ValidArgsFunction = e.completion(true, groupNames)
+	r.register(cmd.Flags())
+	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, args []string) error {
+		return r.run(ctx, e, cmd, func(ctx context.Context, x *inspection, format string) ([]byte, error) {
+			return once(ctx, x, args[0], format)
+		})
+	})
+	return cmd
+}

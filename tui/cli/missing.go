@@ -147,3 +147,12 @@ func thereIs(what string, names []string) string {
 	}
 	return fmt.Sprintf(" (%s %s)", what, listText(names, maxTold))
 }
+
+func brokerNames(ctx context.Context, x *inspection) []string {
+	all, _ := x.Brokers(ctx) // without an answer there is nothing to complete
+	var names []string
+	for i := range all.Brokers {
+		names = append(names, all.Brokers[i].Broker)
+	}
+	return slices.Compact(names)
+}

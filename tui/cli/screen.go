@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"eyeq/engine"
+	"eyeq/remoting"
 	"eyeq/tui"
 	"eyeq/tui/page"
 )
@@ -129,4 +130,11 @@ func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *memb
 	e.inspectOn(&o, c, t, m.client)
 	o.Clusters = nil // a member stays where it is
 	return e.screenRun(ctx, o, run)
+}
+
+// inspectOn lets a screen ask about any group, topic and broker of a target.
+func (e *env) inspectOn(o *page.Options, c *config, t *target, client *remoting.Client) {
+	o.Inspect = e.inspector(client, t)
+	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
+	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.clusterNames(), string(t.modeFrom)
 }

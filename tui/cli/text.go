@@ -103,3 +103,11 @@ func (s summary) String() string {
 	return fmt.Sprintf("%s, %s, %s failed in %.3f s; group %s, client id %s",
 		inspect.Plural(s.Messages, "message"), inspect.Plural(s.Duplicates, "duplicate"), inspect.Grouped(s.Failed), s.Seconds, draw.SafeText(s.Group), draw.SafeText(s.ClientID))
 }
+
+// headLine is one line of a table's head, with what there is to say.
+func headLine(format string, args ...any) []byte {
+	return []byte(safe(fmt.Sprintf(format, args...)) + "\n") // there are foreign names in most of them
+}
+
+// safe makes foreign text safe to print.
+func safe(s string) string { return draw.SafeText(s) }
