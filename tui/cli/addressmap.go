@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"eyeq/engine/inspect"
@@ -123,7 +125,7 @@ var addressSetting = setting{table: "clusters", key: "address_map",
 	show: func(c *config, name string) string {
 		m := c.clusters[name].addressMap
 		entries := make([]string, 0, len(m))
-		for _, from := range sortedKeys(m) {
+		for _, from := range slices.Sorted(maps.Keys(m)) {
 			entries = append(entries, quoteTOML(from)+" = "+quoteTOML(m[from]))
 		}
 		if len(entries) == 0 {

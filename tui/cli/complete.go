@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,4 +30,18 @@ func namesOutput(names []string, key, format string) ([]byte, error) {
 // contains reports whether a name has a text in it, in any case.
 func contains(name, text string) bool {
 	return strings.Contains(strings.ToLower(name), strings.ToLower(text))
+}
+
+// completeCluster completes --cluster: the names in the configuration.
+func (e *env) completeCluster(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	c, err := e.loadConfig()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	names := c.clusterNames()
+	for i, name := range names {
+		cl := c.clusters[name]
+		names[i] = fmt.Sprintf("%s\t%s %s", name, strings.Join(cl.namesrv, ";"), cl.effectiveMode())
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/BurntSushi/toml"
-	"github.com/spf13/cobra"
 
 	"eyeq/engine"
 )
@@ -299,16 +298,20 @@ func snake(property string) string {
 	return b.String()
 }
 
-// completeCluster completes --cluster: the names in the configuration.
-func (e *env) completeCluster(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	c, err := e.loadConfig()
-	if err != nil {
-		return nil, cobra.ShellCompDirectiveError
+// modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
+func (c *config) modeOrigin(name string, cl *clusterConfig) origin {
+	switch {
+	case cl.mode != 0:
+		return c.originOf("clusters." + name + ".mode")
+	case cl.production:
+		return "because production = true (" + c.originOf("clusters."+name+".production") + ")"
 	}
-	names := c.clusterNames()
-	for i, name := range names {
-		cl := c.clusters[name]
-		names[i] = fmt.Sprintf("%s\t%s %s", name, strings.Join(cl.namesrv, ";"), cl.effectiveMode())
+	return "default"
+}
+
+func (c *config) originOf(key string) origin {
+	if o, ok := c.origins[key]; ok {
+		return o
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+	return "default"
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,7 +44,7 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 			t.Errorf("%s = %s in the example, the default is %s", key, got, want)
 		}
 	}
-	if got, want := slices.Sorted(maps.Keys(c.keys)), page.BindingNames(); !slices.Equal(got, want) {
+	if got, want := sortedKeys(c.keys), page.BindingNames(); !slices.Equal(got, want) {
 		t.Errorf("[keys] has %v, want %v", got, want)
 	}
 	lines := strings.Split(string(text), "\n")
@@ -231,7 +230,7 @@ func TestConfigInitLeavesDefaultsOpen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := slices.Sorted(maps.Keys(c.origins))
+	got := sortedKeys(c.origins)
 	want := []string{"clusters.dev.address_map", "clusters.dev.color", "clusters.dev.mode", "clusters.dev.namesrv", "clusters.dev.production", "default_cluster"}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("active keys (-got +want):\n%s", diff)

@@ -9,22 +9,6 @@ import (
 	"time"
 )
 
-// loadConfig reads the file of --config, or the usual one when that exists.
-func (e *env) loadConfig() (*config, error) {
-	path := e.flags.config
-	if path == "" {
-		path = configPath(e.getenv)
-	}
-	text, err := readConfig(path, e.flags.timeout)
-	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
-		return defaultConfig(), nil
-	}
-	if err != nil {
-		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
-	}
-	return parseConfig(path, string(text))
-}
-
 // maxConfig bounds a configuration file: what is larger is something else, such as a
 // device without end.
 const maxConfig = 1 << 20

@@ -115,14 +115,6 @@ func truthy(v string) bool {
 	return v != "" && v != "0" && !strings.EqualFold(v, "false") && !strings.EqualFold(v, "no")
 }
 
-// orList joins words as people do: "a, b or c".
-func orList(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
-}
-
 // commandFunc is a command: it gets the context that signals end, the env and the
 // arguments.
 type commandFunc func(ctx context.Context, e *env, args []string) error

@@ -6,26 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-
-	"eyeq/engine"
 )
-
-// The listeners: what becomes of messages.
-const (
-	listenAck  = "ack"
-	listenHold = "hold"
-	listenFail = "fail"
-	listenExec = "exec"
-)
-
-var listenerNames = []string{listenAck, listenHold, listenFail, listenExec}
-
-// listening is a listener with what belongs to it.
-type listening struct {
-	name    string
-	command string        // of exec
-	timeout time.Duration // of one run of it; 0: consume_timeout
-}
 
 // listenerFlags are the flags that choose it.
 type listenerFlags struct {
@@ -79,17 +60,4 @@ func (l *listenerFlags) resolve(f *consumeFlags, c *config, onScreen bool) (list
 		return r, usagef("--max %d: with --listener hold it is you who decides when it is enough", f.max)
 	}
 	return r, nil
-}
-
-// verdict is what the listener answers when it does not ask anybody.
-func (l *listening) verdict(orderly bool) engine.Status {
-	switch {
-	case l.name == listenHold:
-		return engine.Hold
-	case l.name != listenFail:
-		return engine.ConsumeSuccess
-	case orderly:
-		return engine.SuspendCurrentQueueAMoment
-	}
-	return engine.ReconsumeLater
 }

@@ -70,8 +70,3 @@ func (l memberLists) check(w *allocationWorld) error {
 	}
 	return nil
 }
-
-// names reports whether a choice is one of mq.
-func (q queueChoice) names(mq engine.MessageQueue) bool {
-	return (q.topic == "" || q.topic == mq.Topic) && q.broker == mq.BrokerName && q.from <= mq.QueueID && mq.QueueID <= q.to
-}

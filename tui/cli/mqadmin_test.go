@@ -162,7 +162,7 @@ func TestMqadminConsumerStatus(t *testing.T) {
 				t.Errorf("consumerStatus: no %q in\n%s", want, whole)
 			}
 		}
-		if got, want := slices.Sorted(maps.Keys(ours)), slices.Sorted(maps.Keys(java)); !slices.Equal(got, want) {
+		if got, want := sortedKeys(ours), sortedKeys(java); !slices.Equal(got, want) {
 			t.Errorf("sections %q, want the Java member's %q", got, want)
 		}
 		compareProperties(t, propertiesIn(ours["Consumer Properties"]), propertiesIn(java["Consumer Properties"]))

@@ -9,19 +9,6 @@ import (
 	"time"
 )
 
-// tlsOf makes the TLS configuration of a target; nil when it asks for none.
-func (t *target) tlsOf() (*tls.Config, error) {
-	c := &t.cluster.tls
-	if !c.enable {
-		return nil, nil
-	}
-	config, err := c.load(t.folder)
-	if err != nil {
-		return nil, fmt.Errorf("TLS of cluster %s: %w", t.name, err)
-	}
-	return config, nil
-}
-
 // fileWait is how long a certificate that comes by a pipe may take.
 const fileWait = 10 * time.Second
 
@@ -64,15 +51,4 @@ func loadPair(cert, key string) (tls.Certificate, error) {
 		return pair, fmt.Errorf("tls.cert %s and tls.key %s: %w", cert, key, err)
 	}
 	return pair, nil
-}
-
-// tlsWord says how connections to the target are made.
-func (t *target) tlsWord() string {
-	switch c := &t.cluster.tls; {
-	case !c.enable:
-		return "off"
-	case c.insecureSkipVerify:
-		return "not verified"
-	}
-	return "verified"
 }

@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
+	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
 	"eyeq/tui/page"
 )
@@ -380,7 +381,7 @@ func parseConsumeTimestamp(s string) (time.Time, error) {
 
 // quoteTOML shows a text. JSON's escapes are TOML's, those of Go are not.
 func quoteTOML(s string) string {
-	line, err := marshal(s)
+	line, err := inspect.MarshalPlain(s)
 	if err != nil {
 		panic(err) // a text
 	}
@@ -409,4 +410,43 @@ func tomlValue(v any) string {
 		return "[" + strings.Join(parts, ", ") + "]"
 	}
 	return fmt.Sprint(v)
+}
+
+// namesrvAddress is HOST:PORT, before which http:// may stand as RocketMQ's clients take it
+// in NAMESRV_ADDR (Java: NameServerAddressUtils). It says nothing about how to speak there.
+func namesrvAddress(s string) (string, error) {
+	scheme, rest, found := strings.Cut(s, "://")
+	switch {
+	case !found:
+		return s, checkHostPort(s)
+	case strings.EqualFold(scheme, "http"):
+		addr := strings.TrimSuffix(rest, "/")
+		return addr, checkHostPort(addr)
+	case strings.EqualFold(scheme, "https"):
+		return "", fmt.Errorf("%q: a name server speaks no HTTP, https:// would not make it TLS either: write %s, and tls = { enable = true } for a configured cluster", s, rest)
+	}
+	return "", fmt.Errorf("%q must be HOST:PORT, before which only http:// may stand", s)
+}
+
+// splitNamesrv takes HOST:PORT[;HOST:PORT] apart; blanks and commas separate too.
+func splitNamesrv(s string) ([]string, error) {
+	list := strings.FieldsFunc(s, func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%q names no server: HOST:PORT[;HOST:PORT]", s)
+	}
+	for i, addr := range list {
+		var err error
+		if list[i], err = namesrvAddress(addr); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// orList joins words as people do: "a, b or c".
+func orList(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

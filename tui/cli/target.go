@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -125,55 +126,6 @@ func targetFlags(config, cluster, namesrv string) string {
 
 var errNoCluster = errors.New("no cluster to work with: --namesrv HOST:PORT names one")
 
-// modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
-func (c *config) modeOrigin(name string, cl *clusterConfig) origin {
-	switch {
-	case cl.mode != 0:
-		return c.originOf("clusters." + name + ".mode")
-	case cl.production:
-		return "because production = true (" + c.originOf("clusters."+name+".production") + ")"
-	}
-	return "default"
-}
-
-func (c *config) originOf(key string) origin {
-	if o, ok := c.origins[key]; ok {
-		return o
-	}
-	return "default"
-}
-
-// splitNamesrv takes HOST:PORT[;HOST:PORT] apart; blanks and commas separate too.
-func splitNamesrv(s string) ([]string, error) {
-	list := strings.FieldsFunc(s, func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%q names no server: HOST:PORT[;HOST:PORT]", s)
-	}
-	for i, addr := range list {
-		var err error
-		if list[i], err = namesrvAddress(addr); err != nil {
-			return nil, err
-		}
-	}
-	return list, nil
-}
-
-// namesrvAddress is HOST:PORT, before which http:// may stand as RocketMQ's clients take it
-// in NAMESRV_ADDR (Java: NameServerAddressUtils). It says nothing about how to speak there.
-func namesrvAddress(s string) (string, error) {
-	scheme, rest, found := strings.Cut(s, "://")
-	switch {
-	case !found:
-		return s, checkHostPort(s)
-	case strings.EqualFold(scheme, "http"):
-		addr := strings.TrimSuffix(rest, "/")
-		return addr, checkHostPort(addr)
-	case strings.EqualFold(scheme, "https"):
-		return "", fmt.Errorf("%q: a name server speaks no HTTP, https:// would not make it TLS either: write %s, and tls = { enable = true } for a configured cluster", s, rest)
-	}
-	return "", fmt.Errorf("%q must be HOST:PORT, before which only http:// may stand", s)
-}
-
 // allowChange refuses what changes a cluster in read-only mode.
 func (t *target) allowChange(what string) error {
 	if t.mode == modeReadOnly {
@@ -207,4 +159,20 @@ func (e *env) quietClient(t *target, handler remoting.Handler) (*remoting.Client
 		return nil, fmt.Errorf("name servers %s: %w", strings.Join(t.namesrv, ";"), err)
 	}
 	return c, nil
+}
+
+// loadConfig reads the file of --config, or the usual one when that exists.
+func (e *env) loadConfig() (*config, error) {
+	path := e.flags.config
+	if path == "" {
+		path = configPath(e.getenv)
+	}
+	text, err := readConfig(path, e.flags.timeout)
+	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
+		return defaultConfig(), nil
+	}
+	if err != nil {
+		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
+	}
+	return parseConfig(path, string(text))
 }

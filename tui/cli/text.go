@@ -3,6 +3,8 @@ package cli
 import (
 	"encoding/hex"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -111,3 +113,10 @@ func headLine(format string, args ...any) []byte {
 
 // safe makes foreign text safe to print.
 func safe(s string) string { return draw.SafeText(s) }
+
+// sortedKeys are the keys of a map; never nil, which JSON would tell as null.
+func sortedKeys[V any](m map[string]V) []string {
+	keys := slices.AppendSeq(make([]string, 0, len(m)), maps.Keys(m))
+	slices.Sort(keys)
+	return keys
+}

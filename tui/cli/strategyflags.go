@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"eyeq/engine"
+	"eyeq/engine/core"
+	"eyeq/remoting/protocol"
+)
+
+// strategyFlags are the flags of a strategy; they lie over the configuration's.
+type strategyFlags struct {
+	strategy     string
+	queues       []string
+	rooms        []string
+	virtualNodes int
+	changed      func(name string) bool
+}
+
+// choose lays the flags over what the configuration says. A flag of another
+// strategy than the chosen one is refused: it would do nothing.
+func (f *strategyFlags) choose(s strategyChoice) (strategyChoice, error) {
+	var err error
+	if f.changed("strategy") {
+		if s.name, err = core.StrategyName(f.strategy); err != nil {
+			return s, usagef("--strategy: %v", err)
+		}
+	}
+	if f.changed("machine-rooms") {
+		s.rooms = splitList(f.rooms)
+		if err := checkRooms(s.rooms); err != nil {
+			return s, usagef("--machine-rooms: %v", err)
+		}
+	}
+	if f.changed("virtual-nodes") {
+		s.virtualNodes = f.virtualNodes
+		if err := checkVirtualNodes(int64(f.virtualNodes)); err != nil {
+			return s, usagef("--virtual-nodes %d: %v", f.virtualNodes, err)
+		}
+	}
+	return s, nil
+}
+
+// useless refuses a flag that the chosen strategy does not read.
+func (f *strategyFlags) useless(s *strategyChoice) error {
+	for _, one := range []struct{ flag, of, word string }{
+		{"queues", "CONFIG", "config"}, {"machine-rooms", "MACHINE_ROOM", "machine-room"}, {"virtual-nodes", "CONSISTENT_HASH", "consistent-hash"},
+	} {
+		if f.changed(one.flag) && !s.needs(one.of) {
+			return usagef("--%s is for --strategy %s; the strategy is %s", one.flag, one.word, s.name)
+		}
+	}
+	return nil
+}
+
+// allocation makes the strategy of a member. What it lacks is said in the words of
+// who chose it.
+func (f *consumeFlags) allocation(c *config, o *engine.Options) (core.Strategy, error) {
+	s, err := f.strategy.choose(c.strategy)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.strategy.useless(&s); err != nil {
+		return nil, err
+	}
+	chosen := "--strategy " + f.strategy.strategy
+	if !f.changed("strategy") {
+		chosen = "allocate_message_queue_strategy = " + quoteTOML(s.name)
+		if line, ok := strings.CutPrefix(string(c.originOf("consumer.allocate_message_queue_strategy")), "file:"); ok {
+			chosen = c.path + ":" + line + ": consumer." + chosen
+		}
+	}
+	from := "--queues"
+	if f.changed("queues") {
+		if s.queues, err = parseQueueChoices(splitList(f.strategy.queues)); err != nil {
+			return nil, usagef("--queues %v", err)
+		}
+	} else if line, ok := strings.CutPrefix(string(c.originOf("consumer.message_queue_list")), "file:"); ok {
+		from = c.path + ":" + line + ": consumer.message_queue_list:"
+	}
+	switch {
+	case s.needs("CONFIG") && len(s.queues) == 0:
+		return nil, usagef("%s needs this member's queues: --queues BROKER:ID,… (or message_queue_list in the configuration)", chosen)
+	case s.needs("MACHINE_ROOM") && len(s.rooms) == 0:
+		return nil, usagef("%s needs the machine rooms to read from: --machine-rooms ROOM,… (or consumeridcs in the configuration)", chosen)
+	case strings.HasPrefix(s.name, nearbyPrefix) && core.RoomsByName().Client(o.ClientID) == "":
+		return nil, usagef("%s needs to know this member's machine room: --client-id ROOM@NAME, as in a broker's name", chosen)
+	}
+	var queues []engine.MessageQueue
+	if s.needs("CONFIG") {
+		if queues, err = expand(s.queues, o.Subscriptions, o.Group); err != nil {
+			return nil, usagef("%s %v", from, err)
+		}
+	}
+	return s.build(queues)
+}
+
+// retryLeftOut tells that nobody reads what is sent back when this member's own
+// list holds no queue of the retry topic. It is "" when there is nothing to tell.
+func retryLeftOut(o *engine.Options) string {
+	if core.KnowsOthers(o.Strategy) || o.MessageModel == protocol.Broadcasting {
+		return ""
+	}
+	retry := protocol.RetryTopic(o.Group)
+	list, err := o.Strategy.Allocate(o.Group, o.ClientID, nil, nil)
+	if err != nil {
+		return "" // inside of MACHINE_ROOM_NEARBY it is not asked without queues
+	}
+	for _, mq := range list {
+		if mq.Topic == retry {
+			return ""
+		}
+	}
+	return fmt.Sprintf("--queues names no queue of %s: messages that are sent back wait until a member reads it (add '%[1]s=BROKER:0')", retry)
+}
