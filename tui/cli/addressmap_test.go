@@ -11,15 +11,16 @@ import (
 
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 func TestAddressMap(t *testing.T) {
-	m := addressMap{}
+	m := config.AddressMap{}
 	for from, to := range map[string]string{
 		"10.0.0.5:10911": "127.0.0.1:20911", "10.0.0.5": "gate.example", "10.0.0.6:10911": "gate.example", "Broker-A.internal": "::1",
 		"fd00::5": "127.0.0.1", "[fd00::6]:10911": "[::1]:1", "[fd00::7]": "[::1]", "chain": "10.0.0.5",
 	} {
-		must(t, m.add(from, to))
+		must(t, m.Add(from, to))
 	}
 	for addr, want := range map[string]string{
 		"10.0.0.5:10911":          "127.0.0.1:20911", // the address goes before its host
@@ -35,11 +36,11 @@ func TestAddressMap(t *testing.T) {
 		"no port":                 "",
 		"":                        "",
 	} {
-		if got := m.dialled(addr); got != want {
+		if got := m.Dialled(addr); got != want {
 			t.Errorf("%s is dialled at %q, want %q", addr, got, want)
 		}
 	}
-	if (addressMap)(nil).dialer() != nil || (addressMap{}).dialer() != nil {
+	if (config.AddressMap)(nil).Dialer() != nil || (config.AddressMap{}).Dialer() != nil {
 		t.Error("a map without entries dials")
 	}
 }

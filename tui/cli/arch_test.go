@@ -43,7 +43,8 @@ var arrows = map[string][]string{
 	"tui/background": {"github.com/charmbracelet/lipgloss"},
 	"tui": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "tui/change", "tui/draw", "tui/live", "tui/page", "tui/pages", "tui/table", "tui/tail", "tui/words", "github.com/charmbracelet/", "github.com/muesli/termenv",
 		"github.com/aymanbagabas/go-osc52/", "golang.org/x/sys/unix"},
-	"tui/cli": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/change", "tui/draw", "tui/page", "tui/table", "tui/words",
+	"tui/cli/config": {"engine", "engine/core", "engine/inspect", "remoting", "remoting/protocol", "tui/page", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "golang.org/x/sys/unix"},
+	"tui/cli": {"engine", "engine/audit", "engine/core", "engine/inspect", "engine/inspect/message", "remoting", "remoting/protocol", "remoting/sandbox", "store", "tui", "tui/background", "tui/change", "tui/cli/config", "tui/draw", "tui/page", "tui/table", "tui/words",
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/BurntSushi/toml", "github.com/pelletier/go-toml/v2/unstable", "github.com/adrg/xdg", "github.com/charmbracelet/x/term", "golang.org/x/sys/unix"},
 }
 

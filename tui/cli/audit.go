@@ -7,10 +7,11 @@ import (
 	"path/filepath"
 
 	"eyeq/engine/audit"
+	"eyeq/tui/cli/config"
 )
 
 // auditPath is the file that every change is noted in.
-func (e *env) auditPath() string { return filepath.Join(stateDir(e.getenv), "audit.jsonl") }
+func (e *env) auditPath() string { return filepath.Join(config.StateDir(e.getenv), "audit.jsonl") }
 
 // recorded makes a change between its two lines in the audit file: do is not called
 // when the first cannot be written. do returns what was read back, for the second.

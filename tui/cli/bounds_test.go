@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"eyeq/tui/cli/config"
 	"fmt"
 	"math"
 	"net"
@@ -55,7 +56,7 @@ func TestBoundsOfTheFile(t *testing.T) {
 			case "consume_thread_max":
 				text += "consume_thread_min = 1\n"
 			}
-			_, err := parseConfig("c.toml", text)
+			_, err := config.Parse("c.toml", text)
 			if v >= b.lo && v <= b.hi || v == -1 && b.minusOne {
 				if err != nil {
 					t.Errorf("%s = %d: %v, want it taken", b.key, v, err)
@@ -69,10 +70,10 @@ func TestBoundsOfTheFile(t *testing.T) {
 			}
 		}
 	}
-	for i := range settings {
-		s := &settings[i]
-		if s.table == "consumer" && s.set(defaultConfig(), "", int64(1)) == nil && !known[s.key] {
-			t.Errorf("%s is a number that no row of the test bounds", s.key)
+	for i := range config.Settings {
+		s := &config.Settings[i]
+		if s.Table == "consumer" && s.Set(config.Default(), "", int64(1)) == nil && !known[s.Key] {
+			t.Errorf("%s is a number that no row of the test bounds", s.Key)
 		}
 	}
 }
@@ -111,7 +112,7 @@ func TestBoundsOfFlags(t *testing.T) {
 					t.Errorf("%v: %v", words, err)
 				}
 				f.group, f.topics = "g", []string{"t"}
-				if _, err := f.options(&env{}, defaultConfig()); err != nil {
+				if _, err := f.options(&env{}, config.Default()); err != nil {
 					t.Errorf("%v: %v, want it taken", words, err)
 				}
 				continue

@@ -16,6 +16,7 @@ import (
 	"eyeq/remoting/protocol"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 func TestWrongUse(t *testing.T) {
@@ -110,8 +111,8 @@ func TestWrongUse(t *testing.T) {
 // TestOptionOfTheFileNamesItsLine holds that a value that a command cannot take is
 // told by its key and line when the file gave it.
 func TestOptionOfTheFileNamesItsLine(t *testing.T) {
-	c := defaultConfig()
-	c.path, c.origins["consumer.pull_batch_size"] = "c.toml", "file:3"
+	c := config.Default()
+	c.Path, c.Origins["consumer.pull_batch_size"] = "c.toml", "file:3"
 	f := &consumeFlags{changed: func(string) bool { return false }}
 	err := f.explain(&engine.ConfigError{Property: "pullBatchSize", Value: 0, Rule: "must be 1 to 1024"}, c)
 	if got, want := err.Error(), "c.toml:3: consumer.pull_batch_size = 0: must be 1 to 1024 (pullBatchSize)"; got != want {
@@ -163,7 +164,7 @@ func TestExitStatus(t *testing.T) {
 		"done":                       {nil, nil, 0},
 		"failed":                     {errors.New("x"), nil, 1},
 		"usage":                      {usagef("x"), nil, 2},
-		"configuration":              {&configError{}, nil, 2},
+		"configuration":              {&config.Error{}, nil, 2},
 		"option":                     {&engine.ConfigError{}, nil, 2},
 		"not found":                  {&notFoundError{}, nil, 3},
 		"no route":                   {fmt.Errorf("x: %w", &remoting.NoRouteError{}), nil, 3},

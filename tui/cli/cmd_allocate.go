@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/core"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // allocateFlags are the flags of allocate.
@@ -100,7 +101,7 @@ func runAllocate(ctx context.Context, e *env, f *allocateFlags) error {
 			results = append(results, r)
 		case f.changed("strategy"):
 			return usagef("--strategy %s: %v", f.strategy.strategy, err)
-		case !strings.HasPrefix(s.Name(), nearbyPrefix): // left out where the names tell no rooms
+		case !strings.HasPrefix(s.Name(), config.NearbyPrefix): // left out where the names tell no rooms
 			return err
 		}
 	}
@@ -121,25 +122,25 @@ func runAllocate(ctx context.Context, e *env, f *allocateFlags) error {
 
 // strategies are the one that was asked for, or all that can be computed.
 func (f *allocateFlags) strategies() ([]core.Strategy, error) {
-	choice, err := f.strategy.choose(defaultStrategy())
+	choice, err := f.strategy.choose(config.DefaultStrategy())
 	if err != nil {
 		return nil, err
 	}
-	names := []string{choice.name}
+	names := []string{choice.Name}
 	if !f.changed("strategy") {
-		names = []string{"AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", nearbyPrefix + "AVG"}
-		if len(choice.rooms) > 0 {
+		names = []string{"AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", config.NearbyPrefix + "AVG"}
+		if len(choice.Rooms) > 0 {
 			names = append(names, "MACHINE_ROOM")
 		}
 	} else if err := f.strategy.useless(&choice); err != nil {
 		return nil, err
 	}
-	if f.changed("list") && (!f.changed("strategy") || choice.name != configStrategy) {
+	if f.changed("list") && (!f.changed("strategy") || choice.Name != configStrategy) {
 		return nil, usagef("--list is for --strategy config")
 	}
 	var all []core.Strategy
 	for _, name := range names {
-		choice.name = name
+		choice.Name = name
 		switch {
 		case name == configStrategy && len(f.lists) == 0:
 			return nil, usagef("--strategy %s needs what the members' configurations list: --list MEMBER=BROKER:ID,…", f.strategy.strategy)
@@ -150,12 +151,12 @@ func (f *allocateFlags) strategies() ([]core.Strategy, error) {
 			}
 			all = append(all, lists)
 			continue
-		case choice.needs(configStrategy):
+		case choice.Needs(configStrategy):
 			return nil, usagef("--strategy %s: inside of rooms each member has the list in its own configuration, there is nothing to compute; --strategy config takes lists", f.strategy.strategy)
-		case choice.needs("MACHINE_ROOM") && len(choice.rooms) == 0:
+		case choice.Needs("MACHINE_ROOM") && len(choice.Rooms) == 0:
 			return nil, usagef("--strategy %s needs the machine rooms to read from: --machine-rooms ROOM,…", f.strategy.strategy)
 		}
-		s, err := choice.build(nil)
+		s, err := choice.Build(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -168,7 +169,7 @@ func (f *allocateFlags) strategies() ([]core.Strategy, error) {
 func (f *allocateFlags) world(ctx context.Context, e *env) (*allocationWorld, error) {
 	w := &allocationWorld{group: f.group, topics: []string{"TopicTest"}, queues: map[string][]engine.MessageQueue{}}
 	if len(f.topics) > 0 {
-		w.topics = splitList(f.topics)
+		w.topics = config.SplitList(f.topics)
 	}
 	for i, t := range w.topics {
 		if err := checkTopic(t); err != nil {
@@ -195,7 +196,7 @@ func (f *allocateFlags) world(ctx context.Context, e *env) (*allocationWorld, er
 		}
 	}
 	if !asksMembers {
-		w.before = splitList(f.members)
+		w.before = config.SplitList(f.members)
 	}
 	if asksQueues || asksMembers {
 		if err := w.ask(ctx, e, asksQueues, asksMembers); err != nil {
@@ -209,10 +210,10 @@ func (f *allocateFlags) world(ctx context.Context, e *env) (*allocationWorld, er
 func (f *allocateFlags) makeQueues(w *allocationWorld) error {
 	brokers := []string{"broker-a"}
 	if f.changed("brokers") {
-		brokers = splitList(f.brokers)
+		brokers = config.SplitList(f.brokers)
 	}
-	if f.changed("queues") && (f.queues < 1 || f.queues > maxQueueID) {
-		return usagef("--queues %d: must be 1 to %d", f.queues, maxQueueID)
+	if f.changed("queues") && (f.queues < 1 || f.queues > config.MaxQueueID) {
+		return usagef("--queues %d: must be 1 to %d", f.queues, config.MaxQueueID)
 	}
 	seen := map[string]bool{}
 	for _, b := range brokers {
@@ -220,8 +221,8 @@ func (f *allocateFlags) makeQueues(w *allocationWorld) error {
 		n := f.queues
 		if own {
 			var err error
-			if n, err = strconv.Atoi(count); err != nil || n < 1 || n > maxQueueID {
-				return usagef("--brokers %q: must be NAME or NAME:N, N from 1 to %d", b, maxQueueID)
+			if n, err = strconv.Atoi(count); err != nil || n < 1 || n > config.MaxQueueID {
+				return usagef("--brokers %q: must be NAME or NAME:N, N from 1 to %d", b, config.MaxQueueID)
 			}
 		}
 		switch {
@@ -293,14 +294,14 @@ func (f *allocateFlags) change(w *allocationWorld) error {
 	}
 	slices.SortFunc(w.before, protocol.CompareUTF16)
 	w.after = slices.Clone(w.before)
-	for _, m := range splitList(f.leave) {
+	for _, m := range config.SplitList(f.leave) {
 		i := slices.Index(w.after, m)
 		if i < 0 {
 			return usagef("--leave %s: is not among the members %s", m, strings.Join(w.before, ", "))
 		}
 		w.after = slices.Delete(w.after, i, i+1)
 	}
-	for _, m := range splitList(f.join) {
+	for _, m := range config.SplitList(f.join) {
 		if m == "" || slices.Contains(w.after, m) {
 			return usagef("--join %q: must be the client id of a new member", m)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 
+	"eyeq/tui/cli/config"
 	"eyeq/tui/draw"
 )
 
@@ -44,7 +45,7 @@ func (e *env) configFile() string {
 	if e.flags.config != "" {
 		return e.flags.config
 	}
-	return configPath(e.getenv)
+	return config.Path(e.getenv)
 }
 
 func (e *env) configInit(yes bool) error {
@@ -80,14 +81,14 @@ func (e *env) configCheck() error {
 	if err != nil {
 		return err
 	}
-	if c.path == "" {
-		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", draw.SafeText(configPath(e.getenv)))
+	if c.Path == "" {
+		fmt.Fprintf(e.stdout, "ok: %s does not exist, the defaults hold\n", draw.SafeText(config.Path(e.getenv)))
 		return nil
 	}
-	if err := c.checkFiles(); err != nil {
+	if err := c.CheckFiles(); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.stdout, "ok: %s\n", draw.SafeText(c.path))
+	fmt.Fprintf(e.stdout, "ok: %s\n", draw.SafeText(c.Path))
 	return nil
 }
 
@@ -143,74 +144,74 @@ func (e *env) configShow() error {
 
 // effective lists what is in force: first the cluster that commands would work
 // with, then every key.
-func (e *env) effective(c *config) []shownValue {
+func (e *env) effective(c *config.Config) []shownValue {
 	rows := []shownValue{}
-	add := func(key, value string, from origin) {
+	add := func(key, value string, from config.Origin) {
 		rows = append(rows, shownValue{key, tomlText(value), string(from)})
 	}
-	if c.path != "" {
-		add("file", quoteTOML(c.path), e.flagOr("config", "default"))
+	if c.Path != "" {
+		add("file", config.QuoteTOML(c.Path), e.flagOr("config", "default"))
 	}
 	if t, err := e.target(c); err != nil {
-		add("cluster", `""`, origin(err.Error()))
+		add("cluster", `""`, config.Origin(err.Error()))
 	} else {
-		add("cluster", quoteTOML(t.name), t.nameFrom)
-		add("namesrv", tomlList(t.namesrv), t.namesrvFrom)
-		add("mode", quoteTOML(t.mode.String()), t.modeFrom)
-		add("tls", quoteTOML(t.tlsWord()), c.originOf("clusters."+t.name+".tls.enable"))
+		add("cluster", config.QuoteTOML(t.name), t.nameFrom)
+		add("namesrv", config.TomlList(t.namesrv), t.namesrvFrom)
+		add("mode", config.QuoteTOML(t.mode.String()), t.modeFrom)
+		add("tls", config.QuoteTOML(t.tlsWord()), c.OriginOf("clusters."+t.name+".tls.enable"))
 		if t.accessKey != "" {
-			add("access_key", quoteTOML(t.accessKey), t.accessFrom)
+			add("access_key", config.QuoteTOML(t.accessKey), t.accessFrom)
 		}
 		if t.secretFrom != "" {
-			add("secret_key", quoteTOML(hidden), t.secretFrom)
+			add("secret_key", config.QuoteTOML(config.Hidden), t.secretFrom)
 		}
-		add("operator", quoteTOML(e.operator()), "who is in the audit file")
-		add("audit", quoteTOML(e.auditPath()), "default")
+		add("operator", config.QuoteTOML(e.operator()), "who is in the audit file")
+		add("audit", config.QuoteTOML(e.auditPath()), "default")
 	}
-	add("timeout", quoteTOML(e.flags.timeout.String()), e.flagOr("timeout", "default"))
-	add("tz", quoteTOML(e.location.String()), e.flagOr("tz", "default"))
+	add("timeout", config.QuoteTOML(e.flags.timeout.String()), e.flagOr("timeout", "default"))
+	add("tz", config.QuoteTOML(e.location.String()), e.flagOr("tz", "default"))
 	add("plain", strconv.FormatBool(e.flags.plain), e.switchOrigin("plain", "EYEQ_PLAIN"))
 	add("no_color", strconv.FormatBool(e.flags.noColor), e.switchOrigin("no-color", "NO_COLOR"))
-	for i := range settings {
-		s := &settings[i]
+	for i := range config.Settings {
+		s := &config.Settings[i]
 		names := []string{""}
-		if s.table == "clusters" {
-			if s.key != "namesrv" {
+		if s.Table == "clusters" {
+			if s.Key != "namesrv" {
 				continue // listed a cluster at a time below
 			}
-			names = c.clusterNames()
+			names = c.ClusterNames()
 		}
 		for _, name := range names {
-			if s.table != "clusters" {
-				key := strings.TrimPrefix(s.table+"."+s.key, ".")
-				add(key, s.show(c, ""), c.originOf(key))
+			if s.Table != "clusters" {
+				key := strings.TrimPrefix(s.Table+"."+s.Key, ".")
+				add(key, s.Show(c, ""), c.OriginOf(key))
 				continue
 			}
-			for j := range settings {
-				if settings[j].table == "clusters" {
-					key := "clusters." + name + "." + settings[j].key
-					add(key, settings[j].show(c, name), c.originOf(key))
+			for j := range config.Settings {
+				if config.Settings[j].Table == "clusters" {
+					key := "clusters." + name + "." + config.Settings[j].Key
+					add(key, config.Settings[j].Show(c, name), c.OriginOf(key))
 				}
 			}
 		}
 	}
-	for _, name := range sortedKeys(c.keys) {
-		add("keys."+name, keyBinding.show(c, name), c.originOf("keys."+name))
+	for _, name := range sortedKeys(c.Keys) {
+		add("keys."+name, config.KeyBinding.Show(c, name), c.OriginOf("keys."+name))
 	}
 	return rows
 }
 
 // flagOr names a flag that was given, or else says otherwise.
-func (e *env) flagOr(name string, otherwise origin) origin {
+func (e *env) flagOr(name string, otherwise config.Origin) config.Origin {
 	if f := e.command; f != nil && f.Flags().Changed(name) {
-		return origin("flag --" + name)
+		return config.Origin("flag --" + name)
 	}
 	return otherwise
 }
 
-func (e *env) switchOrigin(flag, variable string) origin {
+func (e *env) switchOrigin(flag, variable string) config.Origin {
 	if e.getenv(variable) != "" {
-		return e.flagOr(flag, origin("env "+variable))
+		return e.flagOr(flag, config.Origin("env "+variable))
 	}
 	return e.flagOr(flag, "default")
 }
@@ -237,14 +238,14 @@ func initialConfig() string {
 
 // configText writes every key; mark goes before the keys of a table.
 func configText(head string, mark func(table string) string) string {
-	c := defaultConfig()
-	c.clusters["dev"] = &clusterConfig{namesrv: []string{"127.0.0.1:9876"}}
+	c := config.Default()
+	c.Clusters["dev"] = &config.Cluster{Namesrv: []string{"127.0.0.1:9876"}}
 	var b strings.Builder
 	b.WriteString(head)
 	table := ""
-	for i := range settings {
-		s := &settings[i]
-		header, key := s.table, s.key
+	for i := range config.Settings {
+		s := &config.Settings[i]
+		header, key := s.Table, s.Key
 		if header == "clusters" {
 			header = "clusters.dev"
 			if sub, rest, ok := strings.Cut(key, "."); ok {
@@ -255,9 +256,9 @@ func configText(head string, mark func(table string) string) string {
 			fmt.Fprintf(&b, "\n[%s]%s\n", header, tableDoc[header])
 			table = header
 		}
-		fmt.Fprintf(&b, "# %s\n%s%s = %s\n", s.doc, mark(header), key, s.show(c, "dev"))
+		fmt.Fprintf(&b, "# %s\n%s%s = %s\n", s.Doc, mark(header), key, s.Show(c, "dev"))
 	}
-	b.WriteString(exampleKeys(mark("keys")))
+	b.WriteString(config.ExampleKeys(mark("keys")))
 	return b.String()
 }
 

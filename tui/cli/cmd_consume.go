@@ -13,6 +13,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/page"
 )
 
@@ -106,8 +107,8 @@ All members of a group must divide its queues by the same --strategy:
 }
 
 // options lays the flags over the configuration's [consumer].
-func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
-	o := c.consumer
+func (f *consumeFlags) options(e *env, c *config.Config) (engine.Options, error) {
+	o := c.Consumer
 	o.Group = f.group
 	switch {
 	case f.group == "":
@@ -132,8 +133,8 @@ func (f *consumeFlags) options(e *env, c *config) (engine.Options, error) {
 			return o, usagef("--sql with -t %s: a topic is filtered by tags or by SQL92; write the tags into the expression, such as \"TAGS = 'paid' AND …\"", t)
 		case f.changed("sql"):
 			s.Expression, s.ExpressionType = f.sql, protocol.ExpressionSQL92
-		case c.sql != "" && s.Expression == "":
-			s.Expression, s.ExpressionType = c.sql, protocol.ExpressionSQL92
+		case c.Sql != "" && s.Expression == "":
+			s.Expression, s.ExpressionType = c.Sql, protocol.ExpressionSQL92
 		}
 		o.Subscriptions = append(o.Subscriptions, s)
 	}
@@ -206,7 +207,7 @@ var propertyFlags = map[string]string{
 
 // explain says a broken rule in the words of who gave the value: the flag, or the
 // file with its line. RocketMQ's name of it stands behind.
-func (f *consumeFlags) explain(err error, c *config) error {
+func (f *consumeFlags) explain(err error, c *config.Config) error {
 	ce, ok := errors.AsType[*engine.ConfigError](err)
 	if !ok {
 		return err
@@ -225,9 +226,9 @@ func (f *consumeFlags) explain(err error, c *config) error {
 	case flag != "" && f.changed(flag):
 		return say("--%s %v: %s (%s)", flag, ce.Value, rule, ce.Property)
 	}
-	key := "consumer." + snake(ce.Property)
-	if line, ok := strings.CutPrefix(string(c.originOf(key)), "file:"); ok {
-		return say("%s:%s: %s = %v: %s (%s)", c.path, line, key, ce.Value, rule, ce.Property)
+	key := "consumer." + config.Snake(ce.Property)
+	if line, ok := strings.CutPrefix(string(c.OriginOf(key)), "file:"); ok {
+		return say("%s:%s: %s = %v: %s (%s)", c.Path, line, key, ce.Value, rule, ce.Property)
 	}
 	return err
 }
@@ -247,7 +248,7 @@ func (e *env) tellRejected(err error, format, group string) {
 	ev := engine.ConfigRejected{At: engine.At{Time: e.now()}}
 	if ce, ok := errors.AsType[*engine.ConfigError](err); ok {
 		ev.Property, ev.Value, ev.Rule = ce.Property, fmt.Sprint(ce.Value), ce.Rule
-	} else if ce, ok := errors.AsType[*configError](err); ok && ce.Key != "" {
+	} else if ce, ok := errors.AsType[*config.Error](err); ok && ce.Key != "" {
 		ev.Property, ev.Value, ev.Rule = ce.Key, fmt.Sprint(ce.Value), ce.Rule
 	} else {
 		return
@@ -303,15 +304,15 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	if text := retryLeftOut(&o); text != "" {
 		e.say("%s", text)
 	}
-	if !onScreen && l.name != listenExec && c.originOf("consumer.await_termination_millis_when_shutdown") == "default" {
+	if !onScreen && l.Name != config.Exec && c.OriginOf("consumer.await_termination_millis_when_shutdown") == "default" {
 		o.AwaitTermination = printAwait
 	}
-	if !onScreen && f.max == 0 && l.name == listenAck && !f.changed("batch") &&
-		c.originOf("consumer.consume_message_batch_max_size") == "default" {
+	if !onScreen && f.max == 0 && l.Name == config.Ack && !f.changed("batch") &&
+		c.OriginOf("consumer.consume_message_batch_max_size") == "default" {
 		o.ConsumeMessageBatchMaxSize = printBatch
 	}
 	inbound := engine.NewInbound()
-	t.vipChannel = c.vipChannel
+	t.vipChannel = c.VipChannel
 	client, err := e.newClient(t, inbound)
 	if err != nil {
 		return err
@@ -325,9 +326,9 @@ func runConsume(ctx context.Context, e *env, f *consumeFlags) error {
 	}
 	dir := f.offsetDir
 	if dir == "" {
-		dir = offsetDir()
+		dir = config.OffsetDir()
 	}
-	r := &consumeRun{env: e, options: o, flags: f, format: format, listening: l, namesrv: t.namesrv, environ: t.withoutSecrets(os.Environ())}
+	r := &consumeRun{env: e, options: o, flags: f, format: format, Listener: l, namesrv: t.namesrv, environ: t.withoutSecrets(os.Environ())}
 	r.join = func(l engine.Listener) (*member, error) { return newMember(client, inbound, o, l, dir, e) }
 	if onScreen {
 		return r.onScreen(ctx, c, t)

@@ -12,6 +12,7 @@ import (
 
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // lagFlags choose and order the queues of `group lag`.
@@ -47,7 +48,7 @@ With --watch the rates and the time until all is consumed are computed from what
 	e.completeFlag(cmd, "sort", lagOrders...)
 	f.check = func() error {
 		if !slices.Contains(lagOrders, f.sort) {
-			return usagef("--sort %q: must be %s", f.sort, orList(lagOrders))
+			return usagef("--sort %q: must be %s", f.sort, config.OrList(lagOrders))
 		}
 		return nil
 	}

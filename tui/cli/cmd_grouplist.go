@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/cli/config"
 )
 
 // listFlags choose and order the groups of a list.
@@ -50,9 +51,9 @@ the brokers were told: members pop the queues of so many other members too.`,
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error {
 		switch {
 		case !slices.Contains(groupOrders, f.sort):
-			return usagef("--sort %q: must be %s", f.sort, orList(groupOrders))
+			return usagef("--sort %q: must be %s", f.sort, config.OrList(groupOrders))
 		case f.state != "" && !slices.Contains(inspect.States(), f.state):
-			return usagef("--state %q: must be %s", f.state, orList(inspect.States()))
+			return usagef("--state %q: must be %s", f.state, config.OrList(inspect.States()))
 		case f.minLag < 0:
 			return usagef("--min-lag %d: must not be negative", f.minLag)
 		case f.names && (f.state != "" || f.minLag != 0 || f.sort != "name"):

@@ -13,6 +13,7 @@ import (
 	"eyeq/engine/audit"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // manage carries out the creation or deletion of a topic or group: plan, question,
@@ -200,7 +201,7 @@ it is there. One that is there already is left as it is, with status 4.`,
 			}
 		}
 		if r.Type != "" && !slices.Contains(topicTypes, r.Type) {
-			return usagef("--type %q: must be %s", r.Type, orList(topicTypes))
+			return usagef("--type %q: must be %s", r.Type, config.OrList(topicTypes))
 		}
 		var ok bool
 		if r.Perm, ok = parsePerm(perm); !ok {

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"eyeq/engine/inspect"
+	"eyeq/tui/cli/config"
 )
 
 // newTopic is the commands about topics.
@@ -74,7 +75,7 @@ sum of each queue's end minus its beginning. TYPE is what a 5.x broker says the 
 	cmd.RunE = e.cobraRun(func(ctx context.Context, e *env, _ []string) error {
 		switch {
 		case !slices.Contains(topicOrders, f.sort):
-			return usagef("--sort %q: must be %s", f.sort, orList(topicOrders))
+			return usagef("--sort %q: must be %s", f.sort, config.OrList(topicOrders))
 		case f.names && f.sort != "name":
 			return usagef("--names asks for nothing but the names: leave out --sort")
 		}

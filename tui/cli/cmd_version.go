@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"eyeq/tui/cli/config"
 
 	"github.com/spf13/cobra"
 )
@@ -43,7 +44,7 @@ The script of bash needs the package bash-completion.`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("which shell? %s", orList(shells))
+				return usagef("which shell? %s", config.OrList(shells))
 			}
 			return nil
 		},
@@ -59,7 +60,7 @@ The script of bash needs the package bash-completion.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(e.stdout)
 			}
-			return usagef("%q: must be %s", args[0], orList(shells))
+			return usagef("%q: must be %s", args[0], config.OrList(shells))
 		}),
 	}
 }

@@ -38,10 +38,10 @@ func (e *env) completeCluster(*cobra.Command, []string, string) ([]string, cobra
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}
-	names := c.clusterNames()
+	names := c.ClusterNames()
 	for i, name := range names {
-		cl := c.clusters[name]
-		names[i] = fmt.Sprintf("%s\t%s %s", name, strings.Join(cl.namesrv, ";"), cl.effectiveMode())
+		cl := c.Clusters[name]
+		names[i] = fmt.Sprintf("%s\t%s %s", name, strings.Join(cl.Namesrv, ";"), cl.EffectiveMode())
 	}
 	return names, cobra.ShellCompDirectiveNoFileComp
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/page"
 )
 
@@ -25,30 +26,30 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 	if diff := cmp.Diff(string(text), exampleConfig()); diff != "" {
 		t.Errorf("config.example.toml is not what the settings say; go test ./tui/cli -args -update rewrites it (-file +code):\n%s", diff)
 	}
-	c, err := parseConfig("config.example.toml", string(text))
+	c, err := config.Parse("config.example.toml", string(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := defaultConfig()
-	want.clusters["dev"] = &clusterConfig{namesrv: []string{"127.0.0.1:9876"}}
-	for i := range settings {
-		s := &settings[i]
-		key := strings.TrimPrefix(s.table+"."+s.key, ".")
-		if s.table == "clusters" {
-			key = "clusters.dev." + s.key
+	want := config.Default()
+	want.Clusters["dev"] = &config.Cluster{Namesrv: []string{"127.0.0.1:9876"}}
+	for i := range config.Settings {
+		s := &config.Settings[i]
+		key := strings.TrimPrefix(s.Table+"."+s.Key, ".")
+		if s.Table == "clusters" {
+			key = "clusters.dev." + s.Key
 		}
-		if _, ok := c.origins[key]; !ok {
+		if _, ok := c.Origins[key]; !ok {
 			t.Errorf("%s is not in the example", key)
 		}
-		if got, want := s.show(c, "dev"), s.show(want, "dev"); got != want {
+		if got, want := s.Show(c, "dev"), s.Show(want, "dev"); got != want {
 			t.Errorf("%s = %s in the example, the default is %s", key, got, want)
 		}
 	}
-	if got, want := sortedKeys(c.keys), page.BindingNames(); !slices.Equal(got, want) {
+	if got, want := sortedKeys(c.Keys), page.BindingNames(); !slices.Equal(got, want) {
 		t.Errorf("[keys] has %v, want %v", got, want)
 	}
 	lines := strings.Split(string(text), "\n")
-	for key, n := range keyLines(string(text)) {
+	for key, n := range config.KeyLines(string(text)) {
 		if line := lines[n-1]; !strings.HasPrefix(line, "[") && !strings.HasPrefix(lines[n-2], "# ") {
 			t.Errorf("line %d has no explanation above it: %s (%q)", n, line, key)
 		}
@@ -56,7 +57,7 @@ func TestExampleHasEveryKeyWithItsDefault(t *testing.T) {
 }
 
 func TestConfigReadsEveryKind(t *testing.T) {
-	c, err := parseConfig("c.toml", `
+	c, err := config.Parse("c.toml", `
 default_cluster = "prod"
 
 [clusters.dev]
@@ -92,24 +93,24 @@ reset = "X"
 	if err != nil {
 		t.Fatal(err)
 	}
-	prod := c.clusters["prod"]
-	if prod == nil || prod.effectiveMode() != modeReadOnly || prod.color != "red" || len(prod.namesrv) != 2 ||
-		prod.tls != (tlsConfig{enable: true, ca: "ca.pem", serverName: "mq"}) || prod.auth != (authConfig{accessKey: "ops", secretKeyEnv: "PROD_SECRET"}) {
+	prod := c.Clusters["prod"]
+	if prod == nil || prod.EffectiveMode() != config.ModeReadOnly || prod.Color != "red" || len(prod.Namesrv) != 2 ||
+		prod.Tls != (config.TLS{Enable: true, CA: "ca.pem", ServerName: "mq"}) || prod.Auth != (config.Auth{AccessKey: "ops", SecretKeyEnv: "PROD_SECRET"}) {
 		t.Errorf("prod = %+v", prod)
 	}
-	if m := c.clusters["dev"].effectiveMode(); m != modeConfirm {
+	if m := c.Clusters["dev"].EffectiveMode(); m != config.ModeConfirm {
 		t.Errorf("mode of dev = %v, want confirm", m)
 	}
-	o := c.consumer
+	o := c.Consumer
 	if o.PullThresholdForQueue != 500 || o.ConsumeFromWhere != protocol.ConsumeFromTimestamp || !o.ConsumeTimestamp.Equal(time.Date(2026, 11, 29, 6, 32, 0, 0, time.UTC)) ||
-		c.strategy.name != "AVG_BY_CIRCLE" || o.MessageModel != protocol.Broadcasting || o.ConsumeTimeout != 30*time.Minute || !o.CleanExpired || o.MaxReconsumeTimes != 3 {
+		c.Strategy.Name != "AVG_BY_CIRCLE" || o.MessageModel != protocol.Broadcasting || o.ConsumeTimeout != 30*time.Minute || !o.CleanExpired || o.MaxReconsumeTimes != 3 {
 		t.Errorf("consumer = %+v", o)
 	}
-	if c.screen != (screenConfig{time.Second, "ascii"}) || c.keys["reset"] != "X" || c.defaultCluster != "prod" {
-		t.Errorf("screen, keys, default = %+v %v %q", c.screen, c.keys, c.defaultCluster)
+	if c.Screen != (config.Screen{Refresh: time.Second, Glyphs: "ascii"}) || c.Keys["reset"] != "X" || c.DefaultCluster != "prod" {
+		t.Errorf("screen, keys, default = %+v %v %q", c.Screen, c.Keys, c.DefaultCluster)
 	}
-	for key, want := range map[string]origin{"clusters.prod.color": "file:13", "clusters.prod.tls.ca": "file:14", "consumer.clean_expired": "file:24", "keys.reset": "file:32"} {
-		if got := c.origins[key]; got != want {
+	for key, want := range map[string]config.Origin{"clusters.prod.color": "file:13", "clusters.prod.tls.ca": "file:14", "consumer.clean_expired": "file:24", "keys.reset": "file:32"} {
+		if got := c.Origins[key]; got != want {
 			t.Errorf("origin of %s = %q, want %q", key, got, want)
 		}
 	}
@@ -176,11 +177,11 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, err := parseConfig("c.toml", tt.text)
+			_, err := config.Parse("c.toml", tt.text)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("error = %v, want one with %q", err, tt.want)
 			}
-			if _, ok := errors.AsType[*configError](err); !ok {
+			if _, ok := errors.AsType[*config.Error](err); !ok {
 				t.Errorf("error is a %T", err)
 			}
 		})
@@ -190,18 +191,18 @@ func TestConfigFirstErrorHasItsLine(t *testing.T) {
 // TestBoundsNameKeys holds that each bound of
 // engine.Options names a key that there is.
 func TestBoundsNameKeys(t *testing.T) {
-	for _, s := range settings {
-		if s.table != "consumer" {
+	for _, s := range config.Settings {
+		if s.Table != "consumer" {
 			continue
 		}
-		c := defaultConfig()
-		if err := s.set(c, "", int64(-2)); err != nil {
+		c := config.Default()
+		if err := s.Set(c, "", int64(-2)); err != nil {
 			continue // no number
 		}
-		err := c.checkWhole("c.toml", keyLines("[consumer]\n"+s.key+" = -2\n"))
-		ce, ok := errors.AsType[*configError](err)
-		if !ok || ce.Line != 2 || ce.Key != "consumer."+s.key {
-			t.Errorf("%s = -2: error = %v, want it to name the key and line 2", s.key, err)
+		err := c.CheckWhole("c.toml", config.KeyLines("[consumer]\n"+s.Key+" = -2\n"))
+		ce, ok := errors.AsType[*config.Error](err)
+		if !ok || ce.Line != 2 || ce.Key != "consumer."+s.Key {
+			t.Errorf("%s = -2: error = %v, want it to name the key and line 2", s.Key, err)
 		}
 	}
 }
@@ -226,11 +227,11 @@ func TestConfigInit(t *testing.T) {
 // TestConfigInitLeavesDefaultsOpen holds that the file of `config init` is the example
 // with its defaults commented out, so that those of a later version arrive.
 func TestConfigInitLeavesDefaultsOpen(t *testing.T) {
-	c, err := parseConfig("c.toml", initialConfig())
+	c, err := config.Parse("c.toml", initialConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := sortedKeys(c.origins)
+	got := sortedKeys(c.Origins)
 	want := []string{"clusters.dev.address_map", "clusters.dev.color", "clusters.dev.mode", "clusters.dev.namesrv", "clusters.dev.production", "default_cluster"}
 	if diff := cmp.Diff(got, want); diff != "" {
 		t.Errorf("active keys (-got +want):\n%s", diff)
@@ -251,12 +252,12 @@ func TestConfigInitLeavesDefaultsOpen(t *testing.T) {
 
 func TestKeysThatTerminalsSend(t *testing.T) {
 	for _, keys := range []string{"R", "ctrl-r", "ctrl+r", "f5 f12", "shift-tab", "alt-x", "alt-enter", "space", "pgdown", "$", "é"} {
-		if err := checkSent(keys); err != nil {
+		if err := config.CheckSent(keys); err != nil {
 			t.Errorf("%q: %v", keys, err)
 		}
 	}
 	for _, b := range page.Bindings() {
-		if err := checkSent(configKeys(b.Keys)); err != nil {
+		if err := config.CheckSent(config.DocKeys(b.Keys)); err != nil {
 			t.Errorf("the default of %s: %v", b.Name, err)
 		}
 	}
@@ -421,18 +422,18 @@ func TestTargetOrder(t *testing.T) {
 		env   []string
 		name  string
 		addrs string
-		mode  mode
+		mode  config.Mode
 	}{
-		"file":                            {name: "a", addrs: "a:1", mode: modeConfirm},
-		"NAMESRV_ADDR before file":        {env: []string{"NAMESRV_ADDR", "n:1;m:2"}, name: "n:1;m:2", addrs: "n:1;m:2", mode: modeConfirm},
-		"NAMESRV_ADDR as clients take it": {env: []string{"NAMESRV_ADDR", "http://n:1;HTTP://[::1]:2/"}, name: "n:1;[::1]:2", addrs: "n:1;[::1]:2", mode: modeConfirm},
-		"EYEQ_CLUSTER before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_CLUSTER", "b"}, name: "b", addrs: "b:1", mode: modeReadOnly},
-		"EYEQ_NAMESRV before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_NAMESRV", "e:1"}, name: "e:1", addrs: "e:1", mode: modeConfirm},
-		"flag before environment":         {flags: commonFlags{cluster: "b"}, env: []string{"EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "b:1", mode: modeReadOnly},
-		"namesrv flag":                    {flags: commonFlags{namesrv: "f:1 g:2"}, env: []string{"EYEQ_CLUSTER", "b"}, name: "f:1;g:2", addrs: "f:1;g:2", mode: modeConfirm},
-		"addresses for a cluster":         {flags: commonFlags{namesrv: "f:1", cluster: "b"}, name: "b", addrs: "f:1", mode: modeReadOnly},
-		"read-only flag":                  {flags: commonFlags{readOnly: true}, name: "a", addrs: "a:1", mode: modeReadOnly},
-		"cluster and its variables":       {env: []string{"EYEQ_CLUSTER", "b", "EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "e:1", mode: modeReadOnly},
+		"file":                            {name: "a", addrs: "a:1", mode: config.ModeConfirm},
+		"NAMESRV_ADDR before file":        {env: []string{"NAMESRV_ADDR", "n:1;m:2"}, name: "n:1;m:2", addrs: "n:1;m:2", mode: config.ModeConfirm},
+		"NAMESRV_ADDR as clients take it": {env: []string{"NAMESRV_ADDR", "http://n:1;HTTP://[::1]:2/"}, name: "n:1;[::1]:2", addrs: "n:1;[::1]:2", mode: config.ModeConfirm},
+		"EYEQ_CLUSTER before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_CLUSTER", "b"}, name: "b", addrs: "b:1", mode: config.ModeReadOnly},
+		"EYEQ_NAMESRV before it":          {env: []string{"NAMESRV_ADDR", "n:1", "EYEQ_NAMESRV", "e:1"}, name: "e:1", addrs: "e:1", mode: config.ModeConfirm},
+		"flag before environment":         {flags: commonFlags{cluster: "b"}, env: []string{"EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "b:1", mode: config.ModeReadOnly},
+		"namesrv flag":                    {flags: commonFlags{namesrv: "f:1 g:2"}, env: []string{"EYEQ_CLUSTER", "b"}, name: "f:1;g:2", addrs: "f:1;g:2", mode: config.ModeConfirm},
+		"addresses for a cluster":         {flags: commonFlags{namesrv: "f:1", cluster: "b"}, name: "b", addrs: "f:1", mode: config.ModeReadOnly},
+		"read-only flag":                  {flags: commonFlags{readOnly: true}, name: "a", addrs: "a:1", mode: config.ModeReadOnly},
+		"cluster and its variables":       {env: []string{"EYEQ_CLUSTER", "b", "EYEQ_NAMESRV", "e:1"}, name: "b", addrs: "e:1", mode: config.ModeReadOnly},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -456,12 +457,12 @@ func TestTargetOrder(t *testing.T) {
 
 // A sub-table may stand before its cluster's own header, in TOML.
 func TestConfigSubTableBeforeItsCluster(t *testing.T) {
-	c, err := parseConfig("config.toml", "[clusters.dev.tls]\nenable = true\n[clusters.dev]\nnamesrv = [\"a:9876\"]\n")
+	c, err := config.Parse("config.toml", "[clusters.dev.tls]\nenable = true\n[clusters.dev]\nnamesrv = [\"a:9876\"]\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	dev := c.clusters["dev"]
-	if dev == nil || !dev.tls.enable || len(dev.namesrv) != 1 {
+	dev := c.Clusters["dev"]
+	if dev == nil || !dev.Tls.Enable || len(dev.Namesrv) != 1 {
 		t.Errorf("clusters.dev = %+v, want tls enabled and one name server", dev)
 	}
 }

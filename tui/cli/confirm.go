@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"eyeq/tui/cli/config"
 	"eyeq/tui/draw"
 )
 
@@ -47,7 +48,7 @@ func (e *env) confirm(ctx context.Context, t *target, c confirmation) error {
 	if err := t.allowChange(c.what); err != nil {
 		return err
 	}
-	if c.flags.yes || t.mode == modeOpen && c.typed == "" {
+	if c.flags.yes || t.mode == config.ModeOpen && c.typed == "" {
 		return nil
 	}
 	if !e.canAsk() {

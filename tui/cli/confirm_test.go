@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"eyeq/tui/cli/config"
 	"io"
 	"os"
 	"strings"
@@ -38,28 +39,28 @@ func asked(t *testing.T, tg *target, c confirmation, answer string) (screen stri
 func TestConfirmOnATerminal(t *testing.T) {
 	const what = "resetting group orders"
 	tests := map[string]struct {
-		mode   mode
+		mode   config.Mode
 		change confirmation
 		answer string
 		ok     bool
 		asks   string // "" is that nothing is asked
 		why    string
 	}{
-		"yes":              {modeConfirm, confirmation{what: what}, "yes\n", true, "go on? [y/N]", ""},
-		"y":                {modeConfirm, confirmation{what: what}, "Y\n", true, "go on? [y/N]", ""},
-		"enter":            {modeConfirm, confirmation{what: what}, "\n", false, "go on? [y/N]", "was not confirmed"},
-		"ctrl-d":           {modeConfirm, confirmation{what: what}, "\x04", false, "go on? [y/N]", "was not confirmed"},
-		"the name":         {modeConfirm, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
-		"another name":     {modeConfirm, confirmation{what: what, typed: "orders"}, "order\n", false, "type orders to go on", "was not confirmed"},
-		"y for a name":     {modeConfirm, confirmation{what: what, typed: "orders"}, "y\n", false, "type orders to go on", "was not confirmed"},
-		"--yes":            {modeConfirm, confirmation{what: what, typed: "orders", flags: changeFlags{yes: true}}, "", true, "", ""},
-		"open":             {modeOpen, confirmation{what: what}, "", true, "", ""},
-		"open with a name": {modeOpen, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
-		"read-only":        {modeReadOnly, confirmation{what: what, flags: changeFlags{yes: true}}, "yes\n", false, "", "prod is read-only (file:3)"},
+		"yes":              {config.ModeConfirm, confirmation{what: what}, "yes\n", true, "go on? [y/N]", ""},
+		"y":                {config.ModeConfirm, confirmation{what: what}, "Y\n", true, "go on? [y/N]", ""},
+		"enter":            {config.ModeConfirm, confirmation{what: what}, "\n", false, "go on? [y/N]", "was not confirmed"},
+		"ctrl-d":           {config.ModeConfirm, confirmation{what: what}, "\x04", false, "go on? [y/N]", "was not confirmed"},
+		"the name":         {config.ModeConfirm, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
+		"another name":     {config.ModeConfirm, confirmation{what: what, typed: "orders"}, "order\n", false, "type orders to go on", "was not confirmed"},
+		"y for a name":     {config.ModeConfirm, confirmation{what: what, typed: "orders"}, "y\n", false, "type orders to go on", "was not confirmed"},
+		"--yes":            {config.ModeConfirm, confirmation{what: what, typed: "orders", flags: changeFlags{yes: true}}, "", true, "", ""},
+		"open":             {config.ModeOpen, confirmation{what: what}, "", true, "", ""},
+		"open with a name": {config.ModeOpen, confirmation{what: what, typed: "orders"}, "orders\n", true, "type orders to go on", ""},
+		"read-only":        {config.ModeReadOnly, confirmation{what: what, flags: changeFlags{yes: true}}, "yes\n", false, "", "prod is read-only (file:3)"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			screen, err := asked(t, &target{name: "prod", mode: tt.mode, modeFrom: "file:3", cluster: &clusterConfig{}}, tt.change, tt.answer)
+			screen, err := asked(t, &target{name: "prod", mode: tt.mode, modeFrom: "file:3", cluster: &config.Cluster{}}, tt.change, tt.answer)
 			if (err == nil) != tt.ok {
 				t.Fatalf("confirm = %v, want ok %v", err, tt.ok)
 			}
@@ -75,7 +76,7 @@ func TestConfirmOnATerminal(t *testing.T) {
 }
 
 func TestConfirmMakesForeignNamesSafe(t *testing.T) {
-	screen, err := asked(t, &target{name: "prod", mode: modeConfirm, cluster: &clusterConfig{}}, confirmation{what: "deleting \x1b]0;x\x07", typed: "g"}, "g\n")
+	screen, err := asked(t, &target{name: "prod", mode: config.ModeConfirm, cluster: &config.Cluster{}}, confirmation{what: "deleting \x1b]0;x\x07", typed: "g"}, "g\n")
 	if err != nil || strings.ContainsAny(screen, "\x1b\x07") {
 		t.Errorf("the terminal got %q, %v", screen, err)
 	}
@@ -83,7 +84,7 @@ func TestConfirmMakesForeignNamesSafe(t *testing.T) {
 
 func TestConfirmWithoutATerminal(t *testing.T) {
 	e := &env{stdin: strings.NewReader("yes\n"), stderr: io.Discard}
-	tg := &target{name: "dev", mode: modeConfirm, cluster: &clusterConfig{}}
+	tg := &target{name: "dev", mode: config.ModeConfirm, cluster: &config.Cluster{}}
 	err := e.confirm(t.Context(), tg, confirmation{what: "resetting"})
 	if exitStatus(err, nil) != statusRefused || !strings.Contains(err.Error(), "needs --yes") {
 		t.Errorf("without --yes: %v", err)
@@ -104,7 +105,7 @@ func TestConfirmEndsWithItsContext(t *testing.T) {
 	cause := &signalError{os.Interrupt}
 	cancel(cause)
 	e := &env{stdin: slave, stderr: slave}
-	if err := e.confirm(ctx, &target{mode: modeConfirm, cluster: &clusterConfig{}}, confirmation{what: "resetting"}); !errors.Is(err, cause) {
+	if err := e.confirm(ctx, &target{mode: config.ModeConfirm, cluster: &config.Cluster{}}, confirmation{what: "resetting"}); !errors.Is(err, cause) {
 		t.Errorf("confirm = %v, want the signal", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/inspect"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // consumeRun is one run of consume, ready to join the group.
@@ -18,7 +19,7 @@ type consumeRun struct {
 	options engine.Options
 	flags   *consumeFlags
 	format  string
-	listening
+	config.Listener
 	namesrv []string
 	environ []string // of the commands of the listener exec
 	join    func(engine.Listener) (*member, error)
@@ -27,11 +28,11 @@ type consumeRun struct {
 // listener makes the listener; out and format print messages, nil prints nothing.
 // The command's output goes to output.
 func (r *consumeRun) listener(out *lineWriter, format func(*scratch, *engine.Message), output func(engine.MessageQueue, int64, string)) *printListener {
-	l := newPrintListener(out, format, r.verdict(r.options.Orderly))
+	l := newPrintListener(out, format, r.Verdict(r.options.Orderly))
 	l.max = r.flags.max
-	if r.name == listenExec {
+	if r.Name == config.Exec {
 		env := append(r.environ, "EYEQ_GROUP="+r.options.Group, "EYEQ_NAMESRV="+strings.Join(r.namesrv, ";"))
-		l.decide = newExecListener(r.listening, r.options.ConsumeTimeout, env, &r.env.commands, output).consume
+		l.decide = newExecListener(r.Listener, r.options.ConsumeTimeout, env, &r.env.commands, output).consume
 	}
 	return l
 }
@@ -42,7 +43,7 @@ func (r *consumeRun) rule() fromRule {
 }
 
 // onScreen shows the live screen until the operator leaves.
-func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
+func (r *consumeRun) onScreen(ctx context.Context, c *config.Config, t *target) error {
 	l := r.listener(nil, nil, func(mq engine.MessageQueue, offset int64, line string) {
 		r.env.log().Info("exec: "+line, "topic", mq.Topic, "broker", mq.BrokerName, "queue", mq.QueueID, "offset", offset)
 	})
@@ -66,7 +67,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		}
 	})
 	began := time.Now()
-	err = r.env.consumeOnScreen(ctx, c, t, m, r.name == listenHold, func(ctx context.Context) error {
+	err = r.env.consumeOnScreen(ctx, c, t, m, r.Name == config.Hold, func(ctx context.Context) error {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
 		l.stop = stop
@@ -74,7 +75,7 @@ func (r *consumeRun) onScreen(ctx context.Context, c *config, t *target) error {
 		return m.run(ctx)
 	})
 	s := r.summary(l, m, began)
-	if r.name == listenHold {
+	if r.Name == config.Hold {
 		// What the operator has decided about; what was taken and given back is not.
 		totals := m.engine.Snapshot().Totals
 		taken := s.Messages

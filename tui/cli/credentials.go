@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // The environment that gives credentials for whatever cluster is used.
@@ -26,50 +27,50 @@ const (
 
 // signer makes what signs the target's requests; nil when it has no credentials.
 func (e *env) signer(ctx context.Context, t *target) (*protocol.Signer, error) {
-	a := &t.cluster.auth
-	hasSource := a.secretKeyEnv+a.secretKeyFile+a.secretKeyCommand != ""
+	a := &t.cluster.Auth
+	hasSource := a.SecretKeyEnv+a.SecretKeyFile+a.SecretKeyCommand != ""
 	switch {
-	case t.accessKey == "" && !t.secretKey.isSet() && !hasSource:
+	case t.accessKey == "" && !t.secretKey.IsSet() && !hasSource:
 		return nil, nil
 	case t.accessKey == "":
 		return nil, usagef("%s is set, but there is no access key to go with it: set %s too", secretKeyEnv, accessKeyEnv)
-	case !t.secretKey.isSet() && !hasSource:
+	case !t.secretKey.IsSet() && !hasSource:
 		return nil, usagef("%s is set, but there is no secret key to go with it: set %s too", accessKeyEnv, secretKeyEnv)
 	}
 	key := t.secretKey
-	if !key.isSet() {
+	if !key.IsSet() {
 		var err error
 		if key, err = e.secretOf(ctx, a, t.folder); err != nil {
 			return nil, fmt.Errorf("the secret key of cluster %s: %w", t.name, err)
 		}
 	}
-	concealMemory()
-	return protocol.NewSigner(t.accessKey, key.text(), ""), nil
+	config.ConcealMemory()
+	return protocol.NewSigner(t.accessKey, key.Text(), ""), nil
 }
 
 // secretOf gets the secret key from where the configuration says.
-func (e *env) secretOf(ctx context.Context, a *authConfig, folder string) (secret, error) {
+func (e *env) secretOf(ctx context.Context, a *config.Auth, folder string) (config.Secret, error) {
 	switch {
-	case a.secretKeyEnv != "":
-		s := newSecret(strings.TrimSpace(e.getenv(a.secretKeyEnv)))
-		if !s.isSet() {
-			return s, fmt.Errorf("the environment variable %s (auth.secret_key_env) is not set", a.secretKeyEnv)
+	case a.SecretKeyEnv != "":
+		s := config.NewSecret(strings.TrimSpace(e.getenv(a.SecretKeyEnv)))
+		if !s.IsSet() {
+			return s, fmt.Errorf("the environment variable %s (auth.secret_key_env) is not set", a.SecretKeyEnv)
 		}
 		return s, nil
-	case a.secretKeyFile != "":
-		return secretFromFile(inFolder(folder, a.secretKeyFile))
+	case a.SecretKeyFile != "":
+		return config.SecretFromFile(config.InFolder(folder, a.SecretKeyFile))
 	}
-	return e.secretFromCommand(ctx, a.secretKeyCommand)
+	return e.secretFromCommand(ctx, a.SecretKeyCommand)
 }
 
 // secretFromCommand runs a command of the configuration in a shell and takes what it
 // prints. What it says on standard error is shown, without the secret.
-func (e *env) secretFromCommand(parent context.Context, command string) (secret, error) {
+func (e *env) secretFromCommand(parent context.Context, command string) (config.Secret, error) {
 	ctx, cancel := context.WithTimeout(parent, secretCommandLimit)
 	defer cancel()
 	shell := shellCommand(command)
 	cmd := exec.CommandContext(ctx, shell.Path, shell.Args[1:]...)
-	out, said := &boundedBuffer{limit: maxSecret + 1}, &boundedBuffer{limit: maxSecret}
+	out, said := &boundedBuffer{limit: config.MaxSecret + 1}, &boundedBuffer{limit: config.MaxSecret}
 	cmd.Stdout, cmd.Stderr = out, said
 	cmd.WaitDelay = outputWait
 	if f, ok := terminalOf(e.stdin); ok {
@@ -79,29 +80,29 @@ func (e *env) secretFromCommand(parent context.Context, command string) (secret,
 		cmd.Cancel = func() error { killGroup(cmd); return nil }
 	}
 	err := cmd.Run()
-	s, bad := asSecret(out.kept.Bytes())
+	s, bad := config.AsSecret(out.kept.Bytes())
 	for line := range strings.Lines(said.kept.String()) {
-		if line = strings.TrimSpace(s.without(line)); line != "" {
+		if line = strings.TrimSpace(s.Without(line)); line != "" {
 			e.say("secret_key_command: %s", line)
 		}
 	}
 	if parent.Err() != nil {
-		return secret{}, context.Cause(parent)
+		return config.Secret{}, context.Cause(parent)
 	}
 	if ctx.Err() != nil {
-		return secret{}, fmt.Errorf("auth.secret_key_command took longer than %v and was killed", secretCommandLimit)
+		return config.Secret{}, fmt.Errorf("auth.secret_key_command took longer than %v and was killed", secretCommandLimit)
 	}
 	if out.n > maxPrinted || said.n > maxPrinted { // it may have ended by itself or because its output was closed
-		return secret{}, errors.New("auth.secret_key_command prints too much to be the command of a secret key")
+		return config.Secret{}, errors.New("auth.secret_key_command prints too much to be the command of a secret key")
 	}
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
-		return secret{}, fmt.Errorf("auth.secret_key_command failed: %v", exit)
+		return config.Secret{}, fmt.Errorf("auth.secret_key_command failed: %v", exit)
 	}
 	if err != nil {
-		return secret{}, fmt.Errorf("auth.secret_key_command: %w", err)
+		return config.Secret{}, fmt.Errorf("auth.secret_key_command: %w", err)
 	}
 	if bad != nil {
-		return secret{}, fmt.Errorf("what auth.secret_key_command prints %w", bad)
+		return config.Secret{}, fmt.Errorf("what auth.secret_key_command prints %w", bad)
 	}
 	return s, nil
 }
@@ -133,7 +134,7 @@ func (t *target) withoutSecrets(environ []string) []string {
 	kept := make([]string, 0, len(environ))
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
-		if name != secretKeyEnv && (name != t.cluster.auth.secretKeyEnv || name == "") {
+		if name != secretKeyEnv && (name != t.cluster.Auth.SecretKeyEnv || name == "") {
 			kept = append(kept, v)
 		}
 	}

@@ -13,21 +13,22 @@ import (
 
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 const theSecret = "s3cr3t/of+the=ops"
 
 func TestSecretIsNeverShown(t *testing.T) {
-	s := newSecret(theSecret)
+	s := config.NewSecret(theSecret)
 	type holder struct {
-		hidden secret
-		Shown  secret
-		Ptr    *secret
+		hidden config.Secret
+		Shown  config.Secret
+		Ptr    *config.Secret
 	}
 	h := holder{s, s, &s}
 	var texts []string
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d"} {
-		for _, v := range []any{s, &s, h, &h, []secret{s}, map[string]secret{"k": s}, fmt.Errorf("holds %v", s)} {
+		for _, v := range []any{s, &s, h, &h, []config.Secret{s}, map[string]config.Secret{"k": s}, fmt.Errorf("holds %v", s)} {
 			texts = append(texts, fmt.Sprintf(verb, v))
 		}
 	}
@@ -44,7 +45,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 			t.Errorf("shown: %s", text)
 		}
 	}
-	if !strings.Contains(texts[0], hidden) {
+	if !strings.Contains(texts[0], config.Hidden) {
 		t.Errorf("%s shows nothing in its place", texts[0])
 	}
 }
@@ -52,7 +53,7 @@ func TestSecretIsNeverShown(t *testing.T) {
 // secretKey is a key of a map that JSON writes as text.
 type secretKey struct{}
 
-func (secretKey) MarshalText() ([]byte, error) { return newSecret(theSecret).MarshalText() }
+func (secretKey) MarshalText() ([]byte, error) { return config.NewSecret(theSecret).MarshalText() }
 
 // clusterFile is a configuration of one cluster "prod" with these lines of its own.
 func clusterFile(t *testing.T, namesrv string, lines ...string) (path string) {
@@ -83,7 +84,7 @@ func TestSecretKeySources(t *testing.T) {
 		return path
 	}
 	auth := func(source, value string) string {
-		return fmt.Sprintf("auth = { access_key = \"ops\", secret_key_%s = %s }", source, quoteTOML(value))
+		return fmt.Sprintf("auth = { access_key = \"ops\", secret_key_%s = %s }", source, config.QuoteTOML(value))
 	}
 	command := func(line string) string { return auth("command", line) }
 	tests := map[string]struct {
@@ -167,7 +168,7 @@ func leaveTraces(t *testing.T, ns, key string) {
 	dir := t.TempDir()
 	keyFile := filepath.Join(t.TempDir(), "key")
 	must(t, os.WriteFile(keyFile, []byte(key), 0o600))
-	path := clusterFile(t, ns, "auth = { access_key = \"ops\", secret_key_file = "+quoteTOML(keyFile)+" }")
+	path := clusterFile(t, ns, "auth = { access_key = \"ops\", secret_key_file = "+config.QuoteTOML(keyFile)+" }")
 	environ := withEnv("XDG_STATE_HOME", dir, "EYEQ_SECRET_KEY", key, "HOME", dir)
 	seen := filepath.Join(dir, "seen-by-command")
 	for i, c := range []struct {
@@ -238,10 +239,10 @@ func TestConfigCheckLooksAtFiles(t *testing.T) {
 	must(t, os.WriteFile(key, []byte("x"), 0o604))
 	must(t, os.Chmod(key, 0o604))
 	for name, tt := range map[string]struct{ text, says string }{
-		"secret": {"auth = { access_key = \"ops\", secret_key_file = " + quoteTOML(key) + " }", ":3: clusters.prod.auth.secret_key_file: "},
+		"secret": {"auth = { access_key = \"ops\", secret_key_file = " + config.QuoteTOML(key) + " }", ":3: clusters.prod.auth.secret_key_file: "},
 		"ca":     {"tls = { enable = true, ca = \"ca.pem\" }", ":3: clusters.prod.tls.ca: open "},
 		"no pem": {"tls = { enable = true, ca = \"c.toml\" }", "holds no certificate in PEM form"},
-		"key":    {"tls = { enable = true, cert = \"c.toml\", key = " + quoteTOML(key) + " }", "tls.key: " + key + " can be read or written by everybody"},
+		"key":    {"tls = { enable = true, cert = \"c.toml\", key = " + config.QuoteTOML(key) + " }", "tls.key: " + key + " can be read or written by everybody"},
 		"cert":   {"tls = { enable = true, cert = \"c.toml\", key = \"c.toml\" }", ":3: clusters.prod.tls.cert: tls.cert "},
 		"unused": {"tls = { ca = \"ca.pem\" }", "has settings but not enable = true"},
 		"off":    {"tls = { enable = false, ca = \"ca.pem\" }", ""},

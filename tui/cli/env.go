@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"eyeq/engine/audit"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/draw"
 )
 
@@ -75,7 +76,7 @@ func (e *env) format(allowed ...string) (string, error) {
 		return allowed[0], nil
 	}
 	if !slices.Contains(allowed, e.flags.output) {
-		return "", usagef("-o %s: must be %s", e.flags.output, orList(allowed))
+		return "", usagef("-o %s: must be %s", e.flags.output, config.OrList(allowed))
 	}
 	return e.flags.output, nil
 }

@@ -14,6 +14,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // The exit statuses (docs/scripting.md).
@@ -176,7 +177,7 @@ func exitStatus(err, cause error) int {
 	if _, ok := errors.AsType[*outputError](err); ok {
 		return statusFailed
 	}
-	if isType[*usageError](err) || isType[*configError](err) || isType[*engine.ConfigError](err) {
+	if isType[*usageError](err) || isType[*config.Error](err) || isType[*engine.ConfigError](err) {
 		return statusUsage
 	}
 	if refused, ok := errors.AsType[*engine.FilterRefusedError](err); ok {

@@ -15,6 +15,7 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 var orders0 = engine.MessageQueue{Topic: "orders", BrokerName: "broker-a"}
@@ -284,7 +285,7 @@ func TestListenerOfTheConfiguration(t *testing.T) {
 
 func TestListenerNamesAreCompleted(t *testing.T) {
 	p := runs(t, []string{"__complete", "consume", "--listener", ""})
-	for _, name := range listenerNames {
+	for _, name := range config.Listeners {
 		if !strings.Contains(p.out.String(), name+"\t") {
 			t.Errorf("no %s in %q", name, p.out)
 		}

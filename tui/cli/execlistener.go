@@ -15,6 +15,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/inspect"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/draw"
 )
 
@@ -92,8 +93,8 @@ const (
 
 var errExecTimeout = errors.New("the command took longer than")
 
-func newExecListener(l listening, consumeTimeout time.Duration, env []string, runs *commandRuns, output func(engine.MessageQueue, int64, string)) *execListener {
-	x := &execListener{command: l.command, timeout: l.timeout, env: env, runs: runs, output: output,
+func newExecListener(l config.Listener, consumeTimeout time.Duration, env []string, runs *commandRuns, output func(engine.MessageQueue, int64, string)) *execListener {
+	x := &execListener{command: l.Command, timeout: l.Timeout, env: env, runs: runs, output: output,
 		scratches: sync.Pool{New: func() any { return new(scratch) }}}
 	if x.timeout == 0 {
 		x.timeout = consumeTimeout

@@ -16,6 +16,7 @@ import (
 	"eyeq/engine/inspect"
 	"eyeq/remoting"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/draw"
 )
 
@@ -78,9 +79,9 @@ func questionTime(timeout time.Duration) time.Duration {
 // inspector asks through client, as long as --timeout lets it.
 func (e *env) inspector(client *remoting.Client, t *target) *inspect.Inspector {
 	o := inspect.Options{
-		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: saveDir(e.getenv), Cluster: t.name, TargetFlags: t.flags,
+		Client: client, Timeout: questionTime(e.flags.timeout), Now: e.now, SaveDir: config.SaveDir(e.getenv), Cluster: t.name, TargetFlags: t.flags,
 	}
-	t.cluster.addressMap.showDialled(&o)
+	t.cluster.AddressMap.ShowDialled(&o)
 	return inspect.New(o)
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"eyeq/tui/cli/config"
 	"fmt"
 	"io"
 	"log/slog"
@@ -84,7 +85,7 @@ func (l *logs) offScreen(getenv func(string) string) {
 	}
 	l.level.Set(slog.LevelInfo)
 	var out io.Writer = io.Discard
-	f, err := openStateLog(stateDir(getenv))
+	f, err := openStateLog(config.StateDir(getenv))
 	if err == nil {
 		out = f
 	}

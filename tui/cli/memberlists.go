@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"eyeq/engine"
+	"eyeq/tui/cli/config"
 )
 
 // configStrategy is the strategy by which each member reads the queues that its own
@@ -14,7 +15,7 @@ const configStrategy = "CONFIG"
 
 // memberLists are the lists of all members at once, which no member has: what they
 // give together can be looked at before it is run. It is a core.Strategy.
-type memberLists map[string][]queueChoice
+type memberLists map[string][]config.QueueChoice
 
 // parseMemberLists reads MEMBER=[TOPIC=]BROKER:ID,… for each member.
 func parseMemberLists(texts []string) (memberLists, error) {
@@ -24,7 +25,7 @@ func parseMemberLists(texts []string) (memberLists, error) {
 		if member = strings.TrimSpace(member); !ok || member == "" {
 			return nil, fmt.Errorf("%q: must be MEMBER=BROKER:ID,…", text)
 		}
-		choices, err := parseQueueChoices(splitList([]string{list}))
+		choices, err := config.ParseQueueChoices(config.SplitList([]string{list}))
 		if err != nil {
 			return nil, fmt.Errorf("%s=%w", member, err)
 		}
@@ -40,7 +41,7 @@ func (l memberLists) Name() string { return configStrategy }
 func (l memberLists) Allocate(_, member string, mqs []engine.MessageQueue, _ []string) ([]engine.MessageQueue, error) {
 	var share []engine.MessageQueue
 	for _, mq := range mqs {
-		if slices.ContainsFunc(l[member], func(q queueChoice) bool { return q.names(mq) }) {
+		if slices.ContainsFunc(l[member], func(q config.QueueChoice) bool { return q.Names(mq) }) {
 			share = append(share, mq)
 		}
 	}
@@ -58,12 +59,12 @@ func (l memberLists) check(w *allocationWorld) error {
 			there := map[int32]bool{}
 			for _, t := range w.topics {
 				for _, mq := range w.queues[t] {
-					there[mq.QueueID] = there[mq.QueueID] || q.names(mq)
+					there[mq.QueueID] = there[mq.QueueID] || q.Names(mq)
 				}
 			}
-			for id := q.from; id <= q.to; id++ {
+			for id := q.From; id <= q.To; id++ {
 				if !there[id] {
-					return usagef("--list %s=%v: there is no queue %s:%d", member, q, q.broker, id)
+					return usagef("--list %s=%v: there is no queue %s:%d", member, q, q.Broker, id)
 				}
 			}
 		}

@@ -70,7 +70,7 @@ func missingName(err error) (kind, name string) {
 // names asks for the names of a kind, for a moment only. A command that gives the secret
 // key is not run once more for it: it may ask the operator.
 func (e *env) names(ctx context.Context, t *target, names func(ctx context.Context, x *inspection) []string) []string {
-	if t.cluster.auth.secretKeyCommand != "" && !t.secretKey.isSet() {
+	if t.cluster.Auth.SecretKeyCommand != "" && !t.secretKey.IsSet() {
 		return nil
 	}
 	client, err := e.quietClient(t, nil)

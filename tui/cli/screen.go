@@ -10,6 +10,7 @@ import (
 	"eyeq/engine"
 	"eyeq/remoting"
 	"eyeq/tui"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/page"
 )
 
@@ -68,22 +69,22 @@ func (e *env) screenRun(ctx context.Context, o page.Options, runs func(ctx conte
 }
 
 // screenOptions are those that the configuration and the environment give.
-func (e *env) screenOptions(c *config) page.Options {
+func (e *env) screenOptions(c *config.Config) page.Options {
 	return page.Options{
-		Operator: e.operator(), Refresh: c.screen.refresh, Keys: c.keys,
+		Operator: e.operator(), Refresh: c.Screen.Refresh, Keys: c.Keys,
 		Multiplexer: multiplexer(e.getenv), NoSuspend: noSuspend(),
 		MessageJSON: func(m *engine.Message) []byte { return bytes.TrimRight(new(messageEncoder).append(nil, m), "\n") },
 		EventJSON:   func(ev engine.Event, group string) []byte { return bytes.TrimRight(appendEvent(nil, ev, group), "\n") },
-		ASCII:       c.screen.glyphs == "ascii" || c.originOf("screen.glyphs") == "default" && asciiTerminal(e.getenv),
+		ASCII:       c.Screen.Glyphs == "ascii" || c.OriginOf("screen.glyphs") == "default" && asciiTerminal(e.getenv),
 	}
 }
 
 // targetOptions are screenOptions for a target: its name, its mode, its audit file.
-func (e *env) targetOptions(c *config, t *target) page.Options {
+func (e *env) targetOptions(c *config.Config, t *target) page.Options {
 	o := e.screenOptions(c)
-	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.color, t.mode.String(), t.flags
+	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.Color, t.mode.String(), t.flags
 	o.Audit, o.AuditPath = e.audit(t), e.auditPath()
-	if tls := &t.cluster.tls; tls.enable && tls.insecureSkipVerify {
+	if tls := &t.cluster.Tls; tls.Enable && tls.InsecureSkipVerify {
 		o.Title = "TLS not verified"
 	}
 	return o
@@ -123,7 +124,7 @@ func asciiTerminal(getenv func(string) string) bool {
 }
 
 // consumeOnScreen shows the live screen of a member until the operator leaves.
-func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *member, hold bool, run func(ctx context.Context) error) error {
+func (e *env) consumeOnScreen(ctx context.Context, c *config.Config, t *target, m *member, hold bool, run func(ctx context.Context) error) error {
 	o := e.targetOptions(c, t)
 	o.Hold, o.Member = hold, true
 	o.Engines = []page.NamedEngine{{Engine: &auditedEngine{m.engine, m.options.Group, o.Audit}}}
@@ -133,8 +134,8 @@ func (e *env) consumeOnScreen(ctx context.Context, c *config, t *target, m *memb
 }
 
 // inspectOn lets a screen ask about any group, topic and broker of a target.
-func (e *env) inspectOn(o *page.Options, c *config, t *target, client *remoting.Client) {
+func (e *env) inspectOn(o *page.Options, c *config.Config, t *target, client *remoting.Client) {
 	o.Inspect = e.inspector(client, t)
 	o.OpenTail = (&tailOpener{client: client, crew: e.crew, timeout: e.flags.timeout, now: e.now}).open
-	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.clusterNames(), string(t.modeFrom)
+	o.Namesrv, o.Clusters, o.ModeWhy = t.namesrv, c.ClusterNames(), string(t.modeFrom)
 }

@@ -7,13 +7,14 @@ import (
 	"sync"
 
 	"eyeq/remoting"
+	"eyeq/tui/cli/config"
 	"eyeq/tui/page"
 )
 
 // screenClusters are the configured clusters that a screen may go to.
 type screenClusters struct {
 	e *env
-	c *config
+	c *config.Config
 
 	mu      sync.Mutex                // guards clients
 	clients map[*remoting.Client]bool // that are open; nil once the screen has ended
@@ -66,8 +67,8 @@ func (s *screenClusters) open(ctx context.Context, name string) (page.Options, e
 
 // asks reports whether opening a cluster runs a program that may ask for a passphrase.
 func (s *screenClusters) asks(name string) bool {
-	c := s.c.clusters[name]
-	return c != nil && c.auth.secretKeyCommand != ""
+	c := s.c.Clusters[name]
+	return c != nil && c.Auth.SecretKeyCommand != ""
 }
 
 // close closes what is open when the screen has ended.

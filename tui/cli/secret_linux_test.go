@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"eyeq/tui/cli/config"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,7 +27,7 @@ func TestSecretIsInNoCoreNorProcessList(t *testing.T) {
 	}
 	keyFile := filepath.Join(t.TempDir(), "key")
 	must(t, os.WriteFile(keyFile, []byte(theSecret), 0o600))
-	path := clusterFile(t, ns, "auth = { access_key = \"ops\", secret_key_file = "+quoteTOML(keyFile)+" }")
+	path := clusterFile(t, ns, "auth = { access_key = \"ops\", secret_key_file = "+config.QuoteTOML(keyFile)+" }")
 	core, said := crash(t, program, "broker", "list", "--watch", "--config", path, "--cluster", "prod")
 	if len(core) > 0 {
 		t.Errorf("a program with a secret key left a core: %v", core)

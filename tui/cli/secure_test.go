@@ -12,6 +12,7 @@ import (
 
 	"eyeq/remoting/sandbox"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 // tlsFiles are certificates of a test, as files.
@@ -111,15 +112,15 @@ func TestCommandsOverTLS(t *testing.T) {
 func TestScreenSaysWhenTLSIsNotVerified(t *testing.T) {
 	e := &env{getenv: func(string) string { return "" }}
 	for skip, want := range map[bool]string{true: "TLS not verified", false: ""} {
-		cl := &clusterConfig{tls: tlsConfig{enable: true, insecureSkipVerify: skip}}
-		if got := e.targetOptions(defaultConfig(), &target{name: "prod", cluster: cl}).Title; got != want {
+		cl := &config.Cluster{Tls: config.TLS{Enable: true, InsecureSkipVerify: skip}}
+		if got := e.targetOptions(config.Default(), &target{name: "prod", cluster: cl}).Title; got != want {
 			t.Errorf("skip %v: line 1 says %q, want %q", skip, got, want)
 		}
 	}
 }
 
 func TestTLSIsVerifiedByDefault(t *testing.T) {
-	config, err := (&target{cluster: &clusterConfig{tls: tlsConfig{enable: true}}}).tlsOf()
+	config, err := (&target{cluster: &config.Cluster{Tls: config.TLS{Enable: true}}}).tlsOf()
 	if err != nil || config.InsecureSkipVerify || config.RootCAs != (*x509.CertPool)(nil) || config.MinVersion != tls.VersionTLS12 {
 		t.Errorf("config %+v, %v", config, err)
 	}

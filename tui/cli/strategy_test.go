@@ -11,6 +11,7 @@ import (
 
 	"eyeq/engine"
 	"eyeq/remoting/sandbox/sandboxtest"
+	"eyeq/tui/cli/config"
 )
 
 // Every strategy is refused without what it needs, and what it does not need is
@@ -81,7 +82,7 @@ func TestStrategyChosen(t *testing.T) {
 			"CONFIG", []string{"orders b/2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := parseConfig("c.toml", "[consumer]\n"+tt.config)
+			c, err := config.Parse("c.toml", "[consumer]\n"+tt.config)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -108,7 +109,7 @@ func TestStrategyChosen(t *testing.T) {
 }
 
 // consumeOptions are the options that flags of consume make.
-func consumeOptions(t *testing.T, c *config, args []string) (engine.Options, error) {
+func consumeOptions(t *testing.T, c *config.Config, args []string) (engine.Options, error) {
 	t.Helper()
 	e := &env{}
 	f, cmd := consumeCommand(e)

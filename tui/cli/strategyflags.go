@@ -7,6 +7,7 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/remoting/protocol"
+	"eyeq/tui/cli/config"
 )
 
 // strategyFlags are the flags of a strategy; they lie over the configuration's.
@@ -20,22 +21,22 @@ type strategyFlags struct {
 
 // choose lays the flags over what the configuration says. A flag of another
 // strategy than the chosen one is refused: it would do nothing.
-func (f *strategyFlags) choose(s strategyChoice) (strategyChoice, error) {
+func (f *strategyFlags) choose(s config.Strategy) (config.Strategy, error) {
 	var err error
 	if f.changed("strategy") {
-		if s.name, err = core.StrategyName(f.strategy); err != nil {
+		if s.Name, err = core.StrategyName(f.strategy); err != nil {
 			return s, usagef("--strategy: %v", err)
 		}
 	}
 	if f.changed("machine-rooms") {
-		s.rooms = splitList(f.rooms)
-		if err := checkRooms(s.rooms); err != nil {
+		s.Rooms = config.SplitList(f.rooms)
+		if err := config.CheckRooms(s.Rooms); err != nil {
 			return s, usagef("--machine-rooms: %v", err)
 		}
 	}
 	if f.changed("virtual-nodes") {
-		s.virtualNodes = f.virtualNodes
-		if err := checkVirtualNodes(int64(f.virtualNodes)); err != nil {
+		s.VirtualNodes = f.virtualNodes
+		if err := config.CheckVirtualNodes(int64(f.virtualNodes)); err != nil {
 			return s, usagef("--virtual-nodes %d: %v", f.virtualNodes, err)
 		}
 	}
@@ -43,12 +44,12 @@ func (f *strategyFlags) choose(s strategyChoice) (strategyChoice, error) {
 }
 
 // useless refuses a flag that the chosen strategy does not read.
-func (f *strategyFlags) useless(s *strategyChoice) error {
+func (f *strategyFlags) useless(s *config.Strategy) error {
 	for _, one := range []struct{ flag, of, word string }{
 		{"queues", "CONFIG", "config"}, {"machine-rooms", "MACHINE_ROOM", "machine-room"}, {"virtual-nodes", "CONSISTENT_HASH", "consistent-hash"},
 	} {
-		if f.changed(one.flag) && !s.needs(one.of) {
-			return usagef("--%s is for --strategy %s; the strategy is %s", one.flag, one.word, s.name)
+		if f.changed(one.flag) && !s.Needs(one.of) {
+			return usagef("--%s is for --strategy %s; the strategy is %s", one.flag, one.word, s.Name)
 		}
 	}
 	return nil
@@ -56,8 +57,8 @@ func (f *strategyFlags) useless(s *strategyChoice) error {
 
 // allocation makes the strategy of a member. What it lacks is said in the words of
 // who chose it.
-func (f *consumeFlags) allocation(c *config, o *engine.Options) (core.Strategy, error) {
-	s, err := f.strategy.choose(c.strategy)
+func (f *consumeFlags) allocation(c *config.Config, o *engine.Options) (core.Strategy, error) {
+	s, err := f.strategy.choose(c.Strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -66,34 +67,34 @@ func (f *consumeFlags) allocation(c *config, o *engine.Options) (core.Strategy, 
 	}
 	chosen := "--strategy " + f.strategy.strategy
 	if !f.changed("strategy") {
-		chosen = "allocate_message_queue_strategy = " + quoteTOML(s.name)
-		if line, ok := strings.CutPrefix(string(c.originOf("consumer.allocate_message_queue_strategy")), "file:"); ok {
-			chosen = c.path + ":" + line + ": consumer." + chosen
+		chosen = "allocate_message_queue_strategy = " + config.QuoteTOML(s.Name)
+		if line, ok := strings.CutPrefix(string(c.OriginOf("consumer.allocate_message_queue_strategy")), "file:"); ok {
+			chosen = c.Path + ":" + line + ": consumer." + chosen
 		}
 	}
 	from := "--queues"
 	if f.changed("queues") {
-		if s.queues, err = parseQueueChoices(splitList(f.strategy.queues)); err != nil {
+		if s.Queues, err = config.ParseQueueChoices(config.SplitList(f.strategy.queues)); err != nil {
 			return nil, usagef("--queues %v", err)
 		}
-	} else if line, ok := strings.CutPrefix(string(c.originOf("consumer.message_queue_list")), "file:"); ok {
-		from = c.path + ":" + line + ": consumer.message_queue_list:"
+	} else if line, ok := strings.CutPrefix(string(c.OriginOf("consumer.message_queue_list")), "file:"); ok {
+		from = c.Path + ":" + line + ": consumer.message_queue_list:"
 	}
 	switch {
-	case s.needs("CONFIG") && len(s.queues) == 0:
+	case s.Needs("CONFIG") && len(s.Queues) == 0:
 		return nil, usagef("%s needs this member's queues: --queues BROKER:ID,… (or message_queue_list in the configuration)", chosen)
-	case s.needs("MACHINE_ROOM") && len(s.rooms) == 0:
+	case s.Needs("MACHINE_ROOM") && len(s.Rooms) == 0:
 		return nil, usagef("%s needs the machine rooms to read from: --machine-rooms ROOM,… (or consumeridcs in the configuration)", chosen)
-	case strings.HasPrefix(s.name, nearbyPrefix) && core.RoomsByName().Client(o.ClientID) == "":
+	case strings.HasPrefix(s.Name, config.NearbyPrefix) && core.RoomsByName().Client(o.ClientID) == "":
 		return nil, usagef("%s needs to know this member's machine room: --client-id ROOM@NAME, as in a broker's name", chosen)
 	}
 	var queues []engine.MessageQueue
-	if s.needs("CONFIG") {
-		if queues, err = expand(s.queues, o.Subscriptions, o.Group); err != nil {
+	if s.Needs("CONFIG") {
+		if queues, err = config.Expand(s.Queues, o.Subscriptions, o.Group); err != nil {
 			return nil, usagef("%s %v", from, err)
 		}
 	}
-	return s.build(queues)
+	return s.Build(queues)
 }
 
 // retryLeftOut tells that nobody reads what is sent back when this member's own

@@ -9,33 +9,34 @@ import (
 
 	"eyeq/remoting"
 	"eyeq/tui/change"
+	"eyeq/tui/cli/config"
 )
 
 // target is the cluster that a command works with, and who said so.
 type target struct {
 	name    string
-	cluster *clusterConfig
+	cluster *config.Cluster
 	namesrv []string
-	mode    mode
+	mode    config.Mode
 
-	nameFrom, namesrvFrom, modeFrom origin
+	nameFrom, namesrvFrom, modeFrom config.Origin
 	flags                           string // that name it in a command to be pasted
 	accessKey                       string
-	secretKey                       secret // from the environment; else the configuration says where it is
-	accessFrom, secretFrom          origin // "" where there is none
-	folder                          string // that paths in the configuration count from
-	vipChannel                      bool   // of a consumer
+	secretKey                       config.Secret // from the environment; else the configuration says where it is
+	accessFrom, secretFrom          config.Origin // "" where there is none
+	folder                          string        // that paths in the configuration count from
+	vipChannel                      bool          // of a consumer
 }
 
 // target applies flag, then environment, then file.
-func (e *env) target(c *config) (*target, error) {
+func (e *env) target(c *config.Config) (*target, error) {
 	return e.targetNamed(c, e.flags.cluster, e.flags.namesrv)
 }
 
 // targetNamed is target with the values of --cluster and --namesrv.
-func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
-	t := &target{cluster: &clusterConfig{}}
-	from, nameFrom := origin("flag --namesrv"), origin("flag --cluster")
+func (e *env) targetNamed(c *config.Config, name, addrs string) (*target, error) {
+	t := &target{cluster: &config.Cluster{}}
+	from, nameFrom := config.Origin("flag --namesrv"), config.Origin("flag --cluster")
 	if name == "" && addrs == "" {
 		addrs, from = e.getenv("EYEQ_NAMESRV"), "env EYEQ_NAMESRV"
 		if name, nameFrom = e.getenv("EYEQ_CLUSTER"), "env EYEQ_CLUSTER"; name == "" && addrs == "" {
@@ -44,16 +45,16 @@ func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
 	}
 	t.flags = targetFlags(e.flags.config, name, addrs)
 	if name == "" && addrs == "" {
-		name, nameFrom = c.defaultCluster, c.originOf("default_cluster")
-		if names := c.clusterNames(); name == "" && len(names) == 1 {
+		name, nameFrom = c.DefaultCluster, c.OriginOf("default_cluster")
+		if names := c.ClusterNames(); name == "" && len(names) == 1 {
 			name, nameFrom = names[0], "the only cluster in the file"
 		}
 	}
 	if name != "" {
-		cluster := c.clusters[name]
+		cluster := c.Clusters[name]
 		if cluster == nil {
 			known := "no cluster is configured"
-			if names := c.clusterNames(); len(names) > 0 {
+			if names := c.ClusterNames(); len(names) > 0 {
 				known = "configured: " + strings.Join(names, ", ")
 			}
 			return nil, &usageError{
@@ -62,10 +63,10 @@ func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
 			}
 		}
 		t.name, t.nameFrom, t.cluster = name, nameFrom, cluster
-		t.namesrv, t.namesrvFrom = cluster.namesrv, c.originOf("clusters."+name+".namesrv")
+		t.namesrv, t.namesrvFrom = cluster.Namesrv, c.OriginOf("clusters."+name+".namesrv")
 	}
 	if addrs != "" {
-		list, err := splitNamesrv(addrs)
+		list, err := config.SplitNamesrv(addrs)
 		if err != nil {
 			return nil, usagef("%s: %v", from, err)
 		}
@@ -80,34 +81,34 @@ func (e *env) targetNamed(c *config, name, addrs string) (*target, error) {
 			Hint: "Or set NAMESRV_ADDR, or run 'eyeq config init' and use --cluster NAME; 'eyeq demo' needs none.",
 		}
 	}
-	t.mode, t.modeFrom = t.cluster.effectiveMode(), c.modeOrigin(name, t.cluster)
+	t.mode, t.modeFrom = t.cluster.EffectiveMode(), c.ModeOrigin(name, t.cluster)
 	if e.flags.readOnly {
-		t.mode, t.modeFrom = modeReadOnly, "flag --read-only"
+		t.mode, t.modeFrom = config.ModeReadOnly, "flag --read-only"
 	}
-	t.folder = filepath.Dir(c.path)
+	t.folder = filepath.Dir(c.Path)
 	e.credentialsOf(t, c, name)
 	return t, nil
 }
 
 // credentialsOf notes who signs requests and where the secret key is to be had.
 // Nothing is read or run for it yet.
-func (e *env) credentialsOf(t *target, c *config, name string) {
-	a := &t.cluster.auth
-	if a.accessKey != "" {
-		t.accessKey, t.accessFrom = a.accessKey, c.originOf("clusters."+name+".auth.access_key")
+func (e *env) credentialsOf(t *target, c *config.Config, name string) {
+	a := &t.cluster.Auth
+	if a.AccessKey != "" {
+		t.accessKey, t.accessFrom = a.AccessKey, c.OriginOf("clusters."+name+".auth.access_key")
 	}
 	for key, value := range map[string]string{
-		"secret_key_env": a.secretKeyEnv, "secret_key_file": a.secretKeyFile, "secret_key_command": a.secretKeyCommand,
+		"secret_key_env": a.SecretKeyEnv, "secret_key_file": a.SecretKeyFile, "secret_key_command": a.SecretKeyCommand,
 	} {
 		if value != "" {
-			t.secretFrom = origin(key+" ") + "(" + c.originOf("clusters."+name+".auth."+key) + ")"
+			t.secretFrom = config.Origin(key+" ") + "(" + c.OriginOf("clusters."+name+".auth."+key) + ")"
 		}
 	}
 	if v := e.getenv(accessKeyEnv); v != "" {
 		t.accessKey, t.accessFrom = v, "env "+accessKeyEnv
 	}
 	if v := strings.TrimSpace(e.getenv(secretKeyEnv)); v != "" {
-		t.secretKey, t.secretFrom = newSecret(v), "env "+secretKeyEnv
+		t.secretKey, t.secretFrom = config.NewSecret(v), "env "+secretKeyEnv
 	}
 }
 
@@ -128,7 +129,7 @@ var errNoCluster = errors.New("no cluster to work with: --namesrv HOST:PORT name
 
 // allowChange refuses what changes a cluster in read-only mode.
 func (t *target) allowChange(what string) error {
-	if t.mode == modeReadOnly {
+	if t.mode == config.ModeReadOnly {
 		return &refusedError{fmt.Sprintf("%s is refused: %s is read-only (%s)", what, t.name, t.modeFrom)}
 	}
 	return nil
@@ -138,7 +139,7 @@ func (t *target) allowChange(what string) error {
 // It may run the command that gives the secret key.
 func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, error) {
 	c, err := e.quietClient(t, handler)
-	if tls := &t.cluster.tls; err == nil && tls.enable && tls.insecureSkipVerify {
+	if tls := &t.cluster.Tls; err == nil && tls.Enable && tls.InsecureSkipVerify {
 		e.say("TLS of %s is not verified (tls.insecure_skip_verify): anybody could be at the other end", t.name)
 	}
 	return c, err
@@ -154,7 +155,7 @@ func (e *env) quietClient(t *target, handler remoting.Handler) (*remoting.Client
 	if err != nil {
 		return nil, err
 	}
-	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Dial: t.cluster.addressMap.dialer(), Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
+	c, err := remoting.NewClient(remoting.Options{Namesrv: t.namesrv, Dial: t.cluster.AddressMap.Dialer(), Handler: handler, VIPChannel: t.vipChannel, TLS: secure, Signer: signer, Log: e.log()})
 	if err != nil {
 		return nil, fmt.Errorf("name servers %s: %w", strings.Join(t.namesrv, ";"), err)
 	}
@@ -162,17 +163,17 @@ func (e *env) quietClient(t *target, handler remoting.Handler) (*remoting.Client
 }
 
 // loadConfig reads the file of --config, or the usual one when that exists.
-func (e *env) loadConfig() (*config, error) {
+func (e *env) loadConfig() (*config.Config, error) {
 	path := e.flags.config
 	if path == "" {
-		path = configPath(e.getenv)
+		path = config.Path(e.getenv)
 	}
-	text, err := readConfig(path, e.flags.timeout)
+	text, err := config.Read(path, e.flags.timeout)
 	if errors.Is(err, os.ErrNotExist) && e.flags.config == "" {
-		return defaultConfig(), nil
+		return config.Default(), nil
 	}
 	if err != nil {
-		return nil, &configError{Path: path, Rule: "cannot be read: " + err.Error()}
+		return nil, &config.Error{Path: path, Rule: "cannot be read: " + err.Error()}
 	}
-	return parseConfig(path, string(text))
+	return config.Parse(path, string(text))
 }

@@ -7,11 +7,11 @@ import (
 
 // tlsOf makes the TLS configuration of a target; nil when it asks for none.
 func (t *target) tlsOf() (*tls.Config, error) {
-	c := &t.cluster.tls
-	if !c.enable {
+	c := &t.cluster.Tls
+	if !c.Enable {
 		return nil, nil
 	}
-	config, err := c.load(t.folder)
+	config, err := c.Load(t.folder)
 	if err != nil {
 		return nil, fmt.Errorf("TLS of cluster %s: %w", t.name, err)
 	}
@@ -20,10 +20,10 @@ func (t *target) tlsOf() (*tls.Config, error) {
 
 // tlsWord says how connections to the target are made.
 func (t *target) tlsWord() string {
-	switch c := &t.cluster.tls; {
-	case !c.enable:
+	switch c := &t.cluster.Tls; {
+	case !c.Enable:
 		return "off"
-	case c.insecureSkipVerify:
+	case c.InsecureSkipVerify:
 		return "not verified"
 	}
 	return "verified"

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"maps"
@@ -26,7 +26,7 @@ func TestKeyLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := map[string]int{}
-	for key, line := range keyLines(text) {
+	for key, line := range KeyLines(text) {
 		got[strings.ReplaceAll(key, "\x00", "/")] = line
 	}
 	want := map[string]int{
@@ -37,7 +37,7 @@ func TestKeyLines(t *testing.T) {
 	if !maps.Equal(got, want) {
 		t.Errorf("lines = %v, want %v", got, want)
 	}
-	if line := keyLines(text).find([]string{"clusters", "x.y", "none"}); line != 7 {
+	if line := KeyLines(text).find([]string{"clusters", "x.y", "none"}); line != 7 {
 		t.Errorf("the line around a key that is not there = %d, want 7", line)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"crypto/tls"
@@ -12,12 +12,12 @@ import (
 // fileWait is how long a certificate that comes by a pipe may take.
 const fileWait = 10 * time.Second
 
-// load reads the files that the configuration names, from its folder.
-func (c *tlsConfig) load(folder string) (*tls.Config, error) {
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.serverName, InsecureSkipVerify: c.insecureSkipVerify}
-	if c.ca != "" {
-		path := inFolder(folder, c.ca)
-		text, err := readConfig(path, fileWait)
+// Load reads the files that the configuration names, from its folder.
+func (c *TLS) Load(folder string) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: c.ServerName, InsecureSkipVerify: c.InsecureSkipVerify}
+	if c.CA != "" {
+		path := InFolder(folder, c.CA)
+		text, err := Read(path, fileWait)
 		if err != nil {
 			return nil, fmt.Errorf("tls.ca: %w", err)
 		}
@@ -27,7 +27,7 @@ func (c *tlsConfig) load(folder string) (*tls.Config, error) {
 		}
 	}
 	if c.cert != "" {
-		cert, err := loadPair(inFolder(folder, c.cert), inFolder(folder, c.key))
+		cert, err := loadPair(InFolder(folder, c.cert), InFolder(folder, c.key))
 		if err != nil {
 			return nil, err
 		}

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"errors"
@@ -13,9 +13,9 @@ import (
 // device without end.
 const maxConfig = 1 << 20
 
-// readConfig reads a file. One that is written while it is read, such as a pipe that a
+// Read reads a file. One that is written while it is read, such as a pipe that a
 // shell puts in its place, has so long to come to its end.
-func readConfig(path string, limit time.Duration) ([]byte, error) {
+func Read(path string, limit time.Duration) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err == nil && info.Mode()&os.ModeNamedPipe != 0 {
 		return readPipe(path, limit)

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"context"
@@ -13,13 +13,13 @@ import (
 	"eyeq/engine/inspect"
 )
 
-// addressMap says where to dial instead of the address that a server announces or is
+// AddressMap says where to dial instead of the address that a server announces or is
 // configured with: an entry of HOST:PORT is for that address, one of HOST for all other
 // ports of that host, which stay what they are. It is applied once, not to its own result.
-type addressMap map[string]string
+type AddressMap map[string]string
 
-// add takes in an entry of the configuration; its error is the rule that it breaks.
-func (m addressMap) add(from, to string) error {
+// Add takes in an entry of the configuration; its error is the rule that it breaks.
+func (m AddressMap) Add(from, to string) error {
 	host, port, err := splitPlace(from)
 	if err != nil {
 		return err
@@ -40,7 +40,7 @@ func (m addressMap) add(from, to string) error {
 }
 
 // of gives the address to dial instead of another; mapped is false where that is itself.
-func (m addressMap) of(addr string) (to string, mapped bool) {
+func (m AddressMap) of(addr string) (to string, mapped bool) {
 	host, port, err := splitPlace(addr)
 	if err != nil || port == "" {
 		return addr, false
@@ -58,8 +58,8 @@ func (m addressMap) of(addr string) (to string, mapped bool) {
 	return to, true
 }
 
-// dialled is of for those who show addresses; "" where it is the address itself.
-func (m addressMap) dialled(addr string) string {
+// Dialled is of for those who show addresses; "" where it is the address itself.
+func (m AddressMap) Dialled(addr string) string {
 	to, mapped := m.of(addr)
 	if !mapped {
 		return ""
@@ -67,8 +67,8 @@ func (m addressMap) dialled(addr string) string {
 	return to
 }
 
-// dialer is remoting.Options.Dial; nil where nothing is mapped.
-func (m addressMap) dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
+// Dialer is remoting.Options.Dial; nil where nothing is mapped.
+func (m AddressMap) Dialer() func(ctx context.Context, network, addr string) (net.Conn, error) {
 	if len(m) == 0 {
 		return nil
 	}
@@ -117,16 +117,16 @@ func joinPlace(host, port string) string {
 }
 
 // addressSetting is clusters.NAME.address_map as a whole: its entries are set one by one.
-var addressSetting = setting{table: "clusters", key: "address_map",
-	doc: "where to dial instead of an address that brokers announce, as through a tunnel: \"HOST:PORT\" = \"HOST:PORT\", or \"HOST\" = \"HOST\" for all its ports",
-	set: func(*config, string, any) error {
+var addressSetting = setting{Table: "clusters", Key: "address_map",
+	Doc: "where to dial instead of an address that brokers announce, as through a tunnel: \"HOST:PORT\" = \"HOST:PORT\", or \"HOST\" = \"HOST\" for all its ports",
+	Set: func(*Config, string, any) error {
 		return errors.New(`must be a table such as { "10.0.0.5:10911" = "127.0.0.1:10911" }`)
 	},
-	show: func(c *config, name string) string {
-		m := c.clusters[name].addressMap
+	Show: func(c *Config, name string) string {
+		m := c.Clusters[name].AddressMap
 		entries := make([]string, 0, len(m))
 		for _, from := range slices.Sorted(maps.Keys(m)) {
-			entries = append(entries, quoteTOML(from)+" = "+quoteTOML(m[from]))
+			entries = append(entries, QuoteTOML(from)+" = "+QuoteTOML(m[from]))
 		}
 		if len(entries) == 0 {
 			return "{}"
@@ -136,22 +136,22 @@ var addressSetting = setting{table: "clusters", key: "address_map",
 
 // addressEntry is the setting of one address in the map of a cluster.
 func addressEntry(from string) *setting {
-	return &setting{table: "clusters", key: "address_map", set: func(c *config, name string, raw any) error {
+	return &setting{Table: "clusters", Key: "address_map", Set: func(c *Config, name string, raw any) error {
 		to, ok := raw.(string)
 		if !ok {
 			return errors.New("must be a text, the HOST:PORT to dial instead")
 		}
-		cl := c.clusters[name]
-		if cl.addressMap == nil {
-			cl.addressMap = addressMap{}
+		cl := c.Clusters[name]
+		if cl.AddressMap == nil {
+			cl.AddressMap = AddressMap{}
 		}
-		return cl.addressMap.add(from, to)
+		return cl.AddressMap.Add(from, to)
 	}}
 }
 
-// showDialled has an Inspector name the addresses that are mapped.
-func (m addressMap) showDialled(o *inspect.Options) {
+// ShowDialled has an Inspector name the addresses that are mapped.
+func (m AddressMap) ShowDialled(o *inspect.Options) {
 	if len(m) > 0 {
-		o.Dialled = m.dialled
+		o.Dialled = m.Dialled
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"cmp"
@@ -10,22 +10,22 @@ import (
 	"eyeq/tui/page"
 )
 
-// exampleKeys is [keys] of config.example.toml; mark goes before each key.
-func exampleKeys(mark string) string {
+// ExampleKeys is [keys] of config.example.toml; mark goes before each key.
+func ExampleKeys(mark string) string {
 	var b strings.Builder
 	b.WriteString("\n[keys]  # what a key does on the screen; several keys are separated by blanks\n")
 	names := page.BindingNames()
 	for _, k := range page.Bindings() {
 		if slices.Contains(names, k.Name) { // the others cannot be changed
-			fmt.Fprintf(&b, "# %s (%s)\n%s%s = %q\n", k.Help, k.Where, mark, k.Name, configKeys(k.Keys))
+			fmt.Fprintf(&b, "# %s (%s)\n%s%s = %q\n", k.Help, k.Where, mark, k.Name, DocKeys(k.Keys))
 		}
 	}
 	return b.String()
 }
 
-// configKeys turns keys as the screen shows them ("j/↓") into what the
+// DocKeys turns keys as the screen shows them ("j/↓") into what the
 // configuration takes ("j down").
-func configKeys(shown string) string {
+func DocKeys(shown string) string {
 	if shown == "/" {
 		return shown
 	}
@@ -40,9 +40,9 @@ func configKeys(shown string) string {
 
 var keyNames = map[string]string{"↑": "up", "↓": "down", "←": "left", "→": "right", "⏎": "enter", "F1": "f1"}
 
-// checkSent refuses a key that no terminal sends: the screen would wait for it for ever.
+// CheckSent refuses a key that no terminal sends: the screen would wait for it for ever.
 // What is no key at all is left to tui.CheckKeys.
-func checkSent(keys string) error {
+func CheckSent(keys string) error {
 	for _, shown := range strings.Fields(keys) {
 		key, _ := strings.CutPrefix(strings.Replace(shown, "alt-", "alt+", 1), "alt+")
 		for _, modifier := range []string{"ctrl", "shift"} {

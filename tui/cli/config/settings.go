@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"errors"
@@ -19,22 +19,22 @@ import (
 // setting is one key of the configuration: what the loader, config.example.toml,
 // `config init` and `config show` know of it.
 type setting struct {
-	table string // "", "clusters" (then in each [clusters.NAME]), "consumer", "screen", "keys"
-	key   string // with dots inside an inline table
-	doc   string
-	// set takes the decoded value; its error is the rule that the value breaks.
-	set func(c *config, name string, raw any) error
-	// show gives the value as TOML.
-	show func(c *config, name string) string
+	Table string // "", "clusters" (then in each [clusters.NAME]), "consumer", "screen", "keys"
+	Key   string // with dots inside an inline table
+	Doc   string
+	// Set takes the decoded value; its error is the rule that the value breaks.
+	Set func(c *Config, name string, raw any) error
+	// Show gives the value as TOML.
+	Show func(c *Config, name string) string
 }
 
 // The settings in the order of config.example.toml.
-var settings = []setting{
+var Settings = []setting{
 	text("", "default_cluster", "the cluster used when neither flag nor environment names one; \"\" is the only one there is",
-		func(c *config, _ string) *string { return &c.defaultCluster }),
+		func(c *Config, _ string) *string { return &c.DefaultCluster }),
 
-	{table: "clusters", key: "namesrv", doc: "the name servers, each HOST:PORT",
-		set: func(c *config, name string, raw any) error {
+	{Table: "clusters", Key: "namesrv", Doc: "the name servers, each HOST:PORT",
+		Set: func(c *Config, name string, raw any) error {
 			list, ok := raw.([]any)
 			if !ok {
 				return errors.New(`must be a list such as ["127.0.0.1:9876"]`)
@@ -51,136 +51,136 @@ var settings = []setting{
 				}
 				addrs = append(addrs, addr)
 			}
-			c.clusters[name].namesrv = addrs
+			c.Clusters[name].Namesrv = addrs
 			return nil
 		},
-		show: func(c *config, name string) string {
-			return tomlList(c.clusters[name].namesrv)
+		Show: func(c *Config, name string) string {
+			return TomlList(c.Clusters[name].Namesrv)
 		}},
 	boolean("clusters", "production", "true: starts read-only unless mode says otherwise",
-		func(c *config, name string) *bool { return &c.clusters[name].production }),
-	{table: "clusters", key: "mode", doc: "read-only, confirm (ask before a change) or open; \"\" is read-only for production, else confirm",
-		set: func(c *config, name string, raw any) error {
+		func(c *Config, name string) *bool { return &c.Clusters[name].production }),
+	{Table: "clusters", Key: "mode", Doc: "read-only, confirm (ask before a change) or open; \"\" is read-only for production, else confirm",
+		Set: func(c *Config, name string, raw any) error {
 			i, err := oneOf(raw, append([]string{""}, modeNames...)...)
-			c.clusters[name].mode = mode(i)
+			c.Clusters[name].mode = Mode(i)
 			return err
 		},
-		show: func(c *config, name string) string { return quoteTOML(c.clusters[name].mode.String()) }},
+		Show: func(c *Config, name string) string { return QuoteTOML(c.Clusters[name].mode.String()) }},
 	addressSetting,
-	choice("clusters", "color", "colour of the cluster's name on the screen: "+orList(colors[1:]),
-		func(c *config, name string) *string { return &c.clusters[name].color }, colors...),
+	choice("clusters", "color", "colour of the cluster's name on the screen: "+OrList(colors[1:]),
+		func(c *Config, name string) *string { return &c.Clusters[name].Color }, colors...),
 	boolean("clusters", "tls.enable", "connect with TLS",
-		func(c *config, name string) *bool { return &c.clusters[name].tls.enable }),
+		func(c *Config, name string) *bool { return &c.Clusters[name].Tls.Enable }),
 	text("clusters", "tls.ca", "file of the certificates to trust, in PEM form; \"\" is the system's",
-		func(c *config, name string) *string { return &c.clusters[name].tls.ca }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Tls.CA }),
 	text("clusters", "tls.cert", "file of our own certificate, in PEM form, where the servers want one",
-		func(c *config, name string) *string { return &c.clusters[name].tls.cert }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Tls.cert }),
 	text("clusters", "tls.key", "file of its key, which nobody else may read",
-		func(c *config, name string) *string { return &c.clusters[name].tls.key }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Tls.key }),
 	text("clusters", "tls.server_name", "the name the server's certificate must have; \"\" is the host of its address, as it is before address_map",
-		func(c *config, name string) *string { return &c.clusters[name].tls.serverName }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Tls.ServerName }),
 	boolean("clusters", "tls.insecure_skip_verify", "true: take any certificate, so that anybody may be at the other end; for tests only",
-		func(c *config, name string) *bool { return &c.clusters[name].tls.insecureSkipVerify }),
+		func(c *Config, name string) *bool { return &c.Clusters[name].Tls.InsecureSkipVerify }),
 	text("clusters", "auth.access_key", "the access key that requests are signed with (ACL 4.x, authentication 5.x); EYEQ_ACCESS_KEY and EYEQ_SECRET_KEY win",
-		func(c *config, name string) *string { return &c.clusters[name].auth.accessKey }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Auth.AccessKey }),
 	text("clusters", "auth.secret_key_env", "environment variable that holds the secret key",
-		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyEnv }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Auth.SecretKeyEnv }),
 	text("clusters", "auth.secret_key_file", "or: file that holds the secret key, which others may not read",
-		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyFile }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Auth.SecretKeyFile }),
 	text("clusters", "auth.secret_key_command", "or: command that prints the secret key, run by the shell",
-		func(c *config, name string) *string { return &c.clusters[name].auth.secretKeyCommand }),
+		func(c *Config, name string) *string { return &c.Clusters[name].Auth.SecretKeyCommand }),
 
-	{table: "consumer", key: "message_model", doc: "CLUSTERING: the group shares the queues; BROADCASTING: each member reads all",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "consumer", Key: "message_model", Doc: "CLUSTERING: the group shares the queues; BROADCASTING: each member reads all",
+		Set: func(c *Config, _ string, raw any) error {
 			i, err := oneOf(raw, "CLUSTERING", "BROADCASTING")
-			c.consumer.MessageModel = protocol.MessageModel(i + 1)
+			c.Consumer.MessageModel = protocol.MessageModel(i + 1)
 			return err
 		},
-		show: func(c *config, _ string) string {
-			return quoteTOML([]string{"", "CLUSTERING", "BROADCASTING"}[c.consumer.MessageModel])
+		Show: func(c *Config, _ string) string {
+			return QuoteTOML([]string{"", "CLUSTERING", "BROADCASTING"}[c.Consumer.MessageModel])
 		}},
-	{table: "consumer", key: "consume_from_where", doc: "where a group without offsets starts: CONSUME_FROM_LAST_OFFSET, CONSUME_FROM_FIRST_OFFSET or CONSUME_FROM_TIMESTAMP",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "consumer", Key: "consume_from_where", Doc: "where a group without offsets starts: CONSUME_FROM_LAST_OFFSET, CONSUME_FROM_FIRST_OFFSET or CONSUME_FROM_TIMESTAMP",
+		Set: func(c *Config, _ string, raw any) error {
 			i, err := oneOf(raw, fromWhereNames...)
-			c.consumer.ConsumeFromWhere = protocol.ConsumeFromWhere(i + 1)
+			c.Consumer.ConsumeFromWhere = protocol.ConsumeFromWhere(i + 1)
 			return err
 		},
-		show: func(c *config, _ string) string {
-			return quoteTOML(fromWhereNames[c.consumer.ConsumeFromWhere-1])
+		Show: func(c *Config, _ string) string {
+			return QuoteTOML(fromWhereNames[c.Consumer.ConsumeFromWhere-1])
 		}},
-	{table: "consumer", key: "consume_timestamp", doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is half an hour ago",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "consumer", Key: "consume_timestamp", Doc: "the start for CONSUME_FROM_TIMESTAMP, as 20060102150405 (local time) or RFC 3339; \"\" is half an hour ago",
+		Set: func(c *Config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New("must be a text")
 			}
 			t, err := parseConsumeTimestamp(s)
-			c.consumer.ConsumeTimestamp = t
+			c.Consumer.ConsumeTimestamp = t
 			return err
 		},
-		show: func(c *config, _ string) string {
-			if c.consumer.ConsumeTimestamp.IsZero() {
+		Show: func(c *Config, _ string) string {
+			if c.Consumer.ConsumeTimestamp.IsZero() {
 				return `""`
 			}
-			return quoteTOML(c.consumer.ConsumeTimestamp.Format(time.RFC3339))
+			return QuoteTOML(c.Consumer.ConsumeTimestamp.Format(time.RFC3339))
 		}},
-	{table: "consumer", key: "allocate_message_queue_strategy",
-		doc: "who gets which queue: AVG, AVG_BY_CIRCLE, CONFIG, MACHINE_ROOM, MACHINE_ROOM_NEARBY-AVG (or another behind the -) or CONSISTENT_HASH",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "consumer", Key: "allocate_message_queue_strategy",
+		Doc: "who gets which queue: AVG, AVG_BY_CIRCLE, CONFIG, MACHINE_ROOM, MACHINE_ROOM_NEARBY-AVG (or another behind the -) or CONSISTENT_HASH",
+		Set: func(c *Config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New("must be a text")
 			}
 			name, err := core.StrategyName(s)
 			if err == nil {
-				c.strategy.name = name
+				c.Strategy.Name = name
 			}
 			return err
 		},
-		show: func(c *config, _ string) string { return quoteTOML(c.strategy.name) }},
-	{table: "consumer", key: "message_queue_list", doc: "CONFIG: the queues of this member, each [TOPIC=]BROKER:ID or [TOPIC=]BROKER:FROM-TO",
-		set: func(c *config, _ string, raw any) error {
+		Show: func(c *Config, _ string) string { return QuoteTOML(c.Strategy.Name) }},
+	{Table: "consumer", Key: "message_queue_list", Doc: "CONFIG: the queues of this member, each [TOPIC=]BROKER:ID or [TOPIC=]BROKER:FROM-TO",
+		Set: func(c *Config, _ string, raw any) error {
 			texts, err := textList(raw, `["broker-a:0-3"]`)
 			if err == nil {
-				c.strategy.queues, err = parseQueueChoices(texts)
+				c.Strategy.Queues, err = ParseQueueChoices(texts)
 			}
 			return err
 		},
-		show: func(c *config, _ string) string {
-			texts := make([]string, len(c.strategy.queues))
-			for i, q := range c.strategy.queues {
+		Show: func(c *Config, _ string) string {
+			texts := make([]string, len(c.Strategy.Queues))
+			for i, q := range c.Strategy.Queues {
 				texts[i] = q.String()
 			}
-			return tomlList(texts)
+			return TomlList(texts)
 		}},
-	{table: "consumer", key: "consumeridcs", doc: "MACHINE_ROOM: the machine rooms whose brokers, called ROOM@NAME, this member reads",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "consumer", Key: "consumeridcs", Doc: "MACHINE_ROOM: the machine rooms whose brokers, called ROOM@NAME, this member reads",
+		Set: func(c *Config, _ string, raw any) error {
 			rooms, err := textList(raw, `["room1"]`)
 			if err == nil {
-				err = checkRooms(rooms)
+				err = CheckRooms(rooms)
 			}
-			c.strategy.rooms = rooms
+			c.Strategy.Rooms = rooms
 			return err
 		},
-		show: func(c *config, _ string) string { return tomlList(c.strategy.rooms) }},
-	{table: "consumer", key: "virtual_node_cnt", doc: "CONSISTENT_HASH: virtual nodes a member; must be the same for all members",
-		set: func(c *config, _ string, raw any) error {
+		Show: func(c *Config, _ string) string { return TomlList(c.Strategy.Rooms) }},
+	{Table: "consumer", Key: "virtual_node_cnt", Doc: "CONSISTENT_HASH: virtual nodes a member; must be the same for all members",
+		Set: func(c *Config, _ string, raw any) error {
 			n, ok := raw.(int64)
 			if !ok {
 				return errors.New("must be a whole number")
 			}
-			c.strategy.virtualNodes = int(n)
-			return checkVirtualNodes(n)
+			c.Strategy.VirtualNodes = int(n)
+			return CheckVirtualNodes(n)
 		},
-		show: func(c *config, _ string) string { return strconv.Itoa(c.strategy.virtualNodes) }},
+		Show: func(c *Config, _ string) string { return strconv.Itoa(c.Strategy.VirtualNodes) }},
 	text("consumer", "sql", "SQL92 expression by which the brokers filter the topics given without tags; \"\" is none, -t 'TOPIC:*' overrides it",
-		func(c *config, _ string) *string { return &c.sql }),
+		func(c *Config, _ string) *string { return &c.Sql }),
 	boolean("consumer", "post_subscription_when_pull", "send the filter expression with each pull",
-		func(c *config, _ string) *bool { return &c.consumer.PostSubscriptionWhenPull }),
+		func(c *Config, _ string) *bool { return &c.Consumer.PostSubscriptionWhenPull }),
 	boolean("consumer", "orderly", "consume each queue in order, under the broker's lock",
-		func(c *config, _ string) *bool { return &c.consumer.Orderly }),
+		func(c *Config, _ string) *bool { return &c.Consumer.Orderly }),
 	text("consumer", "instance_name", "takes the place of the process id in the client id; must differ between members",
-		func(c *config, _ string) *string { return &c.consumer.InstanceName }),
+		func(c *Config, _ string) *string { return &c.Consumer.InstanceName }),
 	number("consume_thread_min", "listener threads, at least", func(o *engine.Options) *int { return &o.ConsumeThreadMin }),
 	number("consume_thread_max", "listener threads, at most", func(o *engine.Options) *int { return &o.ConsumeThreadMax }),
 	number("consume_message_batch_max_size", "messages in one call of the listener", func(o *engine.Options) *int { return &o.ConsumeMessageBatchMaxSize }),
@@ -195,23 +195,23 @@ var settings = []setting{
 	duration("suspend_current_queue_time_millis", "pause before an orderly retry, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.SuspendCurrentQueueTime }),
 	duration("consume_timeout", "age at which a listener's call counts as timed out, in minutes", time.Minute, func(o *engine.Options) *time.Duration { return &o.ConsumeTimeout }),
 	boolean("consumer", "clean_expired", "send messages back whose listener took longer than consume_timeout",
-		func(c *config, _ string) *bool { return &c.consumer.CleanExpired }),
+		func(c *Config, _ string) *bool { return &c.Consumer.CleanExpired }),
 	boolean("consumer", "refuse_direct_consumption", "refuse admin tools that want this member to consume one message directly, beside its delivery",
-		func(c *config, _ string) *bool { return &c.consumer.RefuseDirect }),
+		func(c *Config, _ string) *bool { return &c.Consumer.RefuseDirect }),
 	duration("persist_consumer_offset_interval", "how often offsets are committed, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.PersistInterval }),
 	duration("heartbeat_broker_interval", "how often brokers get a heartbeat, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.HeartbeatInterval }),
 	duration("rebalance_interval", "how often the queues are divided anew, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.RebalanceInterval }),
 	duration("await_termination_millis_when_shutdown", "how long leaving waits for running listeners, in milliseconds", time.Millisecond, func(o *engine.Options) *time.Duration { return &o.AwaitTermination }),
 	boolean("consumer", "vip_channel_enabled", "ask brokers for members, offsets, locks and send-backs at their port − 2",
-		func(c *config, _ string) *bool { return &c.vipChannel }),
+		func(c *Config, _ string) *bool { return &c.VipChannel }),
 	number("event_buffer", "events kept for a slow reader before some are dropped", func(o *engine.Options) *int { return &o.EventBuffer }),
 
 	choice("consumer", "listener", "what becomes of messages: ack, hold (decide on the screen), fail (all come again) or exec",
-		func(c *config, _ string) *string { return &c.listen.name }, listenerNames...),
+		func(c *Config, _ string) *string { return &c.Listen.Name }, Listeners...),
 	text("consumer", "exec", "the command of the listener exec, run once a batch with JSON lines on its standard input",
-		func(c *config, _ string) *string { return &c.listen.command }),
-	{table: "consumer", key: "exec_timeout", doc: "how long a run of it may take before it is killed and the batch refused; \"0s\" is consume_timeout",
-		set: func(c *config, _ string, raw any) error {
+		func(c *Config, _ string) *string { return &c.Listen.Command }),
+	{Table: "consumer", Key: "exec_timeout", Doc: "how long a run of it may take before it is killed and the batch refused; \"0s\" is consume_timeout",
+		Set: func(c *Config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New(`must be a text such as "30s"`)
@@ -220,13 +220,13 @@ var settings = []setting{
 			if err != nil || d < 0 {
 				return errors.New(`must be a duration such as "30s", or "0s"`)
 			}
-			c.listen.timeout = d
+			c.Listen.Timeout = d
 			return nil
 		},
-		show: func(c *config, _ string) string { return quoteTOML(c.listen.timeout.String()) }},
+		Show: func(c *Config, _ string) string { return QuoteTOML(c.Listen.Timeout.String()) }},
 
-	{table: "screen", key: "refresh", doc: "how often the screen takes a new picture, 100ms to 10s",
-		set: func(c *config, _ string, raw any) error {
+	{Table: "screen", Key: "refresh", Doc: "how often the screen takes a new picture, 100ms to 10s",
+		Set: func(c *Config, _ string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New(`must be a text such as "250ms"`)
@@ -235,17 +235,17 @@ var settings = []setting{
 			if err != nil || d < 100*time.Millisecond || d > 10*time.Second {
 				return errors.New(`must be 100ms to 10s, such as "250ms"`)
 			}
-			c.screen.refresh = d
+			c.Screen.Refresh = d
 			return nil
 		},
-		show: func(c *config, _ string) string { return quoteTOML(c.screen.refresh.String()) }},
+		Show: func(c *Config, _ string) string { return QuoteTOML(c.Screen.Refresh.String()) }},
 	choice("screen", "glyphs", "unicode, or ascii for terminals that have only that",
-		func(c *config, _ string) *string { return &c.screen.glyphs }, "unicode", "ascii"),
+		func(c *Config, _ string) *string { return &c.Screen.Glyphs }, "unicode", "ascii"),
 }
 
-// keyBinding stands for every entry of [keys].
-var keyBinding = setting{table: "keys", doc: "an action of the screen and the key that does it",
-	set: func(c *config, name string, raw any) error {
+// KeyBinding stands for every entry of [keys].
+var KeyBinding = setting{Table: "keys", Doc: "an action of the screen and the key that does it",
+	Set: func(c *Config, name string, raw any) error {
 		s, ok := raw.(string)
 		if !ok || s == "" {
 			return errors.New(`must be the name of a key, such as "R" or "ctrl-r"`)
@@ -253,19 +253,19 @@ var keyBinding = setting{table: "keys", doc: "an action of the screen and the ke
 		if !slices.Contains(page.BindingNames(), name) {
 			return errUnknownKey
 		}
-		c.keys[name] = s
-		return checkSent(s)
+		c.Keys[name] = s
+		return CheckSent(s)
 	},
-	show: func(c *config, name string) string { return quoteTOML(c.keys[name]) }}
+	Show: func(c *Config, name string) string { return QuoteTOML(c.Keys[name]) }}
 
 var (
 	colors         = []string{"", "red", "green", "yellow", "blue", "magenta", "cyan", "white"}
 	fromWhereNames = []string{"CONSUME_FROM_LAST_OFFSET", "CONSUME_FROM_FIRST_OFFSET", "CONSUME_FROM_TIMESTAMP"}
 )
 
-func text(table, key, doc string, ref func(*config, string) *string) setting {
-	return setting{table: table, key: key, doc: doc,
-		set: func(c *config, name string, raw any) error {
+func text(table, key, doc string, ref func(*Config, string) *string) setting {
+	return setting{Table: table, Key: key, Doc: doc,
+		Set: func(c *Config, name string, raw any) error {
 			s, ok := raw.(string)
 			if !ok {
 				return errors.New("must be a text")
@@ -273,12 +273,12 @@ func text(table, key, doc string, ref func(*config, string) *string) setting {
 			*ref(c, name) = s
 			return nil
 		},
-		show: func(c *config, name string) string { return quoteTOML(*ref(c, name)) }}
+		Show: func(c *Config, name string) string { return QuoteTOML(*ref(c, name)) }}
 }
 
-func choice(table, key, doc string, ref func(*config, string) *string, allowed ...string) setting {
+func choice(table, key, doc string, ref func(*Config, string) *string, allowed ...string) setting {
 	s := text(table, key, doc, ref)
-	s.set = func(c *config, name string, raw any) error {
+	s.Set = func(c *Config, name string, raw any) error {
 		i, err := oneOf(raw, allowed...)
 		if err == nil {
 			*ref(c, name) = allowed[i]
@@ -288,9 +288,9 @@ func choice(table, key, doc string, ref func(*config, string) *string, allowed .
 	return s
 }
 
-func boolean(table, key, doc string, ref func(*config, string) *bool) setting {
-	return setting{table: table, key: key, doc: doc,
-		set: func(c *config, name string, raw any) error {
+func boolean(table, key, doc string, ref func(*Config, string) *bool) setting {
+	return setting{Table: table, Key: key, Doc: doc,
+		Set: func(c *Config, name string, raw any) error {
 			b, ok := raw.(bool)
 			if !ok {
 				return errors.New("must be true or false")
@@ -298,13 +298,13 @@ func boolean(table, key, doc string, ref func(*config, string) *bool) setting {
 			*ref(c, name) = b
 			return nil
 		},
-		show: func(c *config, name string) string { return strconv.FormatBool(*ref(c, name)) }}
+		Show: func(c *Config, name string) string { return strconv.FormatBool(*ref(c, name)) }}
 }
 
 // number is a whole number of [consumer]; its bounds are engine.Options.Validate's.
 func number[T int | int32 | int64](key, doc string, ref func(*engine.Options) *T) setting {
-	return setting{table: "consumer", key: key, doc: doc,
-		set: func(c *config, _ string, raw any) error {
+	return setting{Table: "consumer", Key: key, Doc: doc,
+		Set: func(c *Config, _ string, raw any) error {
 			n, ok := raw.(int64)
 			if !ok {
 				return errors.New("must be a whole number")
@@ -312,16 +312,16 @@ func number[T int | int32 | int64](key, doc string, ref func(*engine.Options) *T
 			if int64(T(n)) != n {
 				return errors.New("is too large")
 			}
-			*ref(&c.consumer) = T(n)
+			*ref(&c.Consumer) = T(n)
 			return nil
 		},
-		show: func(c *config, _ string) string { return strconv.FormatInt(int64(*ref(&c.consumer)), 10) }}
+		Show: func(c *Config, _ string) string { return strconv.FormatInt(int64(*ref(&c.Consumer)), 10) }}
 }
 
 // duration is a duration of [consumer], written as a whole number of units.
 func duration(key, doc string, unit time.Duration, ref func(*engine.Options) *time.Duration) setting {
-	return setting{table: "consumer", key: key, doc: doc,
-		set: func(c *config, _ string, raw any) error {
+	return setting{Table: "consumer", Key: key, Doc: doc,
+		Set: func(c *Config, _ string, raw any) error {
 			n, ok := raw.(int64)
 			if !ok {
 				return errors.New("must be a whole number")
@@ -329,10 +329,10 @@ func duration(key, doc string, unit time.Duration, ref func(*engine.Options) *ti
 			if d := time.Duration(n) * unit; d/unit != time.Duration(n) {
 				return errors.New("is too large")
 			}
-			*ref(&c.consumer) = time.Duration(n) * unit
+			*ref(&c.Consumer) = time.Duration(n) * unit
 			return nil
 		},
-		show: func(c *config, _ string) string { return strconv.FormatInt(int64(*ref(&c.consumer)/unit), 10) }}
+		Show: func(c *Config, _ string) string { return strconv.FormatInt(int64(*ref(&c.Consumer)/unit), 10) }}
 }
 
 // oneOf finds raw among the allowed words.
@@ -343,9 +343,9 @@ func oneOf(raw any, allowed ...string) (int, error) {
 	}
 	quoted := make([]string, len(allowed))
 	for i, a := range allowed {
-		quoted[i] = quoteTOML(a)
+		quoted[i] = QuoteTOML(a)
 	}
-	return -1, errors.New("must be " + orList(quoted))
+	return -1, errors.New("must be " + OrList(quoted))
 }
 
 // checkHostPort refuses what cannot be dialled.
@@ -379,8 +379,8 @@ func parseConsumeTimestamp(s string) (time.Time, error) {
 	return time.Time{}, errors.New("must be such as 20261129143200 or 2026-11-29T14:32:00+08:00")
 }
 
-// quoteTOML shows a text. JSON's escapes are TOML's, those of Go are not.
-func quoteTOML(s string) string {
+// QuoteTOML shows a text. JSON's escapes are TOML's, those of Go are not.
+func QuoteTOML(s string) string {
 	line, err := inspect.MarshalPlain(s)
 	if err != nil {
 		panic(err) // a text
@@ -388,11 +388,11 @@ func quoteTOML(s string) string {
 	return strings.TrimSuffix(string(line), "\n")
 }
 
-// tomlList shows texts as a TOML list.
-func tomlList(texts []string) string {
+// TomlList shows texts as a TOML list.
+func TomlList(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, t := range texts {
-		quoted[i] = quoteTOML(t)
+		quoted[i] = QuoteTOML(t)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }
@@ -400,7 +400,7 @@ func tomlList(texts []string) string {
 // tomlValue shows a decoded value as it was written.
 func tomlValue(v any) string {
 	if s, ok := v.(string); ok {
-		return quoteTOML(s)
+		return QuoteTOML(s)
 	}
 	if list, ok := v.([]any); ok {
 		parts := make([]string, len(list))
@@ -428,8 +428,8 @@ func namesrvAddress(s string) (string, error) {
 	return "", fmt.Errorf("%q must be HOST:PORT, before which only http:// may stand", s)
 }
 
-// splitNamesrv takes HOST:PORT[;HOST:PORT] apart; blanks and commas separate too.
-func splitNamesrv(s string) ([]string, error) {
+// SplitNamesrv takes HOST:PORT[;HOST:PORT] apart; blanks and commas separate too.
+func SplitNamesrv(s string) ([]string, error) {
 	list := strings.FieldsFunc(s, func(r rune) bool { return r == ';' || r == ',' || r == ' ' })
 	if len(list) == 0 {
 		return nil, fmt.Errorf("%q names no server: HOST:PORT[;HOST:PORT]", s)
@@ -443,8 +443,8 @@ func splitNamesrv(s string) ([]string, error) {
 	return list, nil
 }
 
-// orList joins words as people do: "a, b or c".
-func orList(words []string) string {
+// OrList joins words as people do: "a, b or c".
+func OrList(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

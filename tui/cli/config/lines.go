@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"slices"
@@ -12,9 +12,9 @@ import (
 // reads it once more for its positions.
 type keyIndex map[string]int
 
-// keyLines indexes a text that has been decoded, so that it is known to be TOML.
+// KeyLines indexes a text that has been decoded, so that it is known to be TOML.
 // A key that stands in several places (the table of dotted keys) has its first.
-func keyLines(text string) keyIndex {
+func KeyLines(text string) keyIndex {
 	index := keyIndex{}
 	var p unstable.Parser
 	p.Reset([]byte(strings.TrimPrefix(text, "\ufeff")))

@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"bytes"
@@ -11,26 +11,26 @@ import (
 	"syscall"
 )
 
-// inFolder resolves a path of the configuration: it counts from its file.
-func inFolder(folder, path string) string {
+// InFolder resolves a path of the configuration: it counts from its file.
+func InFolder(folder, path string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
 	}
 	return filepath.Join(folder, path)
 }
 
-// secretFromFile reads a file that nobody else may read.
-func secretFromFile(path string) (secret, error) {
+// SecretFromFile reads a file that nobody else may read.
+func SecretFromFile(path string) (Secret, error) {
 	f, err := openSecret(path)
 	if err != nil {
-		return secret{}, err
+		return Secret{}, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	text, err := io.ReadAll(io.LimitReader(f, MaxSecret+1))
 	if err != nil {
-		return secret{}, err
+		return Secret{}, err
 	}
-	s, err := asSecret(text)
+	s, err := AsSecret(text)
 	if err != nil {
 		return s, fmt.Errorf("%s (auth.secret_key_file) %w", path, err)
 	}
@@ -58,18 +58,18 @@ func openSecret(path string) (*os.File, error) {
 	return f, nil
 }
 
-// asSecret takes one line.
-func asSecret(text []byte) (secret, error) {
+// AsSecret takes one line.
+func AsSecret(text []byte) (Secret, error) {
 	text = bytes.TrimSpace(text)
 	switch {
 	case len(text) == 0:
-		return secret{}, errors.New("is empty")
-	case len(text) > maxSecret:
-		return secret{}, fmt.Errorf("is longer than %d bytes, which is no secret key", maxSecret)
+		return Secret{}, errors.New("is empty")
+	case len(text) > MaxSecret:
+		return Secret{}, fmt.Errorf("is longer than %d bytes, which is no secret key", MaxSecret)
 	case bytes.ContainsAny(text, "\n\r\x00"):
-		return secret{}, errors.New("holds more than one line; only the secret key may be there")
+		return Secret{}, errors.New("holds more than one line; only the secret key may be there")
 	}
-	return newSecret(string(text)), nil
+	return NewSecret(string(text)), nil
 }
 
-const maxSecret = 4 << 10
+const MaxSecret = 4 << 10

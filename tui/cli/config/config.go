@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"cmp"
@@ -14,98 +14,98 @@ import (
 	"eyeq/engine"
 )
 
-// config is what a configuration file says, laid over the defaults.
-type config struct {
-	path    string // "" when there is no file
-	origins map[string]origin
+// Config is what a configuration file says, laid over the defaults.
+type Config struct {
+	Path    string // "" when there is no file
+	Origins map[string]Origin
 
-	defaultCluster string
-	clusters       map[string]*clusterConfig
-	consumer       engine.Options // of one consumer, without group and subscriptions
-	strategy       strategyChoice // of consumer; it takes its topics to make one
-	sql            string         // filters the topics of consume that have no tags
-	listen         listening
-	vipChannel     bool
-	screen         screenConfig
-	keys           map[string]string
+	DefaultCluster string
+	Clusters       map[string]*Cluster
+	Consumer       engine.Options // of one consumer, without group and subscriptions
+	Strategy       Strategy       // of consumer; it takes its topics to make one
+	Sql            string         // filters the topics of consume that have no tags
+	Listen         Listener
+	VipChannel     bool
+	Screen         Screen
+	Keys           map[string]string
 }
 
-// clusterConfig is one [clusters.NAME].
-type clusterConfig struct {
-	namesrv    []string
+// Cluster is one [clusters.NAME].
+type Cluster struct {
+	Namesrv    []string
 	production bool
-	mode       mode // zero: by production
-	color      string
-	tls        tlsConfig
-	auth       authConfig
-	addressMap addressMap
+	mode       Mode // zero: by production
+	Color      string
+	Tls        TLS
+	Auth       Auth
+	AddressMap AddressMap
 }
 
-// tlsConfig is [clusters.NAME.tls]; its paths count from the configuration's folder.
-type tlsConfig struct {
-	enable                    bool
-	ca, cert, key, serverName string
-	insecureSkipVerify        bool
+// TLS is [clusters.NAME.tls]; its paths count from the configuration's folder.
+type TLS struct {
+	Enable                    bool
+	CA, cert, key, ServerName string
+	InsecureSkipVerify        bool
 }
 
-// authConfig is [clusters.NAME.auth].
-type authConfig struct {
-	accessKey, secretKeyEnv, secretKeyFile, secretKeyCommand string
+// Auth is [clusters.NAME.auth].
+type Auth struct {
+	AccessKey, SecretKeyEnv, SecretKeyFile, SecretKeyCommand string
 }
 
-// screenConfig is [screen].
-type screenConfig struct {
-	refresh time.Duration
-	glyphs  string
+// Screen is [screen].
+type Screen struct {
+	Refresh time.Duration
+	Glyphs  string
 }
 
-// mode says what may be changed in a cluster.
-type mode uint8
+// Mode says what may be changed in a cluster.
+type Mode uint8
 
 // The modes; zero is none given.
 const (
-	modeReadOnly mode = iota + 1
-	modeConfirm
-	modeOpen
+	ModeReadOnly Mode = iota + 1
+	ModeConfirm
+	ModeOpen
 )
 
 var modeNames = []string{"read-only", "confirm", "open"}
 
 // String gives the configuration's word.
-func (m mode) String() string {
+func (m Mode) String() string {
 	if m == 0 {
 		return ""
 	}
 	return modeNames[m-1]
 }
 
-// effectiveMode is the mode in force: a production cluster starts read-only
+// EffectiveMode is the mode in force: a production cluster starts read-only
 // unless its mode says otherwise.
-func (c *clusterConfig) effectiveMode() mode {
+func (c *Cluster) EffectiveMode() Mode {
 	if c.mode == 0 && c.production {
-		return modeReadOnly
+		return ModeReadOnly
 	}
-	return cmp.Or(c.mode, modeConfirm)
+	return cmp.Or(c.mode, ModeConfirm)
 }
 
-// origin says where a value came from: "file:12", "flag --cluster", "env NO_COLOR".
-type origin string
+// Origin says where a value came from: "file:12", "flag --cluster", "env NO_COLOR".
+type Origin string
 
-func defaultConfig() *config {
-	return &config{
-		origins:  map[string]origin{},
-		clusters: map[string]*clusterConfig{},
-		consumer: engine.DefaultOptions(),
-		listen:   listening{name: listenAck},
-		strategy: defaultStrategy(),
-		screen:   screenConfig{refresh: 250 * time.Millisecond, glyphs: "unicode"},
-		keys:     map[string]string{},
+func Default() *Config {
+	return &Config{
+		Origins:  map[string]Origin{},
+		Clusters: map[string]*Cluster{},
+		Consumer: engine.DefaultOptions(),
+		Listen:   Listener{Name: Ack},
+		Strategy: DefaultStrategy(),
+		Screen:   Screen{Refresh: 250 * time.Millisecond, Glyphs: "unicode"},
+		Keys:     map[string]string{},
 	}
 }
 
-// configError is a configuration that breaks a rule; Line is 0 when it is about
+// Error is a configuration that breaks a rule; Line is 0 when it is about
 // no line.
-type configError struct {
+type Error struct {
 	Path  string
 	Line  int
 	Key   string
@@ -113,7 +113,7 @@ type configError struct {
 	Rule  string
 }
 
-func (e *configError) Error() string {
+func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Path)
 	if e.Line > 0 {
@@ -131,9 +131,9 @@ func (e *configError) Error() string {
 	return b.String()
 }
 
-// parseConfig reads a configuration's text. The first thing wrong, in the order
+// Parse reads a configuration's text. The first thing wrong, in the order
 // of the file, is returned as a *configError.
-func parseConfig(path, text string) (*config, error) {
+func Parse(path, text string) (*Config, error) {
 	raw := map[string]any{}
 	md, err := toml.Decode(text, &raw)
 	if err != nil {
@@ -142,17 +142,17 @@ func parseConfig(path, text string) (*config, error) {
 			if lines := strings.Split(text, "\n"); pe.Position.Line <= len(lines) && bareAddress.MatchString(lines[max(pe.Position.Line-1, 0)]) {
 				rule += "; " + errAddressUnquoted.Error()
 			}
-			return nil, &configError{Path: path, Line: pe.Position.Line, Rule: rule}
+			return nil, &Error{Path: path, Line: pe.Position.Line, Rule: rule}
 		}
-		return nil, &configError{Path: path, Rule: err.Error()}
+		return nil, &Error{Path: path, Rule: err.Error()}
 	}
-	c := defaultConfig()
-	c.path = path
-	lines := keyLines(text)
+	c := Default()
+	c.Path = path
+	lines := KeyLines(text)
 	for _, key := range md.Keys() {
 		line := lines.find(key)
 		bad := func(value any, rule string) error {
-			return &configError{Path: path, Line: line, Key: key.String(), Value: value, Rule: rule}
+			return &Error{Path: path, Line: line, Key: key.String(), Value: value, Rule: rule}
 		}
 		value := lookup(raw, key)
 		if _, isTable := value.(map[string]any); isTable {
@@ -160,7 +160,7 @@ func parseConfig(path, text string) (*config, error) {
 				return nil, bad(nil, err.Error())
 			}
 			if isAddressMap(key) {
-				c.origins[strings.Join(key, ".")] = origin(fmt.Sprintf("file:%d", line))
+				c.Origins[strings.Join(key, ".")] = Origin(fmt.Sprintf("file:%d", line))
 			}
 			continue
 		}
@@ -168,12 +168,12 @@ func parseConfig(path, text string) (*config, error) {
 		if err != nil {
 			return nil, bad(nil, err.Error()) // without the value: it may be a secret key
 		}
-		if err := s.set(c, name, value); err != nil {
+		if err := s.Set(c, name, value); err != nil {
 			return nil, bad(value, err.Error())
 		}
-		c.origins[strings.Join(key, ".")] = origin(fmt.Sprintf("file:%d", line))
+		c.Origins[strings.Join(key, ".")] = Origin(fmt.Sprintf("file:%d", line))
 	}
-	return c, c.checkWhole(path, lines)
+	return c, c.CheckWhole(path, lines)
 }
 
 // lookup follows a key into the decoded tree.
@@ -190,7 +190,7 @@ func lookup(tree map[string]any, key toml.Key) any {
 }
 
 // enterTable accepts the tables that there are, and makes a cluster at its header.
-func (c *config) enterTable(key toml.Key) error {
+func (c *Config) enterTable(key toml.Key) error {
 	switch len(key) {
 	case 1:
 		if slices.Contains([]string{"clusters", "consumer", "screen", "keys"}, key[0]) {
@@ -230,9 +230,9 @@ var bareAddress = regexp.MustCompile(`^\s*(address_map\s*=\s*\{\s*)?[\w.-]+:\d+\
 
 var errAddressUnquoted = errors.New(`addresses must be in quotes: "10.0.0.5:10911" = "127.0.0.1:10911"`)
 
-func (c *config) enterCluster(name string) {
-	if c.clusters[name] == nil {
-		c.clusters[name] = &clusterConfig{}
+func (c *Config) enterCluster(name string) {
+	if c.Clusters[name] == nil {
+		c.Clusters[name] = &Cluster{}
 	}
 }
 
@@ -260,11 +260,11 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 		if len(key) > 2 {
 			return nil, "", errUnknownKey
 		}
-		return &keyBinding, rest, nil
+		return &KeyBinding, rest, nil
 	}
-	for i := range settings {
-		if settings[i].table == table && settings[i].key == rest {
-			return &settings[i], name, nil
+	for i := range Settings {
+		if Settings[i].Table == table && Settings[i].Key == rest {
+			return &Settings[i], name, nil
 		}
 	}
 	if table == "clusters" && (rest == "auth.secret_key" || rest == "auth.secretKey") {
@@ -276,17 +276,17 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 	return nil, "", errUnknownKey
 }
 
-func (c *config) clusterNames() []string {
-	names := make([]string, 0, len(c.clusters))
-	for n := range c.clusters {
+func (c *Config) ClusterNames() []string {
+	names := make([]string, 0, len(c.Clusters))
+	for n := range c.Clusters {
 		names = append(names, n)
 	}
 	slices.Sort(names)
 	return names
 }
 
-// snake turns RocketMQ's property name into a key: pullBatchSize, pull_batch_size.
-func snake(property string) string {
+// Snake turns RocketMQ's property name into a key: pullBatchSize, pull_batch_size.
+func Snake(property string) string {
 	var b strings.Builder
 	for _, r := range property {
 		if r >= 'A' && r <= 'Z' {
@@ -298,19 +298,19 @@ func snake(property string) string {
 	return b.String()
 }
 
-// modeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
-func (c *config) modeOrigin(name string, cl *clusterConfig) origin {
+// ModeOrigin says why a cluster has its effective mode: an empty mode decides nothing.
+func (c *Config) ModeOrigin(name string, cl *Cluster) Origin {
 	switch {
 	case cl.mode != 0:
-		return c.originOf("clusters." + name + ".mode")
+		return c.OriginOf("clusters." + name + ".mode")
 	case cl.production:
-		return "because production = true (" + c.originOf("clusters."+name+".production") + ")"
+		return "because production = true (" + c.OriginOf("clusters."+name+".production") + ")"
 	}
 	return "default"
 }
 
-func (c *config) originOf(key string) origin {
-	if o, ok := c.origins[key]; ok {
+func (c *Config) OriginOf(key string) Origin {
+	if o, ok := c.Origins[key]; ok {
 		return o
 	}
 	return "default"

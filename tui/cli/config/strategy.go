@@ -1,4 +1,4 @@
-package cli
+package config
 
 import (
 	"errors"
@@ -11,43 +11,43 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// strategyChoice is an allocation strategy and what the configured ones need.
-type strategyChoice struct {
-	name         string        // RocketMQ's
-	queues       []queueChoice // of CONFIG
-	rooms        []string      // of MACHINE_ROOM
-	virtualNodes int           // of CONSISTENT_HASH
+// Strategy is an allocation strategy and what the configured ones need.
+type Strategy struct {
+	Name         string        // RocketMQ's
+	Queues       []QueueChoice // of CONFIG
+	Rooms        []string      // of MACHINE_ROOM
+	VirtualNodes int           // of CONSISTENT_HASH
 }
 
-func defaultStrategy() strategyChoice {
-	return strategyChoice{name: core.AllocateAveragely.Name(), virtualNodes: core.VirtualNodes}
+func DefaultStrategy() Strategy {
+	return Strategy{Name: core.AllocateAveragely.Name(), VirtualNodes: core.VirtualNodes}
 }
 
-// needs reports whether the strategy, or the one inside of it, is name.
-func (s *strategyChoice) needs(name string) bool {
-	return s.name == name || s.name == nearbyPrefix+name
+// Needs reports whether the strategy, or the one inside of it, is name.
+func (s *Strategy) Needs(name string) bool {
+	return s.Name == name || s.Name == NearbyPrefix+name
 }
 
-const nearbyPrefix = "MACHINE_ROOM_NEARBY-"
+const NearbyPrefix = "MACHINE_ROOM_NEARBY-"
 
-// build makes the strategy; queues are those of CONFIG.
-func (s *strategyChoice) build(queues []engine.MessageQueue) (core.Strategy, error) {
-	return core.StrategyByName(s.name, core.StrategySettings{
-		Queues: queues, Rooms: s.rooms, Resolver: core.RoomsByName(), VirtualNodes: s.virtualNodes,
+// Build makes the strategy; queues are those of CONFIG.
+func (s *Strategy) Build(queues []engine.MessageQueue) (core.Strategy, error) {
+	return core.StrategyByName(s.Name, core.StrategySettings{
+		Queues: queues, Rooms: s.Rooms, Resolver: core.RoomsByName(), VirtualNodes: s.VirtualNodes,
 	})
 }
 
-// queueChoice is queues of one broker as CONFIG is told them: [TOPIC=]BROKER:ID, or
+// QueueChoice is queues of one broker as CONFIG is told them: [TOPIC=]BROKER:ID, or
 // FROM-TO in the place of ID. Without a topic they are of each topic subscribed.
-type queueChoice struct {
-	topic, broker string
-	from, to      int32
+type QueueChoice struct {
+	topic, Broker string
+	From, To      int32
 }
 
-// maxQueueID bounds the queues of a broker that a flag names.
-const maxQueueID = 65535
+// MaxQueueID bounds the queues of a broker that a flag names.
+const MaxQueueID = 65535
 
-func parseQueueChoice(s string) (q queueChoice, err error) {
+func parseQueueChoice(s string) (q QueueChoice, err error) {
 	bad := fmt.Errorf("%q: must be [TOPIC=]BROKER:ID or [TOPIC=]BROKER:FROM-TO, such as broker-a:0-3", s)
 	rest := s
 	if topic, after, ok := strings.Cut(s, "="); ok {
@@ -60,7 +60,7 @@ func parseQueueChoice(s string) (q queueChoice, err error) {
 	if at <= 0 {
 		return q, bad
 	}
-	q.broker = rest[:at]
+	q.Broker = rest[:at]
 	from, to, run := strings.Cut(rest[at+1:], "-")
 	if !run {
 		to = from
@@ -70,25 +70,25 @@ func parseQueueChoice(s string) (q queueChoice, err error) {
 	switch {
 	case err1 != nil || err2 != nil || b < a:
 		return q, bad
-	case b > maxQueueID:
-		return q, fmt.Errorf("%q: no topic has so many queues, an id is at most %d", s, maxQueueID)
+	case b > MaxQueueID:
+		return q, fmt.Errorf("%q: no topic has so many queues, an id is at most %d", s, MaxQueueID)
 	}
-	q.from, q.to = int32(a), int32(b)
+	q.From, q.To = int32(a), int32(b)
 	return q, nil
 }
 
-func (q queueChoice) String() string {
-	s := q.broker + ":" + strconv.Itoa(int(q.from))
+func (q QueueChoice) String() string {
+	s := q.Broker + ":" + strconv.Itoa(int(q.From))
 	if q.topic != "" {
 		s = q.topic + "=" + s
 	}
-	if q.to > q.from {
-		s += "-" + strconv.Itoa(int(q.to))
+	if q.To > q.From {
+		s += "-" + strconv.Itoa(int(q.To))
 	}
 	return s
 }
 
-func parseQueueChoices(texts []string) (all []queueChoice, err error) {
+func ParseQueueChoices(texts []string) (all []QueueChoice, err error) {
 	for _, s := range texts {
 		q, err := parseQueueChoice(s)
 		if err != nil {
@@ -99,9 +99,9 @@ func parseQueueChoices(texts []string) (all []queueChoice, err error) {
 	return all, nil
 }
 
-// expand gives the queues that choices name of the topics; a choice of another
+// Expand gives the queues that choices name of the topics; a choice of another
 // topic is an error, but for the group's retry topic.
-func expand(choices []queueChoice, topics []engine.Subscription, group string) (all []engine.MessageQueue, err error) {
+func Expand(choices []QueueChoice, topics []engine.Subscription, group string) (all []engine.MessageQueue, err error) {
 	seen := map[engine.MessageQueue]bool{}
 	for _, q := range choices {
 		found := false
@@ -110,8 +110,8 @@ func expand(choices []queueChoice, topics []engine.Subscription, group string) (
 				continue
 			}
 			found = true
-			for id := q.from; id <= q.to; id++ {
-				mq := engine.MessageQueue{Topic: t.Topic, BrokerName: q.broker, QueueID: id}
+			for id := q.From; id <= q.To; id++ {
+				mq := engine.MessageQueue{Topic: t.Topic, BrokerName: q.Broker, QueueID: id}
 				if seen[mq] {
 					return nil, fmt.Errorf("%v: queue %v is named twice", q, mq)
 				}
@@ -126,8 +126,8 @@ func expand(choices []queueChoice, topics []engine.Subscription, group string) (
 	return all, nil
 }
 
-// checkRooms refuses what is no machine room's name.
-func checkRooms(rooms []string) error {
+// CheckRooms refuses what is no machine room's name.
+func CheckRooms(rooms []string) error {
 	for _, r := range rooms {
 		if r == "" || strings.ContainsAny(r, "@,") {
 			return fmt.Errorf("%q: must be a machine room, what stands before the @ of a broker's name", r)
@@ -138,16 +138,16 @@ func checkRooms(rooms []string) error {
 
 const maxVirtualNodes = 1000
 
-func checkVirtualNodes(n int64) error {
+func CheckVirtualNodes(n int64) error {
 	if n < 1 || n > maxVirtualNodes {
 		return fmt.Errorf("must be 1 to %d", maxVirtualNodes)
 	}
 	return nil
 }
 
-// splitList reads the values of a flag that is repeated or holds several, separated
+// SplitList reads the values of a flag that is repeated or holds several, separated
 // by commas.
-func splitList(values []string) (all []string) {
+func SplitList(values []string) (all []string) {
 	for _, v := range values {
 		for one := range strings.SplitSeq(v, ",") {
 			all = append(all, strings.TrimSpace(one))
@@ -173,7 +173,7 @@ func textList(raw any, example string) ([]string, error) {
 	return texts, nil
 }
 
-// names reports whether a choice is one of mq.
-func (q queueChoice) names(mq engine.MessageQueue) bool {
-	return (q.topic == "" || q.topic == mq.Topic) && q.broker == mq.BrokerName && q.from <= mq.QueueID && mq.QueueID <= q.to
+// Names reports whether a choice is one of mq.
+func (q QueueChoice) Names(mq engine.MessageQueue) bool {
+	return (q.topic == "" || q.topic == mq.Topic) && q.Broker == mq.BrokerName && q.From <= mq.QueueID && mq.QueueID <= q.To
 }

@@ -1,6 +1,0 @@
-//go:build !linux
-
-package cli
-
-// concealMemory: there is no such switch here.
-func concealMemory() {}

@@ -1,0 +1,6 @@
+//go:build !linux
+
+package config
+
+// ConcealMemory: there is no such switch here.
+func ConcealMemory() {}
