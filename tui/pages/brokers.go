@@ -455,3 +455,22 @@ func yesNo(b bool) string {
 	}
 	return "no"
 }
+
+// Export are the brokers; of one that does not answer only its place is known.
+func (v brokersView) Export() page.Export { return v.rowsOf(v.panes.List[0].List.Keys()) }
+
+func (v brokersView) rowsOf(brokers []string) page.Export {
+	x := page.Export{Name: "brokers", Columns: []string{"cluster", "broker", "broker_id", "address", "role", "version", "reachable", "in_tps", "out_tps", "disk"}}
+	for _, k := range brokers {
+		b := v.broker(k)
+		cells := []any{b.Cluster, b.Broker, b.ID, b.Address, b.Role, b.Version, b.Reachable, nil, nil, nil}
+		if b.Reachable {
+			cells[7], cells[8] = b.InTPS, b.OutTPS
+			if b.Disk >= 0 {
+				cells[9] = b.Disk
+			}
+		}
+		x.Rows = append(x.Rows, cells)
+	}
+	return x
+}

@@ -248,22 +248,6 @@ func (v *GroupView) layout() {
 	v.Panes.List[GroupConfig].Columns = columns
 }
 
-// versionText is a client's version as people write it.
-func versionText(v string) string {
-	fields := strings.Fields(v)
-	for i := range fields {
-		fields[i] = strings.ReplaceAll(strings.TrimPrefix(fields[i], "V"), "_", ".")
-	}
-	return strings.Join(fields, " ")
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return words.None
-	}
-	return s
-}
-
 // headLines are what is said above the tables.
 func (v *GroupView) headLines() [][]draw.Segment {
 	if !v.detail.Asked {

@@ -152,3 +152,53 @@ func (v *GroupView) membersPane() page.PaneText {
 	}
 	return page.PaneText{Details: v.Panes.List[GroupMembers].Details(v.members.Note(v.env)), Cells: v.memberCells, Notes: notes}
 }
+
+// Export are the members of the group; what one that does not answer has is null.
+func (v GroupView) Export() page.Export { return v.rowsOf(v.Panes.List[GroupMembers].List.Keys()) }
+
+func (v GroupView) rowsOf(members []string) page.Export {
+	x := page.Export{Name: "group-" + v.Name, Columns: []string{"client_id", "addresses", "language", "version", "queues", "cached_count", "error"}}
+	for _, k := range members {
+		m := &v.RawWho.Members[v.memberIndex(k)]
+		cells := []any{m.ClientID, strings.Join(m.Addresses, " "), m.Language, m.Version, nil, nil, exportReason(m.Why)}
+		if n := len(m.Held); n > 0 { // at least: why there are not more is in error
+			cells[4] = n
+		}
+		if m.Info != nil {
+			cached := int64(0)
+			for _, q := range m.Info.MQTable {
+				cached += int64(q.CachedMsgCount)
+			}
+			cells[4], cells[5] = len(m.Info.MQTable)+len(m.Info.MQPopTable), cached
+		}
+		x.Rows = append(x.Rows, cells)
+	}
+	return x
+}
+
+// copied is a row of a pane as JSON: a member, a subscription or a configured field.
+func (v GroupView) copied(pane int, key string) page.Copied {
+	switch pane {
+	case groupSubscriptions:
+		m := &v.raw.Subscriptions
+		i := slices.IndexFunc(m.Rows, func(r inspect.SubscriptionRow) bool { return r.Topic == key })
+		if i < 0 {
+			return page.JsonText(draw.SafeText(key), key)
+		}
+		by := map[string]string{}
+		for n, expression := range m.Rows[i].Cells {
+			by[m.Members[n]] = expression
+		}
+		return page.Export{Columns: []string{"topic", "type", "agree", "broker", "members"},
+			Rows: [][]any{{key, m.Rows[i].Type, m.Rows[i].Same, m.Rows[i].Broker, by}}}.Copied("the subscription")
+	case GroupConfig:
+		by := map[string]string{}
+		for i := range v.raw.Configs {
+			if value, ok := v.raw.Configs[i].Fields[key]; ok {
+				by[v.raw.Configs[i].Broker] = value
+			}
+		}
+		return page.Export{Columns: []string{"field", "differs", "brokers"}, Rows: [][]any{{key, slices.Contains(v.raw.Differences, key), by}}}.Copied("the field")
+	}
+	return v.rowsOf(v.Panes.List[GroupMembers].Targets()).Copied("the member")
+}

@@ -177,45 +177,6 @@ func (v *GroupsView) columns() []table.Column {
 	}
 }
 
-// pauseText is how far a group is paused; "" when it is not.
-func pauseText(p inspect.Pause) string {
-	switch {
-	case p.All():
-		return "PAUSED"
-	case len(p.Brokers) > 0:
-		return fmt.Sprintf("PAUSED %d/%d", len(p.Brokers), p.Of)
-	case len(p.Topics) > 0:
-		return "PAUSED topic"
-	}
-	return ""
-}
-
-// groupState is the one word of the list; a pause is said before anything else.
-func groupState(r *inspect.GroupRow) string {
-	if text := pauseText(r.Paused); text != "" {
-		return text
-	}
-	return words.OrUnknown(r.State)
-}
-
-// groupKind is how a group consumes.
-func groupKind(r *inspect.GroupRow) string {
-	text := string(r.Kind)
-	if r.Kind == inspect.KindUnknown || text == "" {
-		return words.None
-	}
-	if share := inspect.PopShare(r.Modes); r.Kind == inspect.KindPop && share != "" {
-		text += " " + share
-	}
-	if r.Model == words.Broadcasting {
-		text += " broadcast"
-	}
-	if r.Orderly {
-		text += " orderly"
-	}
-	return text
-}
-
 func (v *GroupsView) cells(k string, cells []table.Cell) {
 	e, th := v.Entries[k], v.Env.Theme
 	cells[colGroup] = e.NameCell(th.Text)
@@ -249,20 +210,6 @@ func (v *GroupsView) cells(k string, cells []table.Cell) {
 	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.Dim}
 }
 
-func groupStyle(th *draw.Theme, state string) draw.Style {
-	switch {
-	case strings.HasPrefix(state, "PAUSED"):
-		return th.Accent
-	case state == inspect.StateOnline:
-		return th.Good
-	case lostState(state), state == words.Unknown:
-		return th.Bad
-	case state == "…":
-		return th.Dim
-	}
-	return th.Warn
-}
-
 func (v GroupsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())
@@ -287,4 +234,16 @@ func (v *GroupsView) notes() []string {
 		lines = append(lines, words.Warning.Sign()+" "+p.String())
 	}
 	return lines
+}
+
+// Export are the groups; details that were not read yet are null.
+func (v GroupsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
+
+func (v GroupsView) rowsOf(groups []string) page.Export {
+	x := page.Export{Name: "groups", Columns: []string{"group", "state", "members", "total_lag", "total_lag_error", "retry_lag", "dead_letters", "consume_tps", "topics"}}
+	v.ExportRows(&x, groups, func(r *inspect.GroupRow) []any {
+		return []any{r.State, exportNumber(r.Members), exportNumber(r.Lag), exportReason(r.Lag.Why), exportNumber(r.RetryLag), exportNumber(r.DeadLetters),
+			r.ConsumeTPS, strings.Join(r.Topics, " ")}
+	})
+	return x
 }

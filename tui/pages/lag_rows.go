@@ -337,3 +337,29 @@ func (v *LagView) clientText(q *inspect.QueueLag) string {
 }
 
 func ownersText(q *inspect.QueueLag) string { return strings.Join(q.Owners, ", ") }
+
+// Export are the queues, those of closed topics too: a topic's own row is their sum.
+func (v LagView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
+
+// rowsOf are the queues of rows; of a topic whose queues are rows themselves only the
+// topic's own row is asked for alone.
+func (v LagView) rowsOf(rows []lagKey) page.Export {
+	x := page.Export{Name: "lag-" + v.Name, Columns: []string{"topic", "broker", "queue", "min_offset", "committed_offset", "max_offset", "lag", "lag_error",
+		"next_stored", "last_consumed", "client_id"}}
+	add := func(i int) {
+		q := &v.raw.Queues[i]
+		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Committed), exportNumber(q.Max), exportNumber(q.Lag), exportReason(q.Lag.Why),
+			q.NextStored, q.LastConsumed, strings.Join(q.Owners, " ")})
+	}
+	for _, k := range rows {
+		switch t := v.topic(k.topic); {
+		case k.Queue:
+			add(v.index[k])
+		case len(rows) == 1, !v.open[k.topic] && !v.Rows.Filter.Active():
+			for _, i := range t.queues {
+				add(i)
+			}
+		}
+	}
+	return x
+}

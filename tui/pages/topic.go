@@ -356,3 +356,15 @@ func (v *TopicView) describe() page.Request {
 	}
 	return page.TextRequest{Title: "Topic " + draw.SafeText(v.Name), Lines: lines}
 }
+
+// Export are the queues of the topic.
+func (v TopicView) Export() page.Export { return v.rowsOf(v.panes.List[topicQueues].List.Keys()) }
+
+func (v TopicView) rowsOf(queues []string) page.Export {
+	x := page.Export{Name: "topic-" + v.Name, Columns: []string{"topic", "broker", "queue", "min_offset", "max_offset", "first_stored", "last_stored"}}
+	for _, k := range queues {
+		q := &v.raw.Queues[v.queues[k]]
+		x.Rows = append(x.Rows, []any{q.Topic, q.BrokerName, q.QueueID, exportNumber(q.Min), exportNumber(q.Max), q.FirstStored, q.LastStored})
+	}
+	return x
+}

@@ -197,11 +197,13 @@ func (v *TopicsView) notes() []string {
 	return lines
 }
 
-// TopicType is a topic's type. Where a broker has told what it knows of the topic and no
-// type is in it, as on 4.x, there is none.
-func TopicType(r *inspect.TopicRow) string {
-	if t := r.TypeText(); t != "" || r.Perm == "" {
-		return words.OrUnknown(t)
-	}
-	return words.None
+// Export are the topics; details that were not read yet are null.
+func (v TopicsView) Export() page.Export { return v.rowsOf(v.Rows.List.Keys()) }
+
+func (v TopicsView) rowsOf(topics []string) page.Export {
+	x := page.Export{Name: "topics", Columns: []string{"topic", "type", "perm", "queues", "stored", "last_stored", "brokers"}}
+	v.ExportRows(&x, topics, func(r *inspect.TopicRow) []any {
+		return []any{r.Type, r.Perm, r.Queues, exportNumber(r.Stored), r.LastStored, strings.Join(r.Brokers, " ")}
+	})
+	return x
 }
