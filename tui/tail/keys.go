@@ -108,14 +108,6 @@ func (v *View) move(a page.Action) {
 	}
 }
 
-// stand keeps the list as it is; messages go on coming.
-func (v *View) stand() {
-	v.List.Follow = false
-	if v.frozen.IsZero() {
-		v.frozen, v.moved = v.env.Now, v.env.Now
-	}
-}
-
 // follow shows the newest again.
 func (v *View) follow() {
 	v.List.Follow, v.frozen, v.byKey, v.Top = true, time.Time{}, false, 0
@@ -285,24 +277,6 @@ func (v View) copy(asJSON bool) (page.Page, page.Request) {
 		return v, page.RefuseRequest{Text: "there is no JSON of messages here"}
 	}
 	return v, page.CopyRequest{Copied: page.Copied{What: "the message at " + words.Grouped(r.Offset) + " as JSON", Text: func() (string, error) { return string(encode(m)), nil }}}
-}
-
-// targets are the messages a key is about: the marked ones, else the one under the
-// cursor.
-func (v *View) targets() []*Row {
-	var rows []*Row
-	for _, seq := range v.List.Marked() {
-		if r := v.Row(seq); r != nil && r.Message != nil {
-			rows = append(rows, r)
-		}
-	}
-	if v.List.MarkCount() > 0 {
-		return rows
-	}
-	if r := v.Current(); r != nil && r.Message != nil {
-		return []*Row{r}
-	}
-	return nil
 }
 
 // askSave asks where to save: by the name's ending the rows as CSV or JSON lines, else
