@@ -126,8 +126,6 @@ func (v *View) allocDetails(t *engine.TopicSnapshot, nth int) string {
 	return text
 }
 
-func IsBroadcast(s *Scene) bool { return s.Model == words.Broadcasting }
-
 // allocNotes says why there is no allocation.
 func (v *View) allocNotes(t *engine.TopicSnapshot) []string {
 	switch {

@@ -8,33 +8,6 @@ import (
 	"eyeq/tui/words"
 )
 
-// Scene is a snapshot behind the door: every text in it is safe to print. Queues
-// have the same places in both, so that a row finds the queue's true name, which
-// commands need.
-type Scene struct {
-	*engine.Snapshot                  // safe to print
-	Raw              *engine.Snapshot // as the engine gave it
-	Index            map[engine.MessageQueue]int
-	letters          map[string]string // client id → letter, by the first topic that names it
-	Short            words.Shortener
-	topics           int         // that have queues
-	Watch            *watchFacts // of a group that other processes consume; nil: an engine's
-	Told             *toldFacts  // who holds what, by the members' word; nil: it is computed
-	ToldWhy          string      // why the members have not said
-}
-
-// Queue finds a queue by its true name.
-func (s *Scene) Queue(mq engine.MessageQueue) *engine.QueueSnapshot {
-	if s == nil {
-		return nil
-	}
-	i, ok := s.Index[mq]
-	if !ok {
-		return nil
-	}
-	return &s.Queues[i]
-}
-
 // Door lets a snapshot in. A snapshot whose texts are safe already, the usual case,
 // is taken as it is; otherwise a cleaned copy is made, since snapshots are read only.
 // prev is the scene before, whose index is kept while the queues are the same.
@@ -53,24 +26,6 @@ func Door(raw *engine.Snapshot, prev *Scene) *Scene {
 	}
 	s.name()
 	return s
-}
-
-// pauseOf is the pause that holds a queue; whole is set when it is the consumer's.
-// The engine shows the consumer's pause at its queues too.
-func (s *Scene) pauseOf(q *engine.QueueSnapshot) (p *engine.PauseState, whole bool) {
-	switch {
-	case q.Pause == nil:
-		return s.Pause, s.Pause != nil
-	case s.Pause != nil && *q.Pause == *s.Pause:
-		return s.Pause, true
-	}
-	return q.Pause, false
-}
-
-// PausedAlone reports whether a queue has a pause of its own.
-func (s *Scene) PausedAlone(q *engine.QueueSnapshot) bool {
-	p, whole := s.pauseOf(q)
-	return p != nil && !whole
 }
 
 func sameQueues(a, b []engine.QueueSnapshot) bool {
@@ -186,14 +141,6 @@ func clean(texts ...*string) {
 	}
 }
 
-func cleanAll(texts []string) []string {
-	texts = slices.Clone(texts)
-	for i := range texts {
-		clean(&texts[i])
-	}
-	return texts
-}
-
 func cleanQueueName(mq engine.MessageQueue) engine.MessageQueue {
 	clean(&mq.Topic, &mq.BrokerName)
 	return mq
@@ -206,82 +153,4 @@ func cleanPause(p *engine.PauseState) *engine.PauseState {
 	c := *p
 	clean(&c.By, &c.Reason)
 	return &c
-}
-
-// AfterLeave says what becomes of so many own queues when this member leaves.
-func (s *Scene) AfterLeave(own int) string {
-	others, known := s.Others()
-	switch {
-	case own == 0:
-		return "Leaving moves no queue."
-	case IsBroadcast(s):
-		return "Leaving stores their offsets; in broadcasting each member reads all queues for itself."
-	case !known:
-		return "Leaving stores their offsets and gives them to other members, where there are any: who is there is not known."
-	case others == 0:
-		return "Leaving stores their offsets. There is no other member: nobody reads them until one joins."
-	}
-	who := "the other member"
-	if others > 1 {
-		who = "the other " + words.Plural(others, "member")
-	}
-	return "Leaving stores their offsets and gives them to " + who + "."
-}
-
-// Held counts the messages that wait for the operator.
-func (s *Scene) Held() (n int64) {
-	for i := range s.Queues {
-		n += s.Queues[i].Held
-	}
-	return n
-}
-
-// Others counts the other members of the group; known is false where a broker did not name
-// those of a topic.
-func (s *Scene) Others() (n int, known bool) {
-	ids := map[string]bool{}
-	known = true
-	for i := range s.Topics {
-		t := &s.Topics[i]
-		if t.Missing == "" && !t.Retry && (t.MembersError != "" || len(t.Members) == 0) {
-			known = false
-		}
-		for j := range t.Members {
-			if m := &t.Members[j]; !m.Self {
-				ids[m.ClientID] = true
-			}
-		}
-	}
-	return len(ids), known && len(s.Topics) > 0
-}
-
-// RedRows says what is wrong with queues of ours in their own rows; "" when nothing is.
-func (s *Scene) RedRows() string {
-	for _, state := range []engine.QueueState{engine.QueueError, engine.QueueUnlocked, engine.QueueSuspended} {
-		n, detail := 0, ""
-		for i := range s.Queues {
-			if q := &s.Queues[i]; q.Own && q.State == state {
-				n++
-				if detail == "" {
-					detail = q.Detail
-				}
-			}
-		}
-		if n > 0 {
-			return words.Plural(n, "queue") + " " + state.String() + words.Because(Unrepeated(detail))
-		}
-	}
-	return ""
-}
-
-// TrueMember is the client id of a member that is shown as id.
-func (s *Scene) TrueMember(id string) string {
-	for i := range s.Topics {
-		for j := range s.Topics[i].Members {
-			if s.Topics[i].Members[j].ClientID == id {
-				return s.Raw.Topics[i].Members[j].ClientID
-			}
-		}
-	}
-	return ""
 }

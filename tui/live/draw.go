@@ -7,7 +7,6 @@ import (
 
 	"eyeq/engine"
 	"eyeq/engine/core"
-	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/table"
 	"eyeq/tui/words"
@@ -33,19 +32,6 @@ func (v View) View(w, h int) string {
 	}
 	c.Blank(h)
 	return c.String()
-}
-
-// titleStyle shows which pane takes the keys.
-func (v *View) titleStyle(p pane) draw.Style {
-	if v.Focus == p {
-		return v.env.Theme.Title
-	}
-	return v.env.Theme.Bold
-}
-
-// box shows the same by a sign, where there is another pane.
-func (v *View) box(p pane) draw.BoxLook {
-	return draw.PaneBox(v.Focus == p && !v.zoomed && v.plan.alloc+v.plan.feed > 0)
 }
 
 // drawQueues draws the queue table: the visible rows only.
@@ -157,14 +143,6 @@ func (v *View) emptyReason() []string {
 	return lines
 }
 
-// ownerLetter is the member a queue belongs to, in one letter where that is possible.
-func (s *Scene) ownerLetter(q *engine.QueueSnapshot) string {
-	if l, ok := s.letters[q.Owner]; ok {
-		return l
-	}
-	return words.Unknown
-}
-
 // queueCells fills the cells of one row.
 func (v *View) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	th, s := v.env.Theme, v.pic.Scene
@@ -230,17 +208,6 @@ func (v *View) queueCells(cells []table.Cell, n int, layout *table.Layout) {
 	cells[colIdle] = table.Cell{Text: idle, Style: base}
 }
 
-// inFlight is what a row's bar and the number beside it show: from the commit to the end
-// of what is pulled. The span, which a limit counts, is another distance: from the first to
-// the last message that is cached and not done. A limit in force is told by the state.
-func (v *View) inFlight(n int) inspect.Number {
-	q := &v.pic.Scene.Queues[n]
-	if w := v.watched(); w != nil {
-		return w.queues[n].inFlight
-	}
-	return inspect.Exact(ownInFlight(q))
-}
-
 // unfinished counts what is pulled and not done. The part of an orderly queue that is
 // taken is in an engine's count, and not in what members tell of themselves.
 func (v *View) unfinished(q *engine.QueueSnapshot) int64 {
@@ -272,13 +239,6 @@ func (v *View) otherText(n int, letter string) string {
 		return "(" + letter + " holds it)"
 	}
 	return "(computed: " + letter + ")"
-}
-
-func center(text string, width int) string {
-	if free := width - table.Width(text); free > 1 {
-		return strings.Repeat(" ", free/2) + text
-	}
-	return text
 }
 
 // stateText is the state in a few words, with the words that matter first.
@@ -339,37 +299,4 @@ func (v *View) stateText(n, width int) (string, draw.Style) {
 		return withDetail(word, reason), th.Bad
 	}
 	return withDetail(word, q.Detail), th.Bad
-}
-
-// findingText is what is wrong with a queue's owners in the room there is.
-func findingText(finding string, width int) string {
-	if finding == "TWO OWNERS" && table.Width(finding) > width {
-		return "2 OWNERS"
-	}
-	return finding
-}
-
-// heldText says how many messages wait for the operator, and what else goes on.
-func heldText(word string, q *engine.QueueSnapshot, width int) string {
-	text := words.Grouped(q.Held) + " held"
-	if long := word + ", " + text; q.CachedCount > q.Held && table.Width(long) <= width {
-		return long
-	}
-	return text
-}
-
-// withDetail joins a word and what follows, unless that begins with the word already.
-func withDetail(word, detail string) string {
-	if detail == "" || strings.EqualFold(word, detail) {
-		return word
-	}
-	return word + " " + detail
-}
-
-// later is the later of two times.
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
 }

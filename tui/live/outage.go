@@ -10,15 +10,6 @@ import (
 	"eyeq/tui/words"
 )
 
-// LagOf is a queue's lag. While pulls fail nobody has said where the queue ends now:
-// the last known end must not look like the present one.
-func LagOf(q *engine.QueueSnapshot) (lag int64, ok bool) {
-	if q.State == engine.QueueError {
-		return 0, false
-	}
-	return q.Lag()
-}
-
 // Unrepeated is an error text whose links say each address once: "connect to A: dial
 // tcp A: connect: connection refused" is "connect to A: connection refused".
 func Unrepeated(text string) string {

@@ -262,15 +262,6 @@ func (v *QueueView) spanText(s *Scene, q *engine.QueueSnapshot) string {
 	return fmt.Sprintf("%s of %s, first to last cached: %s", words.Grouped(q.Span), words.Grouped(s.Limits.Span), ends)
 }
 
-// ownInFlight is what is pulled and not committed of a queue of this process.
-func ownInFlight(q *engine.QueueSnapshot) int64 {
-	n := q.CachedCount + q.CachedDone
-	if q.NextOffset != engine.Unknown && q.CommittedOffset != engine.Unknown {
-		n = max(n, q.NextOffset-q.CommittedOffset)
-	}
-	return n
-}
-
 func ownInFlightText(q *engine.QueueSnapshot) string {
 	n := ownInFlight(q)
 	text := words.Grouped(n) + " pulled and not committed"

@@ -1,11 +1,13 @@
 package live
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"eyeq/engine"
+	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
@@ -198,4 +200,37 @@ func (s *Source) Hidden() int {
 		}
 	}
 	return n
+}
+
+// Retell puts what members say beside what was computed; only while the latter is what
+// it was when they were asked, since a rebalance takes effect at each at its own time.
+func (s *Source) Retell(now time.Time) {
+	t := s.Told
+	if t == nil || s.Scene == nil {
+		return
+	}
+	s.Scene.Told, s.Scene.ToldWhy = nil, ""
+	switch {
+	case !t.Concerns(s.Scene.Raw):
+	case t.Tries > 0:
+		s.Scene.ToldWhy = t.Err
+	case t.Members != nil && now.Sub(t.At) <= 3*ToldEvery && maps.Equal(t.Computed, ComputedOwners(s.Scene.Raw)):
+		s.Scene.tell(t.Members, t.At)
+	}
+}
+
+// AddLive takes a picture and what has happened since the last one.
+func (s *Source) AddLive(l *inspect.Live) {
+	raw, events := s.Watch.past.Add(l)
+	s.Scene = Door(raw, s.Scene)
+	s.Scene.Watch = watchFactsOf(l, raw, s.Watch.past)
+	s.Hist.Every = s.Watch.Every
+	s.Hist.Add(s.Scene.Snapshot)
+	s.Log.Add(events, 0)
+}
+
+// Forget drops what was told of a group that is there no more; what has happened stays
+// among the events.
+func (s *Source) Forget() {
+	s.Scene, s.Hist, s.Watch.past = nil, &History{}, NewWatchPast()
 }

@@ -1,7 +1,6 @@
 package live
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -9,7 +8,6 @@ import (
 	"eyeq/engine"
 	"eyeq/engine/core"
 	"eyeq/engine/inspect"
-	"eyeq/tui/draw"
 	"eyeq/tui/page"
 	"eyeq/tui/words"
 )
@@ -65,23 +63,6 @@ func self(s *engine.Snapshot, topic string) core.Holder {
 	return h
 }
 
-// Retell puts what members say beside what was computed; only while the latter is what
-// it was when they were asked, since a rebalance takes effect at each at its own time.
-func (s *Source) Retell(now time.Time) {
-	t := s.Told
-	if t == nil || s.Scene == nil {
-		return
-	}
-	s.Scene.Told, s.Scene.ToldWhy = nil, ""
-	switch {
-	case !t.Concerns(s.Scene.Raw):
-	case t.Tries > 0:
-		s.Scene.ToldWhy = t.Err
-	case t.Members != nil && now.Sub(t.At) <= 3*ToldEvery && maps.Equal(t.Computed, ComputedOwners(s.Scene.Raw)):
-		s.Scene.tell(t.Members, t.At)
-	}
-}
-
 // holdings say who holds what by the members' own word, and whether that is as it should
 // be. Texts are safe.
 type holdings struct {
@@ -114,14 +95,6 @@ func (h *holdings) Wrongs() bool {
 	return text != ""
 }
 
-// toldFacts are what the scene of an own consumer knows of other members.
-type toldFacts struct {
-	holdings
-	At      time.Time
-	owners  [][]string // of each queue, in the snapshot's order; safe client ids
-	finding []string   // "TWO OWNERS", "UNOWNED" or ""
-}
-
 // tell changes the scene's owners from computed to told ones.
 func (s *Scene) tell(m *inspect.Members, at time.Time) {
 	f := &toldFacts{At: at, owners: make([][]string, len(s.Queues)), finding: make([]string, len(s.Queues))}
@@ -136,52 +109,6 @@ func (s *Scene) tell(m *inspect.Members, at time.Time) {
 		f.topic(s, &snapshot, i, m)
 	}
 	s.Snapshot, s.Told = &snapshot, f
-}
-
-// topic takes what is told of one topic, the nth of the snapshot.
-func (f *toldFacts) topic(s *Scene, snapshot *engine.Snapshot, nth int, m *inspect.Members) {
-	topic := s.Raw.Topics[nth].Topic
-	var queues []engine.MessageQueue
-	for i := range s.Raw.Queues {
-		if q := &s.Raw.Queues[i]; q.Topic == topic {
-			queues = append(queues, q.MessageQueue)
-		}
-	}
-	a := m.Allocation(topic, queues, self(s.Raw, topic))
-	for _, why := range a.Words {
-		f.differ = append(f.differ, draw.SafeText(topic+": "+why))
-	}
-	f.doubled, f.unowned, f.unsure = f.doubled+len(a.Shared), f.unowned+len(a.Unowned), f.unsure+len(a.Unsure)
-	held := map[string][]engine.MessageQueue{}
-	for _, mq := range queues {
-		i := s.Index[mq]
-		f.owners[i] = cleanAll(a.Owners[mq])
-		for _, id := range f.owners[i] {
-			held[id] = append(held[id], snapshot.Queues[i].MessageQueue)
-		}
-		switch {
-		case slices.ContainsFunc(a.Shared, func(x core.SharedQueue) bool { return x.Queue == mq }):
-			f.finding[i] = "TWO OWNERS"
-		case slices.Contains(a.Unowned, mq):
-			f.finding[i] = "UNOWNED"
-		}
-		if q := &snapshot.Queues[i]; !q.Own {
-			q.Owner = ""
-			if len(f.owners[i]) > 0 {
-				q.Owner = f.owners[i][0]
-			}
-		}
-	}
-	t := &snapshot.Topics[nth]
-	t.Members = slices.Clone(t.Members)
-	for i := range t.Members {
-		x := &t.Members[i]
-		if x.Self { // the engine knows better, and sooner
-			continue
-		}
-		silent := slices.ContainsFunc(m.Members, func(y inspect.Member) bool { return draw.SafeText(y.ClientID) == x.ClientID && y.Info == nil })
-		x.Queues, x.Unknown = held[x.ClientID], silent
-	}
 }
 
 // ownersFinding is what is wrong with the owners of a queue, by the members' word; "" when

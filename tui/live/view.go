@@ -2,52 +2,11 @@ package live
 
 import (
 	"slices"
-	"time"
 
 	"eyeq/engine"
 	"eyeq/tui/page"
 	"eyeq/tui/table"
-	"eyeq/tui/words"
 )
-
-// pane is a part of the live view that takes keys.
-type pane uint8
-
-const (
-	PaneQueues pane = iota
-	PaneFeed
-	PaneAlloc
-	panes
-)
-
-// View is the consumer while it runs: figures, allocation, queues, feed.
-type View struct {
-	env    *page.Env
-	pic    Picture
-	w, h   int // of the view
-	screen int // height of the whole screen, which the shrink rules speak of
-	Focus  pane
-	zoomed bool
-	Topic  string // true name of the topic that is looked at; "" is all
-	Filter page.Filter
-
-	Queues           table.State[engine.MessageQueue]
-	page.SteadyOrder // of the queues
-	Members          table.State[string]
-	feed             table.State[words.FoldKey]
-	lines            []fold // of the feed, in its order
-
-	moved   time.Time // when the operator moved the cursor last
-	chosen  bool      // the operator has moved the cursor
-	hidden  int       // rows that the filter hides
-	Waiting []string  // why there is no picture of a watched group yet
-	columns []table.Column
-	plan    livePlan
-	sizes   liveSizes
-}
-
-// liveSizes are the widths that the rows' texts ask for.
-type liveSizes struct{ name, topic, offset, flight, lag int }
 
 func NewView(e *page.Env) View {
 	v := View{env: e}
@@ -160,20 +119,6 @@ func (v *View) turnTopic(step int) {
 	i := max(slices.Index(names, v.Topic), 0)
 	v.Topic = names[(i+step+len(names))%len(names)]
 	v.Refresh(true)
-}
-
-// ShownTopic is the topic whose allocation is shown: the chosen one, else the first.
-func (v *View) ShownTopic() (t *engine.TopicSnapshot, nth int) {
-	s := v.pic.Scene
-	if s == nil || len(s.Topics) == 0 {
-		return nil, 0
-	}
-	for i := range s.Raw.Topics {
-		if s.Raw.Topics[i].Topic == v.Topic {
-			return &s.Topics[i], i
-		}
-	}
-	return &s.Topics[0], 0
 }
 
 // Targets are the queues a key is about: the marked ones, else the one under the

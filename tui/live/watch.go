@@ -12,9 +12,8 @@ import (
 const (
 	// watchEvery is how often a watched group is asked for, unless `:set refresh` says
 	// otherwise; each picture asks every member once.
-	watchEvery    = 2 * time.Second
-	MinWatchEvery = time.Second
-	MaxWatchEvery = time.Minute
+	watchEvery = 2 * time.Second
+
 	// KeepWatched is how many groups keep their history while another one is shown.
 	KeepWatched = 8
 )
@@ -33,22 +32,6 @@ func NewWatch(group string) *Watch {
 
 // Group is the true name of the group.
 func (w *Watch) Group() string { return w.Names[0] }
-
-// AddLive takes a picture and what has happened since the last one.
-func (s *Source) AddLive(l *inspect.Live) {
-	raw, events := s.Watch.past.Add(l)
-	s.Scene = Door(raw, s.Scene)
-	s.Scene.Watch = watchFactsOf(l, raw, s.Watch.past)
-	s.Hist.Every = s.Watch.Every
-	s.Hist.Add(s.Scene.Snapshot)
-	s.Log.Add(events, 0)
-}
-
-// Forget drops what was told of a group that is there no more; what has happened stays
-// among the events.
-func (s *Source) Forget() {
-	s.Scene, s.Hist, s.Watch.past = nil, &History{}, NewWatchPast()
-}
 
 // WaitingLines say why there is nothing to be seen yet.
 func (w *Watch) WaitingLines(e *page.Env) []string {

@@ -450,3 +450,7 @@ func ratesOf(l *inspect.Live) (r memberRates) {
 	}
 	return r
 }
+
+const MaxWatchEvery = time.Minute
+
+const MinWatchEvery = time.Second
