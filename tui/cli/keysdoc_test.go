@@ -13,7 +13,7 @@ import (
 // TestKeysDocIsTheKeyTable holds docs/keys.md to the table that the screen works with.
 func TestKeysDocIsTheKeyTable(t *testing.T) {
 	var b strings.Builder
-	b.WriteString("# Keys of the screen\n\nMade from the key table in `tui/keys.go`, by `go test ./tui/cli -args -update`. The name is what the `[keys]` table of\n" +
+	b.WriteString("# Keys of the screen\n\nMade from the key table in `tui/page/keys.go`, by `go test ./tui/cli -args -update`. The name is what the `[keys]` table of\n" +
 		"the configuration calls it; `?` on the screen lists the keys of the view that is shown.\n\n| name | keys | where | does |\n| --- | --- | --- | --- |\n")
 	for _, k := range page.Bindings() {
 		keys := strings.Split(k.Keys, "/")
