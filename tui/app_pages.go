@@ -273,7 +273,7 @@ func (a *app) servePage(r page.Request) tea.Cmd {
 }
 
 // pageState is the right end of the tabs: how fresh what is shown is.
-func (a *app) pageState(s page.PageStatus) []draw.Segment {
+func (a *app) pageState(s page.Status) []draw.Segment {
 	th, q := a.env.Theme, s.Main
 	every := draw.Styled(th.Dim, " every "+words.Age(q.Every)+" ")
 	switch old, stale := q.Old(a.env.Now); {
@@ -290,7 +290,7 @@ func (a *app) pageState(s page.PageStatus) []draw.Segment {
 }
 
 // pageHealth is the left of the status line.
-func (a *app) pageHealth(s page.PageStatus) draw.Segment {
+func (a *app) pageHealth(s page.Status) draw.Segment {
 	th, q := a.env.Theme, s.Main
 	switch {
 	case !s.Frozen.IsZero():

@@ -12,6 +12,7 @@ import (
 	"eyeq/tui/page"
 )
 
+// PlanReset asks what a reset of any group would do.
 func PlanReset(c page.Commands, cl page.Cluster, r PlanResetRequest, now func() time.Time) tea.Cmd {
 	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
 		m := ResetPlanMsg{ticket: r.ticket}
@@ -42,6 +43,7 @@ func ApplyReset(c page.Commands, cl page.Cluster, begin audit.Begin, r ApplyRese
 	})
 }
 
+// PlanPause asks what a pause or resume of a group would do.
 func PlanPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket int, now func() time.Time) tea.Cmd {
 	return c.Within(planLimit, func(ctx context.Context) tea.Msg {
 		p, err := cl.PlanPause(ctx, r)
@@ -49,6 +51,7 @@ func PlanPause(c page.Commands, cl page.Cluster, r inspect.PauseRequest, ticket 
 	})
 }
 
+// ApplyPause carries out a plan between its two lines in the audit file.
 func ApplyPause(c page.Commands, cl page.Cluster, begin audit.Begin, r ApplyPauseRequest) tea.Cmd {
 	return c.Within(applyPauseLimit, func(ctx context.Context) tea.Msg {
 		var result inspect.PauseResult
@@ -68,6 +71,7 @@ const applyResetLimit = 150 * time.Second
 
 const applyPauseLimit = 120 * time.Second
 
+// PreviewReset asks the engine what a reset of own queues would do.
 func PreviewReset(c page.Commands, e page.Engine, r PreviewRequest, now func() time.Time) tea.Cmd {
 	return c.Within(previewLimit, func(ctx context.Context) tea.Msg {
 		m := ResetPreviewMsg{Ticket: r.ticket}
@@ -86,6 +90,7 @@ func PreviewReset(c page.Commands, e page.Engine, r PreviewRequest, now func() t
 	})
 }
 
+// DoReset resets own queues to what was previewed.
 func DoReset(c page.Commands, e page.Engine, r engine.ResetRequest) tea.Cmd {
 	return c.Within(resetLimit, func(ctx context.Context) tea.Msg {
 		rows, err := e.ResetOffset(ctx, r)

@@ -30,10 +30,12 @@ type pauseDialog struct {
 	Handover string
 }
 
+// NewPauseDialog asks whether own queues are to be paused, or go on.
 func NewPauseDialog(e *page.Env, queues []engine.MessageQueue, names, left string, resume bool) pauseDialog {
 	return pauseDialog{env: e, queues: queues, names: names, left: left, resume: resume, reason: page.NewField(""), after: page.NewField("")}
 }
 
+// Update implements page.Dialog.
 func (d pauseDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -76,6 +78,7 @@ func (d pauseDialog) apply() (page.Dialog, page.Request) {
 	return d, PauseRequest{r}
 }
 
+// View implements page.Dialog.
 func (d pauseDialog) View(w, h int) string {
 	th, g := d.env.Theme, &d.env.Glyphs
 	if d.resume {
@@ -105,6 +108,7 @@ func (d *pauseDialog) leftLines() [][]draw.Segment {
 	return [][]draw.Segment{page.Line(draw.Styled(d.env.Theme.Warn, " ! "+d.left))}
 }
 
+// Hint implements page.Dialog.
 func (d pauseDialog) Hint(c *draw.Canvas) string {
 	if d.resume {
 		d.env.Hints(c, d.env.Enter(), "resume", "esc", "leave it")

@@ -45,6 +45,7 @@ const (
 	pauseFoci
 )
 
+// NewPauseGroupDialog pauses a whole group, or lets it go on; its first request asks for the plan.
 func NewPauseGroupDialog(e *page.Env, group string, resume bool) (pauseGroupDialog, page.Request) {
 	d := pauseGroupDialog{env: e, group: group, resume: resume, reason: page.NewField(""), name: page.NewField("")}
 	r := d.preview()
@@ -63,6 +64,7 @@ func (d pauseGroupDialog) verb() string {
 	return "pause"
 }
 
+// Update implements page.Dialog.
 func (d pauseGroupDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case PausePlanMsg:
@@ -154,6 +156,7 @@ func (d *pauseGroupDialog) typedName() string {
 	return d.group
 }
 
+// View implements page.Dialog.
 func (d pauseGroupDialog) View(w, h int) string {
 	e := d.env
 	what := " — nothing written yet"
@@ -288,6 +291,7 @@ func (d *pauseGroupDialog) resultLines(w int) [][]draw.Segment {
 	return append(lines, page.Line(), page.Line(e.Plain(" "), e.Button("Close", true, true)))
 }
 
+// Hint implements page.Dialog.
 func (d pauseGroupDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.applying:

@@ -7,8 +7,10 @@ import (
 	"eyeq/engine/inspect"
 )
 
+// PauseRequest pauses own queues.
 type PauseRequest struct{ engine.PauseRequest }
 
+// ResumeRequest lets them go on.
 type ResumeRequest struct{ engine.ResumeRequest }
 
 // PreviewRequest and applyRequest of the reset dialog.
@@ -18,6 +20,7 @@ type PreviewRequest struct {
 	engine.ResetRequest
 }
 
+// ApplyRequest resets own queues.
 type ApplyRequest struct{ engine.ResetRequest }
 
 // PlanResetRequest and applyResetRequest are theirs for any group.
@@ -27,6 +30,7 @@ type PlanResetRequest struct {
 	inspect.ResetRequest
 }
 
+// ApplyResetRequest carries out the plan of a reset of any group.
 type ApplyResetRequest struct {
 	ticket int
 	Plan   inspect.ResetPlan
@@ -39,6 +43,7 @@ type PlanPauseRequest struct {
 	inspect.PauseRequest
 }
 
+// ApplyPauseRequest carries out the plan of a pause.
 type ApplyPauseRequest struct {
 	ticket int
 	Plan   inspect.PausePlan
@@ -90,6 +95,7 @@ type PausePlanMsg struct {
 	err       string
 }
 
+// PauseGroupDoneMsg is what a pause of a whole group came to; safe to print.
 type PauseGroupDoneMsg struct {
 	ticket int
 	Result inspect.PauseResult

@@ -113,6 +113,7 @@ func (d *ResetDialog) setRows() {
 	d.list.SetKeys(keys)
 }
 
+// Update implements page.Dialog.
 func (d ResetDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case ResetPreviewMsg:

@@ -12,6 +12,7 @@ import (
 	"eyeq/tui/words"
 )
 
+// View implements page.Dialog.
 func (d ResetDialog) View(w, h int) string {
 	wide := w >= 100
 	var head, tail [][]draw.Segment

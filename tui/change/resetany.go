@@ -96,6 +96,7 @@ func planRows(raw, safe []inspect.ResetRow, unchosen bool) []engine.ResetRow {
 	return rows
 }
 
+// TakeResult shows what the reset came to.
 func (d *ResetDialog) TakeResult(msg ResetAnyDoneMsg) {
 	d.applying, d.done, d.focus, d.err, d.savedTo = false, true, onCancel, msg.Err, msg.Result.SavedTo
 	if d.savedTo != "" {

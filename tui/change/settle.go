@@ -73,6 +73,7 @@ func (d *SettleDialog) hasLevel() bool { return d.Verdict == engine.SettleRefuse
 // prompt reports whether enter applies at once.
 func (d *SettleDialog) prompt() bool { return d.Count == 1 && d.Verdict != engine.SettleDeadLetter }
 
+// NewSettleDialog asks for a decision about held messages.
 func NewSettleDialog(d SettleDialog) SettleDialog {
 	d.level = page.NewField("0")
 	if d.prompt() {
@@ -84,6 +85,7 @@ func NewSettleDialog(d SettleDialog) SettleDialog {
 	return d
 }
 
+// Update implements page.Dialog.
 func (d SettleDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case SettleDoneMsg:
@@ -196,6 +198,7 @@ func (d *SettleDialog) effect() string {
 	return "The broker delivers " + countWords("it", "them") + " again from %RETRY%" + d.Group + " after the delay" + last
 }
 
+// View implements page.Dialog.
 func (d SettleDialog) View(w, h int) string {
 	title, button, _ := settleWords(d.Verdict)
 	th := d.Env.Theme
@@ -278,6 +281,7 @@ func (d *SettleDialog) failures(w, room int) [][]draw.Segment {
 	return lines
 }
 
+// Hint implements page.Dialog.
 func (d SettleDialog) Hint(c *draw.Canvas) string {
 	switch {
 	case d.failed > 0:

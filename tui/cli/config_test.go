@@ -95,7 +95,7 @@ reset = "X"
 	}
 	prod := c.Clusters["prod"]
 	if prod == nil || prod.EffectiveMode() != config.ModeReadOnly || prod.Color != "red" || len(prod.Namesrv) != 2 ||
-		prod.Tls != (config.TLS{Enable: true, CA: "ca.pem", ServerName: "mq"}) || prod.Auth != (config.Auth{AccessKey: "ops", SecretKeyEnv: "PROD_SECRET"}) {
+		prod.TLS != (config.TLS{Enable: true, CA: "ca.pem", ServerName: "mq"}) || prod.Auth != (config.Auth{AccessKey: "ops", SecretKeyEnv: "PROD_SECRET"}) {
 		t.Errorf("prod = %+v", prod)
 	}
 	if m := c.Clusters["dev"].EffectiveMode(); m != config.ModeConfirm {
@@ -462,7 +462,7 @@ func TestConfigSubTableBeforeItsCluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	dev := c.Clusters["dev"]
-	if dev == nil || !dev.Tls.Enable || len(dev.Namesrv) != 1 {
+	if dev == nil || !dev.TLS.Enable || len(dev.Namesrv) != 1 {
 		t.Errorf("clusters.dev = %+v, want tls enabled and one name server", dev)
 	}
 }

@@ -84,7 +84,7 @@ func (e *env) targetOptions(c *config.Config, t *target) page.Options {
 	o := e.screenOptions(c)
 	o.Cluster, o.Color, o.Mode, o.TargetFlags = t.name, t.cluster.Color, t.mode.String(), t.flags
 	o.Audit, o.AuditPath = e.audit(t), e.auditPath()
-	if tls := &t.cluster.Tls; tls.Enable && tls.InsecureSkipVerify {
+	if tls := &t.cluster.TLS; tls.Enable && tls.InsecureSkipVerify {
 		o.Title = "TLS not verified"
 	}
 	return o

@@ -112,7 +112,7 @@ func TestCommandsOverTLS(t *testing.T) {
 func TestScreenSaysWhenTLSIsNotVerified(t *testing.T) {
 	e := &env{getenv: func(string) string { return "" }}
 	for skip, want := range map[bool]string{true: "TLS not verified", false: ""} {
-		cl := &config.Cluster{Tls: config.TLS{Enable: true, InsecureSkipVerify: skip}}
+		cl := &config.Cluster{TLS: config.TLS{Enable: true, InsecureSkipVerify: skip}}
 		if got := e.targetOptions(config.Default(), &target{name: "prod", cluster: cl}).Title; got != want {
 			t.Errorf("skip %v: line 1 says %q, want %q", skip, got, want)
 		}
@@ -120,7 +120,7 @@ func TestScreenSaysWhenTLSIsNotVerified(t *testing.T) {
 }
 
 func TestTLSIsVerifiedByDefault(t *testing.T) {
-	config, err := (&target{cluster: &config.Cluster{Tls: config.TLS{Enable: true}}}).tlsOf()
+	config, err := (&target{cluster: &config.Cluster{TLS: config.TLS{Enable: true}}}).tlsOf()
 	if err != nil || config.InsecureSkipVerify || config.RootCAs != (*x509.CertPool)(nil) || config.MinVersion != tls.VersionTLS12 {
 		t.Errorf("config %+v, %v", config, err)
 	}

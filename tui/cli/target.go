@@ -139,7 +139,7 @@ func (t *target) allowChange(what string) error {
 // It may run the command that gives the secret key.
 func (e *env) newClient(t *target, handler remoting.Handler) (*remoting.Client, error) {
 	c, err := e.quietClient(t, handler)
-	if tls := &t.cluster.Tls; err == nil && tls.Enable && tls.InsecureSkipVerify {
+	if tls := &t.cluster.TLS; err == nil && tls.Enable && tls.InsecureSkipVerify {
 		e.say("TLS of %s is not verified (tls.insecure_skip_verify): anybody could be at the other end", t.name)
 	}
 	return c, err

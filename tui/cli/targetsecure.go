@@ -7,7 +7,7 @@ import (
 
 // tlsOf makes the TLS configuration of a target; nil when it asks for none.
 func (t *target) tlsOf() (*tls.Config, error) {
-	c := &t.cluster.Tls
+	c := &t.cluster.TLS
 	if !c.Enable {
 		return nil, nil
 	}
@@ -20,7 +20,7 @@ func (t *target) tlsOf() (*tls.Config, error) {
 
 // tlsWord says how connections to the target are made.
 func (t *target) tlsWord() string {
-	switch c := &t.cluster.Tls; {
+	switch c := &t.cluster.TLS; {
 	case !c.Enable:
 		return "off"
 	case c.InsecureSkipVerify:

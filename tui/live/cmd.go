@@ -19,6 +19,7 @@ func ReadHeldRows(c page.Commands, e page.Engine, mq engine.MessageQueue, n int,
 	})
 }
 
+// ReadLogLines reads the newest lines of the program's own log, made safe.
 func ReadLogLines(c page.Commands, tail func(n int) []string, poll int) tea.Cmd {
 	if tail == nil {
 		return nil

@@ -23,12 +23,14 @@ type EventsView struct {
 	scroll int // cells that the text is shifted to the left
 }
 
+// NewEventsView is a list of events that has none yet.
 func NewEventsView(e *page.Env) EventsView {
 	v := EventsView{env: e}
 	v.List.Follow = true
 	return v
 }
 
+// Update takes a size, an action, a click or a picture.
 func (v EventsView) Update(msg any) EventsView {
 	switch msg := msg.(type) {
 	case PictureMsg:
@@ -112,6 +114,7 @@ func (v *EventsView) refresh() {
 	v.Refilter()
 }
 
+// Refilter shows what the filter in force lets through.
 func (v *EventsView) Refilter() {
 	keys := make([]uint64, 0, len(v.pic.rows))
 	for i := range v.pic.rows {
@@ -138,6 +141,7 @@ func (v *EventsView) Current() *words.EventRow {
 	return v.row(seq)
 }
 
+// Escape takes back one step; false when there is none.
 func (v *EventsView) Escape() bool {
 	switch {
 	case v.Filter.Active():
@@ -160,6 +164,7 @@ var eventColumns = []table.Column{
 	{ID: "text", Title: "text", Width: 20, Flex: 8, Gap: 2},
 }
 
+// View draws it in w by h cells.
 func (v EventsView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	first, end := v.List.Window()

@@ -31,6 +31,7 @@ type figures struct {
 	flowOK                    bool
 }
 
+// Figures are what stands at the head of the view.
 func (v *View) Figures() figures {
 	var f figures
 	h, s := v.pic.hist, v.pic.Scene
@@ -275,6 +276,7 @@ func (v *View) FailShare(f *figures) string {
 	return words.Percent(f.fail, f.fail+f.Consume)
 }
 
+// FlowTotal says how many queues flow control holds.
 func (v *View) FlowTotal(f *figures) string {
 	if !f.flowOK {
 		return words.Unknown

@@ -208,7 +208,9 @@ func (h *History) responseTimes(cells []float64, q float64) []float64 {
 }
 
 // The counters that are shown.
-func Pulled(t *engine.Totals) uint64       { return t.Pulled }
+func Pulled(t *engine.Totals) uint64 { return t.Pulled }
+
+// Consumed counts the messages that were consumed.
 func Consumed(t *engine.Totals) uint64     { return t.Consumed }
 func failed(t *engine.Totals) uint64       { return t.Failed }
 func flowCount(t *engine.Totals) uint64    { return t.FlowCount }

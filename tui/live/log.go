@@ -21,12 +21,14 @@ type LogView struct {
 	scroll int
 }
 
+// NewLogView is a log that has no lines yet.
 func NewLogView(e *page.Env) LogView {
 	v := LogView{env: e}
 	v.List.Follow = true
 	return v
 }
 
+// Update takes a size, an action, a click or a picture.
 func (v LogView) Update(msg any) LogView {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -56,6 +58,7 @@ func (v LogView) Update(msg any) LogView {
 	return v
 }
 
+// View draws it in w by h cells.
 func (v LogView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	c.Top(draw.ThinBox, th.Frame, th.Title, "Log of eyeq", fmt.Sprintf("last %s lines", words.Grouped(int64(len(v.Lines)))))

@@ -37,8 +37,10 @@ type QueueView struct {
 	Head   HeadMsg // of a watched group's queue: the message it waits for
 }
 
+// NewQueueView shows one queue.
 func NewQueueView(e *page.Env, mq engine.MessageQueue) QueueView { return QueueView{env: e, MQ: mq} }
 
+// Update takes a size, an action, a click or a picture.
 func (v QueueView) Update(msg any) QueueView {
 	switch msg := msg.(type) {
 	case PictureMsg:
@@ -322,6 +324,7 @@ func (v *QueueView) pauseText(s *Scene, q *engine.QueueSnapshot) string {
 	return text
 }
 
+// View draws it in w by h cells.
 func (v QueueView) View(w, h int) string {
 	th, c := v.env.Theme, draw.NewCanvas(w, h)
 	s := v.pic.Scene

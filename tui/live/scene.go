@@ -56,6 +56,7 @@ func (s *Scene) PausedAlone(q *engine.QueueSnapshot) bool {
 	return p != nil && !whole
 }
 
+// IsBroadcast reports whether each member reads all queues for itself.
 func IsBroadcast(s *Scene) bool { return s.Model == words.Broadcasting }
 
 // LagOf is a queue's lag. While pulls fail nobody has said where the queue ends now:

@@ -57,6 +57,7 @@ type eventLog struct {
 	Leaving string
 }
 
+// Add takes events in, and how many were lost before them.
 func (l *eventLog) Add(events []engine.Event, dropped int64) {
 	l.dropped += dropped
 	if len(events) == 0 {
@@ -143,6 +144,7 @@ type Picture struct {
 	frozen    bool
 }
 
+// Add takes a newer snapshot in.
 func (s *Source) Add(raw *engine.Snapshot) {
 	if raw == nil || s.Scene != nil && s.Scene.Raw == raw {
 		return
@@ -169,6 +171,7 @@ func (s *Source) Freeze(now time.Time) {
 	s.Frozen = &p
 }
 
+// Thaw shows again what comes.
 func (s *Source) Thaw() { s.Frozen = nil }
 
 // Hidden counts what a frozen screen does not show: events, and queues that look

@@ -29,6 +29,7 @@ type told struct {
 	Computed map[engine.MessageQueue]string // the owners when they were asked
 }
 
+// NewTold asks nobody before there is something to ask about.
 func NewTold(s *engine.Snapshot) *told {
 	return &told{Question: page.Question{Kind: page.AskOthers, Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: ToldEvery, Steady: true}}
 }

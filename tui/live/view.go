@@ -8,12 +8,14 @@ import (
 	"eyeq/tui/table"
 )
 
+// NewView is a live view that has seen nothing yet.
 func NewView(e *page.Env) View {
 	v := View{env: e}
 	v.Queues.Order = table.Order{Column: "lag", Descending: true}
 	return v
 }
 
+// Update takes a size, an action, a click or a picture.
 func (v View) Update(msg any) View {
 	switch msg := msg.(type) {
 	case PictureMsg:

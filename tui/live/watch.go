@@ -26,6 +26,7 @@ type Watch struct {
 	Visited time.Time // when the group was last gone to
 }
 
+// NewWatch watches a group by its true name.
 func NewWatch(group string) *Watch {
 	return &Watch{Question: page.Question{Kind: page.AskLive, Names: []string{group}, What: "live " + group, Every: watchEvery, Steady: true}, past: NewWatchPast()}
 }

@@ -79,6 +79,7 @@ type memberChange struct {
 	joined bool
 }
 
+// NewWatchPast has seen nothing yet.
 func NewWatchPast() *watchPast {
 	return &watchPast{seen: make(map[string]time.Time), queues: make(map[engine.MessageQueue]queuePast), ends: make(map[engine.MessageQueue]queueEnd), silent: make(map[string]bool)}
 }
@@ -451,6 +452,8 @@ func ratesOf(l *inspect.Live) (r memberRates) {
 	return r
 }
 
+// MaxWatchEvery is the longest pause between two pictures.
 const MaxWatchEvery = time.Minute
 
+// MinWatchEvery is the shortest one.
 const MinWatchEvery = time.Second

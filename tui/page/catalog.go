@@ -425,8 +425,8 @@ func (c *Catalog[R]) Hiding() int {
 func (c *Catalog[R]) listed() int { return len(c.Order) - c.Hiding() }
 
 // Status is what the page says of itself: how old its oldest row is, and what is wrong.
-func (c *Catalog[R]) Status(noun string, problems []inspect.Problem) PageStatus {
-	s := PageStatus{Main: &c.Names, Fine: c.fine(noun), Health: c.health(noun, problems), Oldest: c.told.oldest}
+func (c *Catalog[R]) Status(noun string, problems []inspect.Problem) Status {
+	s := Status{Main: &c.Names, Fine: c.fine(noun), Health: c.health(noun, problems), Oldest: c.told.oldest}
 	if old := c.Env.Now.Sub(s.Oldest); s.Health.Text == "" && !s.Oldest.IsZero() && old > rowsOld {
 		s.Health = draw.Styled(c.Env.Theme.Warn, " ! "+s.Fine+" · rows up to "+words.Age(old)+" old")
 	}

@@ -21,11 +21,11 @@ type Page interface {
 	Narrow(text string) (Page, error)
 	// Subject is what the page is about, for line 1.
 	Subject() string
-	Status() PageStatus
+	Status() Status
 }
 
-// PageStatus is what a page says below itself.
-type PageStatus struct {
+// Status is what a page says below itself.
+type Status struct {
 	Main   *Question      // the question that the page lives of
 	Oldest time.Time      // when the oldest row was read, where rows are read one by one; zero: none is
 	Health draw.Segment   // the worst thing that is wrong; "" when nothing is

@@ -24,6 +24,7 @@ type brokersView struct {
 	data  inspect.Brokers // safe to print
 }
 
+// NewBrokersView is the page of brokers and name servers.
 func NewBrokersView(e *page.Env) brokersView {
 	v := brokersView{env: e, ask: page.Question{Kind: page.AskBrokers, What: "brokers", Every: page.BrokersEvery}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
@@ -34,12 +35,15 @@ func NewBrokersView(e *page.Env) brokersView {
 	return v
 }
 
+// FilterText implements page.Page.
 func (v brokersView) FilterText() string { return v.panes.FilterText() }
 
+// Subject implements page.Page.
 func (v brokersView) Subject() string { return "" }
 
 var brokerColumns = []string{"in/s", "out/s", "disk", "rtt"}
 
+// Narrow implements page.Page.
 func (v brokersView) Narrow(text string) (page.Page, error) {
 	err := v.panes.Narrow(text, [][]string{brokerColumns, {"rtt"}}[v.panes.Focus])
 	if err == nil {
@@ -48,8 +52,9 @@ func (v brokersView) Narrow(text string) (page.Page, error) {
 	return v, err
 }
 
-func (v brokersView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.ask, Fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
+// Status implements page.Page.
+func (v brokersView) Status() page.Status {
+	s := page.Status{Main: &v.ask, Fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
 			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s: %v", words.Failure.Sign(), brokerName(b), b.Address, b.Why))
@@ -76,6 +81,7 @@ func (v brokersView) Status() page.PageStatus {
 	return s
 }
 
+// Update implements page.Page.
 func (v brokersView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -363,6 +369,7 @@ func (v *brokersView) namesrvCells(k string, cells []table.Cell) {
 	}
 }
 
+// View implements page.Page.
 func (v brokersView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.panes.Draw(c, h, func(i int) page.PaneText {

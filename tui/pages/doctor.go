@@ -28,16 +28,20 @@ type DoctorView struct {
 	visit              page.Question
 }
 
+// NewDoctorView is the page of a group's findings.
 func NewDoctorView(e *page.Env, group string) DoctorView {
 	return DoctorView{Split: page.NewSplit[string](e), Group: group, visit: page.Question{Kind: page.AskDoctor, Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}
 }
 
+// Subject implements page.Page.
 func (v DoctorView) Subject() string { return draw.SafeText(v.Group) }
 
+// Narrow implements page.Page.
 func (v DoctorView) Narrow(string) (page.Page, error) { return v, nil }
 
 func findingKey(f *inspect.Finding) string { return f.Code + "\n" + f.Summary }
 
+// Update implements page.Page.
 func (v DoctorView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -97,6 +101,7 @@ func (v DoctorView) act(a page.Action) (page.Page, page.Request) {
 	return v, nil
 }
 
+// Current is the finding under the cursor; nil: there is none.
 func (v *DoctorView) Current() *inspect.Finding {
 	if i := v.List.Cursor(); i < len(v.report.Findings) && v.List.Len() > 0 {
 		return &v.report.Findings[i]
@@ -119,8 +124,9 @@ func (v *DoctorView) counts() (bad, warn, info int) {
 	return bad, warn, info
 }
 
-func (v DoctorView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.visit}
+// Status implements page.Page.
+func (v DoctorView) Status() page.Status {
+	s := page.Status{Main: &v.visit}
 	bad, warn, info := v.counts()
 	th := v.Env.Theme
 	switch {
@@ -159,6 +165,7 @@ func severityOf(s inspect.Severity) words.Severity {
 	return words.Info
 }
 
+// View implements page.Page.
 func (v DoctorView) View(w, h int) string {
 	th, c := v.Env.Theme, draw.NewCanvas(w, h)
 	title := "Findings"
@@ -248,6 +255,7 @@ func (v DoctorView) Export() page.Export {
 	return x
 }
 
+// Under implements page.Page.
 func (v DoctorView) Under(_, y int) page.Under {
 	return page.BelowList(y, v.listHeight(), v.List.Len())
 }

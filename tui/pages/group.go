@@ -35,6 +35,7 @@ const (
 	GroupConfig
 )
 
+// NewGroupView is the page of one group.
 func NewGroupView(e *page.Env, group string) GroupView {
 	names := []string{group}
 	v := GroupView{env: e, Name: group,
@@ -45,10 +46,13 @@ func NewGroupView(e *page.Env, group string) GroupView {
 	return v
 }
 
+// FilterText implements page.Page.
 func (v GroupView) FilterText() string { return v.Panes.FilterText() }
 
+// Subject implements page.Page.
 func (v GroupView) Subject() string { return "group " + draw.SafeText(v.Name) }
 
+// Narrow implements page.Page.
 func (v GroupView) Narrow(text string) (page.Page, error) {
 	err := v.Panes.Narrow(text, nil)
 	if err == nil {
@@ -57,8 +61,9 @@ func (v GroupView) Narrow(text string) (page.Page, error) {
 	return v, err
 }
 
-func (v GroupView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.detail, Fine: words.Plural(len(v.Who.Members), "member")}
+// Status implements page.Page.
+func (v GroupView) Status() page.Status {
+	s := page.Status{Main: &v.detail, Fine: words.Plural(len(v.Who.Members), "member")}
 	if s.Health = v.wrong(); s.Health.Text == "" {
 		s.Health = page.Partial(v.env.Theme, v.data.Row.Problems, v.Who.Problems)
 	}
@@ -90,6 +95,7 @@ func (v *GroupView) wrong() draw.Segment {
 	return draw.Styled(v.env.Theme.Bad, " "+words.Failure.Sign()+" "+text)
 }
 
+// Update implements page.Page.
 func (v GroupView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -130,6 +136,7 @@ func (v GroupView) Update(msg any) (page.Page, page.Request) {
 	return v, nil
 }
 
+// Act does what a key means here.
 func (v GroupView) Act(a page.Action) (page.Page, page.Request) {
 	pane, key, ok := v.Panes.Current()
 	switch a {
@@ -164,6 +171,7 @@ func (v GroupView) Act(a page.Action) (page.Page, page.Request) {
 	return v, nil
 }
 
+// Arrange puts the rows of the panes in order.
 func (v *GroupView) Arrange() {
 	members := make([]string, len(v.Who.Members))
 	for i := range members {
@@ -284,6 +292,7 @@ func (v *GroupView) headLines() [][]draw.Segment {
 	return lines
 }
 
+// View implements page.Page.
 func (v GroupView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {

@@ -29,6 +29,7 @@ var (
 	groupColumns = []string{"lag", "retry", "dlq", "members", "unknown", "tps"} // that a filter compares
 )
 
+// NewGroupsView is the list of all groups.
 func NewGroupsView(e *page.Env) GroupsView {
 	v := GroupsView{Catalog: page.Catalog[inspect.GroupRow]{Env: e,
 		Names:   page.Question{Kind: page.AskGroups, What: "groups", Every: page.NamesEvery},
@@ -39,15 +40,18 @@ func NewGroupsView(e *page.Env) GroupsView {
 	return v
 }
 
+// Narrow implements page.Page.
 func (v GroupsView) Narrow(text string) (page.Page, error) {
 	err := v.Catalog.Narrow(text, groupColumns)
 	return v, err
 }
 
-func (v GroupsView) Status() page.PageStatus {
+// Status implements page.Page.
+func (v GroupsView) Status() page.Status {
 	return v.Catalog.Status("group", v.list.Problems)
 }
 
+// Update implements page.Page.
 func (v GroupsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -210,6 +214,7 @@ func (v *GroupsView) cells(k string, cells []table.Cell) {
 	cells[colGroupTopics] = table.Cell{Text: topics, Style: th.Dim}
 }
 
+// View implements page.Page.
 func (v GroupsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())

@@ -59,6 +59,7 @@ var (
 	lagColumns = []string{"lag", "late", "committed", "min", "max"} // that a filter compares
 )
 
+// NewLagView is the page of a group's lag.
 func NewLagView(e *page.Env, group string) LagView {
 	v := LagView{env: e, Name: group, Ask: page.Question{Kind: page.AskLag, Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}, open: map[string]bool{}}
 	v.Rows = page.Lister[lagKey]{Env: e, Title: "Lag  " + draw.SafeText(group), Orders: lagOrders, Rising: []string{"queue"}, Focused: true}
@@ -66,8 +67,10 @@ func NewLagView(e *page.Env, group string) LagView {
 	return v
 }
 
+// FilterText implements page.Page.
 func (v LagView) FilterText() string { return v.Rows.Filter.Text }
 
+// Subject implements page.Page.
 func (v LagView) Subject() string {
 	text := "group " + draw.SafeText(v.Name)
 	if !v.Ask.Asked {
@@ -90,6 +93,7 @@ func membersCount(n inspect.Number) string {
 	return words.NumberText(n) + " members"
 }
 
+// Narrow implements page.Page.
 func (v LagView) Narrow(text string) (page.Page, error) {
 	err := v.Rows.Narrow(text, lagColumns)
 	if err == nil {
@@ -98,8 +102,9 @@ func (v LagView) Narrow(text string) (page.Page, error) {
 	return v, err
 }
 
-func (v LagView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.Ask, Frozen: v.frozen, Hidden: v.hidden}
+// Status implements page.Page.
+func (v LagView) Status() page.Status {
+	s := page.Status{Main: &v.Ask, Frozen: v.frozen, Hidden: v.hidden}
 	known := len(v.Data.Queues) - v.Data.UnknownQueues
 	s.Fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.Data.Queues), "queue"))
 	s.Health = page.Partial(v.env.Theme, v.Data.Problems)
@@ -145,6 +150,7 @@ func (v *LagView) wrong() string {
 	return ""
 }
 
+// Update implements page.Page.
 func (v LagView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:

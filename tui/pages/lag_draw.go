@@ -28,6 +28,7 @@ type LagHistory struct{ Marks []LagMark }
 
 const keepMarks = 256
 
+// Add notes what was committed at a time.
 func (h *LagHistory) Add(at time.Time, l *inspect.GroupLag) {
 	m := LagMark{At: at, lag: math.NaN()}
 	if l.Lag.Known {
@@ -227,6 +228,7 @@ func (v *LagView) figuresIn(h int) [][]draw.Segment {
 	return lines
 }
 
+// View implements page.Page.
 func (v LagView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.figuresIn(h) {

@@ -30,14 +30,18 @@ type StackView struct {
 	taken           page.Question
 }
 
+// NewStackView is the page of a member's threads.
 func NewStackView(e *page.Env, group, client string) StackView {
 	return StackView{Split: page.NewSplit[int](e), Group: group, Client: client, taken: page.Question{Kind: page.AskStack, Names: []string{group, client}, What: "stack of " + draw.SafeText(client), Every: onDemand}}
 }
 
+// Subject implements page.Page.
 func (v StackView) Subject() string { return draw.SafeText(v.Group) }
 
+// Narrow implements page.Page.
 func (v StackView) Narrow(string) (page.Page, error) { return v, nil }
 
+// Update implements page.Page.
 func (v StackView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:

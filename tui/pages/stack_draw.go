@@ -51,8 +51,9 @@ func placeText(frame string) string {
 	return name + "(" + place
 }
 
-func (v StackView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.taken}
+// Status implements page.Page.
+func (v StackView) Status() page.Status {
+	s := page.Status{Main: &v.taken}
 	if !v.taken.Asked {
 		return s
 	}
@@ -89,6 +90,7 @@ var stackColumns = []table.Column{
 	{ID: "name", Title: "names", Width: 16, Flex: 3, Max: 60, Rank: 2, From: 100},
 }
 
+// View implements page.Page.
 func (v StackView) View(w, h int) string {
 	th, c := v.Env.Theme, draw.NewCanvas(w, h)
 	first, end := v.List.Window()

@@ -45,6 +45,7 @@ const (
 	topicRoute
 )
 
+// NewTopicView is the page of one topic.
 func NewTopicView(e *page.Env, topic string) TopicView {
 	v := TopicView{env: e, Name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
@@ -52,10 +53,13 @@ func NewTopicView(e *page.Env, topic string) TopicView {
 	return v
 }
 
+// FilterText implements page.Page.
 func (v TopicView) FilterText() string { return v.panes.FilterText() }
 
+// Subject implements page.Page.
 func (v TopicView) Subject() string { return "topic " + draw.SafeText(v.Name) }
 
+// Narrow implements page.Page.
 func (v TopicView) Narrow(text string) (page.Page, error) {
 	err := v.panes.Narrow(text, nil)
 	if err == nil {
@@ -64,8 +68,9 @@ func (v TopicView) Narrow(text string) (page.Page, error) {
 	return v, err
 }
 
-func (v TopicView) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.ask, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
+// Status implements page.Page.
+func (v TopicView) Status() page.Status {
+	s := page.Status{Main: &v.ask, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
 			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s", words.Failure.Sign(), q.Short(), q.Closed))
@@ -75,6 +80,7 @@ func (v TopicView) Status() page.PageStatus {
 	return s
 }
 
+// Update implements page.Page.
 func (v TopicView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -289,6 +295,7 @@ func (v *TopicView) headLines() [][]draw.Segment {
 	return [][]draw.Segment{l}
 }
 
+// View implements page.Page.
 func (v TopicView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	for _, l := range v.headLines() {

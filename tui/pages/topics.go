@@ -24,6 +24,7 @@ var (
 	topicColumns = []string{"stored", "queues"} // that a filter compares
 )
 
+// NewTopicsView is the list of all topics.
 func NewTopicsView(e *page.Env) TopicsView {
 	v := TopicsView{Catalog: page.Catalog[inspect.TopicRow]{Env: e,
 		Names:   page.Question{Kind: page.AskTopics, What: "topics", Every: page.NamesEvery},
@@ -34,15 +35,18 @@ func NewTopicsView(e *page.Env) TopicsView {
 	return v
 }
 
+// Narrow implements page.Page.
 func (v TopicsView) Narrow(text string) (page.Page, error) {
 	err := v.Catalog.Narrow(text, topicColumns)
 	return v, err
 }
 
-func (v TopicsView) Status() page.PageStatus {
+// Status implements page.Page.
+func (v TopicsView) Status() page.Status {
 	return v.Catalog.Status("topic", v.list.Problems)
 }
 
+// Update implements page.Page.
 func (v TopicsView) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -173,6 +177,7 @@ func (v *TopicsView) cells(k string, cells []table.Cell) {
 	cells[colTopicBrokers] = table.Cell{Text: brokers, Style: th.Dim}
 }
 
+// View implements page.Page.
 func (v TopicsView) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.Rows.Draw(c, h, v.Rows.Details(v.Progress()), v.cells, v.notes())

@@ -39,6 +39,7 @@ func (v *View) readOn(r *Row) {
 	v.More++
 }
 
+// Body is the decoded body for a key; nil: it is not there yet.
 func (v *View) Body(k BodyKey) *Body {
 	for i := range v.Bodies {
 		if v.Bodies[i].Key == k {

@@ -137,6 +137,7 @@ func decodeBody(c page.Commands, r *Row, k BodyKey, ticket int) tea.Cmd {
 	return c.Within(bodyLimit, func(context.Context) tea.Msg { return BodyMsg{ticket, k, ReadBody(r, k)} })
 }
 
+// ReadBody decodes a row's body as the key asks for it. Commands call it: it takes time.
 func ReadBody(r *Row, k BodyKey) Body {
 	d := message.DecodeMore(r.Message, k.Decoder, k.charset, k.more)
 	b := Body{reader: d.Reader(), failed: draw.SafeText(d.Failed), size: d.Size, Cut: d.Cut}

@@ -111,6 +111,7 @@ func newDirectDialog(e *page.Env, cmds page.Commands, p inspect.DirectPlan) dire
 	return d
 }
 
+// Update implements page.Dialog.
 func (d directDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case DirectDoneMsg:
@@ -128,6 +129,7 @@ func (d directDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	return d, nil
 }
 
+// View implements page.Dialog.
 func (d directDialog) View(w, h int) string {
 	e := d.env
 	var lines [][]draw.Segment
@@ -160,6 +162,7 @@ func (d directDialog) View(w, h int) string {
 	return page.DrawBox(e, w, h, "HAVE a member CONSUME a message — nothing is sent yet", "", lines, len(lines)-1)
 }
 
+// Hint implements page.Dialog.
 func (d directDialog) Hint(c *draw.Canvas) string {
 	return d.form.Hint(c, "the member's listener has the message")
 }

@@ -57,6 +57,7 @@ func (v *View) resize() {
 	v.List.Resize(max(v.plan().listH-page.TableFrame, 0))
 }
 
+// View implements page.Page.
 func (v View) View(w, h int) string {
 	c := draw.NewCanvas(w, h)
 	v.drawCounts(c)

@@ -70,6 +70,7 @@ func newQueuesDialog(e *page.Env, queues, chosen []engine.MessageQueue) queuesDi
 	return d
 }
 
+// Update implements page.Dialog.
 func (d queuesDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	k, ok := msg.(tea.KeyMsg)
 	if !ok {
@@ -110,6 +111,7 @@ func (d queuesDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	return d, nil
 }
 
+// View implements page.Dialog.
 func (d queuesDialog) View(w, h int) string {
 	var lines [][]draw.Segment
 	n := 0
@@ -128,6 +130,7 @@ func (d queuesDialog) View(w, h int) string {
 	return page.DrawBox(d.env, w, h, "QUEUES to read", fmt.Sprintf("%d of %d", n, len(d.queues)), lines, d.at)
 }
 
+// Hint implements page.Dialog.
 func (d queuesDialog) Hint(c *draw.Canvas) string {
 	d.env.Hints(c, "space", "this one", "a", "all or none", d.env.Enter(), "read them", "esc", "leave")
 	return "DIALOG"

@@ -121,6 +121,7 @@ func newResendDialog(e *page.Env, cmds page.Commands, p inspect.ResendPlan) Rese
 		apply: func(reason string) tea.Cmd { return ApplyResend(cmds, e.Options.Inspect, e.Options.Audit, p, reason) }}
 }
 
+// Update implements page.Dialog.
 func (d ResendDialog) Update(msg tea.Msg) (page.Dialog, page.Request) {
 	switch msg := msg.(type) {
 	case ResendDoneMsg:
@@ -151,6 +152,7 @@ func (d ResendDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 	return d, nil
 }
 
+// View implements page.Dialog.
 func (d ResendDialog) View(w, h int) string {
 	e := d.env
 	lines := d.headLines(w)
@@ -236,6 +238,7 @@ func (d *ResendDialog) doneText() string {
 	return text
 }
 
+// Hint implements page.Dialog.
 func (d ResendDialog) Hint(c *draw.Canvas) string {
 	return d.Form.Hint(c, "sending, and looking whether it arrived")
 }

@@ -15,6 +15,7 @@ import (
 	"eyeq/tui/words"
 )
 
+// NewView is a tail that is not open yet.
 func NewView(e *page.Env, cmds page.Commands, r page.TailRequest) View {
 	v := View{env: e, cmds: cmds, Request: r, wrap: true, decoder: message.DecoderAuto, since: e.Now}
 	v.main = page.Question{What: "messages", Asked: true}
@@ -42,8 +43,10 @@ func (v *View) renew() {
 	v.since = v.env.Now
 }
 
+// FilterText implements page.Page.
 func (v View) FilterText() string { return v.Filter }
 
+// Subject implements page.Page.
 func (v View) Subject() string { return draw.SafeText(v.Request.Topic) }
 
 // Narrow takes a filter as it is typed; it comes into force when nothing more is.
@@ -56,6 +59,7 @@ func (v View) Narrow(text string) (page.Page, error) {
 	return v, nil
 }
 
+// Update implements page.Page.
 func (v View) Update(msg any) (page.Page, page.Request) {
 	switch msg := msg.(type) {
 	case page.SizeMsg:
@@ -211,8 +215,8 @@ func (v View) due() (page.Page, page.Request) {
 }
 
 // Status is what stands round the view.
-func (v View) Status() page.PageStatus {
-	s := page.PageStatus{Main: &v.main, Hidden: int(v.waiting())}
+func (v View) Status() page.Status {
+	s := page.Status{Main: &v.main, Hidden: int(v.waiting())}
 	if v.byKey {
 		s.Frozen = v.frozen
 	}

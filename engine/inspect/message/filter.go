@@ -27,6 +27,7 @@ type FilterError struct {
 	Err  error
 }
 
+// Error names the part of the filter.
 func (e *FilterError) Error() string { return fmt.Sprintf("%s: %v", e.Part, e.Err) }
 
 // Unwrap gives what is wrong with it.

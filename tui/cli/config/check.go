@@ -40,7 +40,7 @@ func (c *Config) CheckWhole(path string, lines keyIndex) error {
 			return bad("must be the name of an environment variable, not the secret itself", nil, "clusters", name, "auth", "secret_key_env")
 		case c.tlsForgotten(name):
 			return bad("has settings but not enable = true, so nothing would be encrypted; say enable = false if that is meant", nil, "clusters", name, "tls")
-		case (cl.Tls.cert == "") != (cl.Tls.key == ""):
+		case (cl.TLS.cert == "") != (cl.TLS.key == ""):
 			return bad("cert and key are given together or not at all", nil, "clusters", name, "tls")
 		}
 	}
@@ -71,7 +71,7 @@ var envName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // tlsForgotten reports whether a cluster has settings of TLS that do nothing.
 func (c *Config) tlsForgotten(name string) bool {
-	off := c.Clusters[name].Tls
+	off := c.Clusters[name].TLS
 	if off.Enable {
 		return false
 	}
@@ -95,12 +95,12 @@ func (c *Config) CheckFiles() error {
 			}
 			f.Close()
 		}
-		if cl.Tls.Enable {
-			trust := TLS{CA: cl.Tls.CA}
+		if cl.TLS.Enable {
+			trust := TLS{CA: cl.TLS.CA}
 			if _, err := trust.Load(folder); err != nil {
 				return bad(key+".tls.ca", strings.TrimPrefix(err.Error(), "tls.ca: "))
 			}
-			if _, err := cl.Tls.Load(folder); err != nil {
+			if _, err := cl.TLS.Load(folder); err != nil {
 				return bad(key+".tls.cert", err.Error())
 			}
 		}

@@ -36,7 +36,7 @@ type Cluster struct {
 	production bool
 	mode       Mode // zero: by production
 	Color      string
-	Tls        TLS
+	TLS        TLS
 	Auth       Auth
 	AddressMap AddressMap
 }
@@ -91,6 +91,7 @@ func (c *Cluster) EffectiveMode() Mode {
 // Origin says where a value came from: "file:12", "flag --cluster", "env NO_COLOR".
 type Origin string
 
+// Default is the configuration where there is no file.
 func Default() *Config {
 	return &Config{
 		Origins:  map[string]Origin{},
@@ -113,6 +114,7 @@ type Error struct {
 	Rule  string
 }
 
+// Error names the file, the line and the key.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Path)
@@ -276,6 +278,7 @@ func settingFor(key toml.Key) (s *setting, name string, err error) {
 	return nil, "", errUnknownKey
 }
 
+// ClusterNames are the names of the clusters, sorted.
 func (c *Config) ClusterNames() []string {
 	names := make([]string, 0, len(c.Clusters))
 	for n := range c.Clusters {
@@ -309,6 +312,7 @@ func (c *Config) ModeOrigin(name string, cl *Cluster) Origin {
 	return "default"
 }
 
+// OriginOf says where the value of a key comes from.
 func (c *Config) OriginOf(key string) Origin {
 	if o, ok := c.Origins[key]; ok {
 		return o

@@ -34,4 +34,5 @@ func (l *Listener) Verdict(orderly bool) engine.Status {
 	return engine.ReconsumeLater
 }
 
+// Listeners are all of them.
 var Listeners = []string{Ack, Hold, Fail, Exec}

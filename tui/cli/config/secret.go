@@ -14,6 +14,7 @@ const Hidden = "********"
 // behind a function because fmt looks into unexported fields without asking.
 type Secret struct{ reveal func() string }
 
+// NewSecret keeps a text that is never printed.
 func NewSecret(s string) Secret { return Secret{func() string { return s }} }
 
 // Text is the secret itself, for the one who signs with it.
@@ -24,6 +25,7 @@ func (s Secret) Text() string {
 	return s.reveal()
 }
 
+// IsSet reports whether there is one.
 func (s Secret) IsSet() bool { return s.Text() != "" }
 
 // String implements fmt.Stringer.

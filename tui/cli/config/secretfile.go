@@ -72,4 +72,5 @@ func AsSecret(text []byte) (Secret, error) {
 	return NewSecret(string(text)), nil
 }
 
+// MaxSecret is how many bytes a secret may have.
 const MaxSecret = 4 << 10

@@ -19,6 +19,7 @@ type Strategy struct {
 	VirtualNodes int           // of CONSISTENT_HASH
 }
 
+// DefaultStrategy is AVG.
 func DefaultStrategy() Strategy {
 	return Strategy{Name: core.AllocateAveragely.Name(), VirtualNodes: core.VirtualNodes}
 }
@@ -28,6 +29,7 @@ func (s *Strategy) Needs(name string) bool {
 	return s.Name == name || s.Name == NearbyPrefix+name
 }
 
+// NearbyPrefix stands before the strategy that MACHINE_ROOM_NEARBY uses within a room.
 const NearbyPrefix = "MACHINE_ROOM_NEARBY-"
 
 // Build makes the strategy; queues are those of CONFIG.
@@ -77,6 +79,7 @@ func parseQueueChoice(s string) (q QueueChoice, err error) {
 	return q, nil
 }
 
+// String writes it as it is given.
 func (q QueueChoice) String() string {
 	s := q.Broker + ":" + strconv.Itoa(int(q.From))
 	if q.topic != "" {
@@ -88,6 +91,7 @@ func (q QueueChoice) String() string {
 	return s
 }
 
+// ParseQueueChoices reads several, separated by commas or given apart.
 func ParseQueueChoices(texts []string) (all []QueueChoice, err error) {
 	for _, s := range texts {
 		q, err := parseQueueChoice(s)
@@ -138,6 +142,7 @@ func CheckRooms(rooms []string) error {
 
 const maxVirtualNodes = 1000
 
+// CheckVirtualNodes refuses a number that CONSISTENT_HASH cannot use.
 func CheckVirtualNodes(n int64) error {
 	if n < 1 || n > maxVirtualNodes {
 		return fmt.Errorf("must be 1 to %d", maxVirtualNodes)
