@@ -24,9 +24,16 @@ func (a *app) openResetAny(r page.ResetAnyRequest) tea.Cmd {
 	return a.serve(req)
 }
 
+func resumeOrPause(resume bool) string {
+	if resume {
+		return "resume"
+	}
+	return "pause"
+}
+
 // askPauseGroup opens the dialog that pauses or resumes a whole group.
 func (a *app) askPauseGroup(group string, resume bool) tea.Cmd {
-	what := map[bool]string{true: "resume", false: "pause"}[resume]
+	what := resumeOrPause(resume)
 	switch {
 	case group == "":
 		return a.refuse(what + ": which group? " + a.env.Keys.First("groups") + " lists them")
@@ -80,7 +87,7 @@ func (a *app) onChanged(msg tea.Msg) tea.Cmd {
 				of++
 			}
 		}
-		text = fmt.Sprintf("%s of %s: %d of %s verified", map[bool]string{true: "resume", false: "pause"}[q.Resume], draw.SafeText(q.Group), good, words.Plural(of, "broker"))
+		text = fmt.Sprintf("%s of %s: %d of %s verified", resumeOrPause(q.Resume), draw.SafeText(q.Group), good, words.Plural(of, "broker"))
 		if msg.Err != "" || good < of {
 			text, sev = text+words.Because(msg.Err), words.Failure
 		}

@@ -59,7 +59,10 @@ func (a *app) visited() {
 func (a *app) travel(by int) tea.Cmd {
 	x, ok := a.places.step(by)
 	if !ok {
-		return a.refuse(map[bool]string{true: "this is the last view", false: "this is the first view"}[by > 0])
+		if by > 0 {
+			return a.refuse("this is the last view")
+		}
+		return a.refuse("this is the first view")
 	}
 	if x.Group != "" && (x.View == page.ViewQueue || x.View == page.ViewEvents) {
 		if i := a.watchedIndex(x.Group); i < 0 || i != x.Source { // its place was taken

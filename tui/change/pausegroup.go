@@ -90,7 +90,10 @@ func (d pauseGroupDialog) key(k tea.KeyMsg) (page.Dialog, page.Request) {
 		return d, page.CloseRequest{}
 	case "tab", "down", "shift+tab", "up":
 		if !d.done {
-			step := map[bool]pauseFocus{true: 1, false: pauseFoci - 1}[key == "tab" || key == "down"]
+			step := pauseFocus(1)
+			if key == "shift+tab" || key == "up" {
+				step = pauseFoci - 1
+			}
 			d.focus = (d.focus + step) % pauseFoci
 		}
 	case "ctrl+r":
@@ -195,7 +198,6 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 	if d.err != "" {
 		return append(lines, page.Line(draw.Styled(e.Theme.Bad, "  "+words.Failure.Sign()+" "+d.err)))
 	}
-	word := map[bool]string{true: "paused", false: "consuming"}
 	for i := range d.plan.Brokers {
 		b := &d.plan.Brokers[i]
 		l := page.Line(e.Plain("  "+draw.Pad(b.Broker, 16)), draw.Styled(e.Theme.Dim, draw.Pad(b.Addr, 22)))
@@ -203,7 +205,7 @@ func (d *pauseGroupDialog) planLines(w int) [][]draw.Segment {
 			lines = append(lines, append(l, draw.Styled(e.Theme.Warn, words.Warning.Sign()+" "+b.Error)))
 			continue
 		}
-		lines = append(lines, append(l, e.Plain(draw.Pad(word[b.Before], 10)+" → "), draw.Styled(e.Theme.Accent, word[b.After])))
+		lines = append(lines, append(l, e.Plain(draw.Pad(pausedWord(b.Before), 10)+" → "), draw.Styled(e.Theme.Accent, pausedWord(b.After))))
 	}
 	switch n := len(d.plan.Members); {
 	case n == 0:
@@ -304,4 +306,11 @@ func (d pauseGroupDialog) Hint(c *draw.Canvas) string {
 		d.env.Hints(c, "tab", "next field", "ctrl-r", "ask again", "esc", "cancel", d.env.Enter(), "press button")
 	}
 	return "DIALOG"
+}
+
+func pausedWord(paused bool) string {
+	if paused {
+		return "paused"
+	}
+	return "consuming"
 }

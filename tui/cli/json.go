@@ -205,17 +205,6 @@ var plainJSON = func() (t [256]bool) {
 	return t
 }()
 
-// plainWord reports whether the eight bytes at i are all plainJSON. It may say no
-// when they are.
-func plainWord[T string | []byte](s T, i int) bool {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
-	w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
-		uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-	zero := func(x uint64) uint64 { return (x - ones) & ^x } // the high bit of each byte that is 0, and perhaps of others
-	bad := w | (w-ones*0x20)&^w | zero(w^ones*'"') | zero(w^ones*'\\') | zero(w^ones*0x7F)
-	return bad&high == 0
-}
-
 // appendJSONString adds s as a JSON string. Bytes that are not UTF-8 become
 // U+FFFD. What would break a line or command a terminal is escaped, although
 // JSON does not ask for it (inspect.PlainJSON).
@@ -224,10 +213,6 @@ func appendJSONString[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
 	for i := 0; i < len(s); {
-		if i+8 <= len(s) && plainWord(s, i) {
-			i += 8
-			continue
-		}
 		c := s[i]
 		if plainJSON[c] {
 			i++

@@ -232,6 +232,10 @@ func (f *watchFacts) agreement(s *Scene) (text string, sev words.Severity) {
 // line; where nothing is wrong, whether members hold what they should.
 func (f *watchFacts) Worst(s *Scene) (text string, sev words.Severity) {
 	agreed, sev := f.agreement(s)
+	longest := "for at least "
+	if f.still > 1 {
+		longest = "the longest for at least "
+	}
 	found := []struct {
 		is   bool
 		text string
@@ -239,7 +243,7 @@ func (f *watchFacts) Worst(s *Scene) (text string, sev words.Severity) {
 	}{
 		{f.closed > 0, words.Plural(f.closed, "queue") + " of which nobody may pull", words.Failure},
 		{sev != words.Info, agreed, sev},
-		{f.still > 0, words.Plural(f.still, "commit") + " standing still, " + map[bool]string{true: "the longest "}[f.still > 1] + "for at least " + words.Age(f.longest), words.Failure},
+		{f.still > 0, words.Plural(f.still, "commit") + " standing still, " + longest + words.Age(f.longest), words.Failure},
 		{f.unlocked > 0, words.Plural(f.unlocked, "queue") + " without the broker's lock", words.Failure},
 		{len(f.subscribed) > 0, "members subscribe differently to " + strings.Join(f.subscribed, ", "), words.Failure},
 		{len(f.Trouble) > 0, words.Plural(len(f.Trouble), "thing") + " could not be asked: " + strings.Join(f.Trouble[:min(len(f.Trouble), 1)], ""), words.Warning},

@@ -42,8 +42,11 @@ func (v *View) watchCells(cells []table.Cell, n int, layout *table.Layout) {
 	}
 	if !q.Own {
 		text := v.insideUnknown(q, w)
-		if table.Width(text) > bar {
-			text = map[bool]string{true: "(nobody)", false: "(" + words.Unknown + ")"}[text == nobodyHolds]
+		switch wide := table.Width(text) > bar; {
+		case wide && text == nobodyHolds:
+			text = "(nobody)"
+		case wide:
+			text = "(" + words.Unknown + ")"
 		}
 		cells[colBar] = table.Cell{Text: center(text, bar), Style: th.Dim}
 		return

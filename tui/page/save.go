@@ -131,7 +131,10 @@ func (x *Export) JsonText() ([]byte, error) {
 	var b bytes.Buffer
 	b.WriteString("[")
 	for n, row := range x.Rows {
-		b.WriteString(map[bool]string{true: "\n  ", false: ",\n  "}[n == 0])
+		if n > 0 {
+			b.WriteString(",")
+		}
+		b.WriteString("\n  ")
 		if err := x.appendObject(&b, row); err != nil {
 			return nil, err
 		}
@@ -142,7 +145,11 @@ func (x *Export) JsonText() ([]byte, error) {
 
 func (x *Export) appendObject(b *bytes.Buffer, row []any) error {
 	for i, column := range x.Columns {
-		b.WriteString(map[bool]string{true: "{", false: ", "}[i == 0])
+		if i == 0 {
+			b.WriteString("{")
+		} else {
+			b.WriteString(", ")
+		}
 		value := row[i]
 		if t, ok := value.(time.Time); ok && t.IsZero() {
 			value = nil

@@ -192,7 +192,10 @@ func (v *GroupView) Arrange() {
 	}
 	names := slices.SortedFunc(maps.Keys(fields), func(a, b string) int {
 		if x, y := slices.Contains(v.data.Differences, a), slices.Contains(v.data.Differences, b); x != y {
-			return map[bool]int{true: -1, false: 1}[x]
+			if x {
+				return -1
+			}
+			return 1
 		}
 		return strings.Compare(a, b)
 	})

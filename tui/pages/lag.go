@@ -307,7 +307,11 @@ func (v *LagView) copy(asJSON bool) page.Request {
 		return page.RefuseRequest{Text: "there is nothing under the cursor to copy"}
 	}
 	if asJSON {
-		return page.CopyRequest{Copied: v.rowsOf(v.Rows.Targets()).Copied(map[bool]string{true: "the queue", false: "the topic"}[key.Queue])}
+		what := "the topic"
+		if key.Queue {
+			what = "the queue"
+		}
+		return page.CopyRequest{Copied: v.rowsOf(v.Rows.Targets()).Copied(what)}
 	}
 	if key.Queue {
 		return page.CopyRequest{Copied: page.Literal("the queue", key.mq.String())}

@@ -188,7 +188,10 @@ func (v *LagView) compareQueues(a, b *inspect.QueueLag, o page.Ordering) int {
 	x, known := v.value(a, o.Column)
 	y, also := v.value(b, o.Column)
 	if o.Column == "lag" && known != also {
-		return map[bool]int{true: 1, false: -1}[known]
+		if known {
+			return 1
+		}
+		return -1
 	}
 	return page.CompareKnown(x, known, y, also, o)
 }
