@@ -184,12 +184,7 @@ func (a *app) reading() bool {
 func (a *app) onPages(msg tea.Msg) (changed bool, cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case page.AnswerMsg:
-		if msg.Kind == page.AskLive {
-			a.onWatch(msg)
-			return true, nil
-		}
-		if msg.Kind == page.AskOthers {
-			a.onTold(msg)
+		if a.onWatch(msg) || a.onTold(msg) {
 			return true, nil
 		}
 		a.env.Known.Learn(msg)

@@ -8,7 +8,6 @@ import (
 
 	tea "github.com/charmbracelet/bubbletea"
 
-	"eyeq/engine/inspect"
 	"eyeq/tui/draw"
 	"eyeq/tui/live"
 	"eyeq/tui/page"
@@ -83,17 +82,16 @@ func (a *app) pollWatched() tea.Cmd {
 	return page.AskCluster(a.cmds, a.env.Options.Inspect, w.Begin(a.env))
 }
 
-// onWatch takes a picture in.
-func (a *app) onWatch(msg page.AnswerMsg) {
+// onWatch takes a picture in; false when it is none.
+func (a *app) onWatch(msg page.AnswerMsg) bool {
 	i := slices.IndexFunc(a.sources, func(s *live.Source) bool { return s.Watch != nil && s.Watch.Asking && s.Watch.Ticket == msg.Ticket })
 	if i < 0 {
-		return // it has lost its place since
+		return false // another's answer, or it has lost its place since
 	}
 	s := a.sources[i]
 	w := s.Watch
-	if w.Answer(msg, a.env.Now) {
-		live := msg.Raw.(inspect.Live)
-		s.AddLive(&live)
+	if raw, _, ok := w.Take(msg, a.env.Now); ok {
+		s.AddLive(&raw)
 	} else if msg.Gone {
 		s.Forget()
 	}
@@ -102,6 +100,7 @@ func (a *app) onWatch(msg page.AnswerMsg) {
 		s.Log.Unseen = 0
 	}
 	a.show(i)
+	return true
 }
 
 // watchHealth is the worst thing that is wrong with what is known of a watched group.
@@ -236,19 +235,21 @@ func (a *app) pollTold() tea.Cmd {
 	return page.AskCluster(a.cmds, a.env.Options.Inspect, t.Begin(a.env))
 }
 
-// onTold takes the members' word.
-func (a *app) onTold(msg page.AnswerMsg) {
+// onTold takes the members' word; false when it is not theirs.
+func (a *app) onTold(msg page.AnswerMsg) bool {
 	for i, s := range a.sources {
 		if s.Told == nil || !s.Told.Asking || s.Told.Ticket != msg.Ticket {
 			continue
 		}
-		if s.Told.Members = nil; s.Told.Answer(msg, a.env.Now) {
-			m := msg.Raw.(inspect.Members)
-			s.Told.Members = &m
+		s.Told.Members = nil
+		if raw, _, ok := s.Told.Take(msg, a.env.Now); ok {
+			s.Told.Members = &raw
 		}
 		s.Retell(a.env.Now)
 		a.show(i)
+		return true
 	}
+	return false
 }
 
 // readHead reads the head of the queue that is looked at when it is another one now.

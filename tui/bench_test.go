@@ -137,7 +137,7 @@ func BenchmarkWatchedPicture(b *testing.B) {
 		w.Asking = true
 		l.At = l.At.Add(2 * time.Second)
 		next := l
-		d.a.Update(page.AnswerMsg{Kind: page.AskLive, Ticket: w.Ticket, Raw: next})
+		d.a.Update(page.AnswerMsg{Ticket: w.Ticket, Raw: next})
 		_ = d.a.View()
 	}
 }

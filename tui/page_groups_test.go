@@ -179,7 +179,7 @@ func TestHiddenNamesTakeNoRoom(t *testing.T) {
 
 // A paused group is called so once.
 func TestTheLagPageSaysPausedOnce(t *testing.T) {
-	v := pages.LagView{Name: "order-settle", Ask: page.Question{Asked: true}, Data: inspect.GroupLag{State: inspect.StatePaused,
+	v := pages.LagView{Name: "order-settle", Ask: page.Question[inspect.GroupLag]{Schedule: page.Schedule{Asked: true}}, Data: inspect.GroupLag{State: inspect.StatePaused,
 		Members: inspect.Exact(1), Pause: inspect.Pause{Brokers: []string{"broker-a"}, Of: 1}}}
 	if got, want := v.Subject(), "group order-settle  PAUSED  (1 member)"; got != want {
 		t.Errorf("subject = %q, want %q", got, want)

@@ -73,7 +73,7 @@ func TestOneQuestionOfAKindAtATime(t *testing.T) {
 	default:
 		t.Error("leaving the page does not give its question up")
 	}
-	p, _ = p.Update(page.AnswerMsg{Kind: page.AskLag, Ticket: late.Ask.Ticket, Raw: inspect.GroupLag{}, Safe: inspect.GroupLag{}})
+	p, _ = p.Update(page.AnswerMsg{Ticket: late.Ask.Ticket, Raw: inspect.GroupLag{}, Safe: inspect.GroupLag{}})
 	if got := p.(pages.LagView); len(got.Data.Queues) == 0 {
 		t.Error("an answer that was given up was taken")
 	}

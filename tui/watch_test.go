@@ -368,7 +368,7 @@ func TestAnAnswerForAnotherGroupIsDropped(t *testing.T) {
 	d := watching(t, 120, 36, defaultOptions(), fixtureLive(0))
 	other := fixtureLive(0)
 	other.Group = "other"
-	d.send(page.AnswerMsg{Kind: page.AskLive, Ticket: 9999, Raw: other})
+	d.send(page.AnswerMsg{Ticket: 9999, Raw: other})
 	d.see("order-settle").miss("other")
 }
 

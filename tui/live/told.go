@@ -24,14 +24,14 @@ const (
 // told asks the members of an own consumer's group what they hold. What the engine
 // knows of others is computed by its own strategy, and another member may use another.
 type told struct {
-	page.Question
+	page.Question[inspect.Members]
 	Members  *inspect.Members               // nil: they have not answered
 	Computed map[engine.MessageQueue]string // the owners when they were asked
 }
 
 // NewTold asks nobody before there is something to ask about.
 func NewTold(s *engine.Snapshot) *told {
-	return &told{Question: page.Question{Kind: page.AskOthers, Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: ToldEvery, Steady: true}}
+	return &told{Question: page.Question[inspect.Members]{Ask: page.AboutOneOf(page.Cluster.Others), Unsafe: true, Schedule: page.Schedule{Names: []string{s.Group, s.ClientID}, What: "what members hold", Every: ToldEvery, Steady: true}}}
 }
 
 // ComputedOwners are who the engine's strategy gives each queue to.

@@ -21,14 +21,14 @@ const (
 // Watch is what a source asks of a group whose members are other processes, in steady
 // rounds.
 type Watch struct {
-	page.Question
+	page.Question[inspect.Live]
 	past    *watchPast
 	Visited time.Time // when the group was last gone to
 }
 
 // NewWatch watches a group by its true name.
 func NewWatch(group string) *Watch {
-	return &Watch{Question: page.Question{Kind: page.AskLive, Names: []string{group}, What: "live " + group, Every: watchEvery, Steady: true}, past: NewWatchPast()}
+	return &Watch{Question: page.Question[inspect.Live]{Ask: page.About(page.Cluster.Live), Unsafe: true, Schedule: page.Schedule{Names: []string{group}, What: "live " + group, Every: watchEvery, Steady: true}}, past: NewWatchPast()}
 }
 
 // Group is the true name of the group.

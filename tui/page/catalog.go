@@ -40,12 +40,13 @@ type CatalogEntry[R any] struct {
 
 // Catalog is a list of many things of a cluster: all names at once, the details of
 // those on the screen, and of the others only when the order or the filter needs them:
-// then those that were asked for the longest ago are asked for anew, some at a time.
-type Catalog[R any] struct {
+// then those that were asked for the longest ago are asked for anew, some at a time. L is
+// the answer with the names, R what is known of one.
+type Catalog[L, R any] struct {
 	Env     *Env
 	W, H    int
-	Names   Question
-	Details Question // about the rows that were wanted last
+	Names   Question[L]
+	Details Question[[]R] // about the rows that were wanted last
 	Rows    Lister[string]
 	Entries map[string]*CatalogEntry[R] // by true name
 	Order   []string                    // true names as the cluster lists them
@@ -74,13 +75,13 @@ type catalogState struct {
 }
 
 // FilterText is the filter in force.
-func (c Catalog[R]) FilterText() string { return c.Rows.Filter.Text }
+func (c Catalog[L, R]) FilterText() string { return c.Rows.Filter.Text }
 
 // Subject: a list of everything is about nothing.
-func (c Catalog[R]) Subject() string { return "" }
+func (c Catalog[L, R]) Subject() string { return "" }
 
 // Take takes the names. Details that are known already stay.
-func (c *Catalog[R]) Take(names []CatalogName) {
+func (c *Catalog[L, R]) Take(names []CatalogName) {
 	c.Order, c.systems, c.known = make([]string, 0, len(names)), 0, 0
 	entries := make(map[string]*CatalogEntry[R], len(names))
 	for _, n := range names {
@@ -107,7 +108,7 @@ func (c *Catalog[R]) Take(names []CatalogName) {
 const systemMark = " (system)"
 
 // TakeRows takes details: one row for each name that was asked for.
-func (c *Catalog[R]) TakeRows(names []string, rows []R) {
+func (c *Catalog[L, R]) TakeRows(names []string, rows []R) {
 	for i, name := range names {
 		e := c.Entries[name]
 		if e == nil || i >= len(rows) {
@@ -122,7 +123,7 @@ func (c *Catalog[R]) TakeRows(names []string, rows []R) {
 }
 
 // Arrange filters and sorts.
-func (c *Catalog[R]) Arrange() {
+func (c *Catalog[L, R]) Arrange() {
 	keys := c.Order
 	if c.Hiding() > 0 {
 		keys = make([]string, 0, len(c.Order))
@@ -141,7 +142,7 @@ func (c *Catalog[R]) Arrange() {
 
 // fitName gives the names the room that the shown ones need: what a hidden name would
 // need is another column's.
-func (c *Catalog[R]) fitName() {
+func (c *Catalog[L, R]) fitName() {
 	shown := c.Rows.List.Keys()
 	if len(shown) == 0 || len(c.Rows.Columns) == 0 {
 		return
@@ -154,7 +155,7 @@ func (c *Catalog[R]) fitName() {
 	c.Rows.Columns[0] = c.NameColumn(c.Rows.Columns[0].Title)
 }
 
-func (c *Catalog[R]) passes(k string) bool {
+func (c *Catalog[L, R]) passes(k string) bool {
 	e := c.Entries[k]
 	return c.Rows.Filter.Matches(func() string {
 		if e.Row == nil {
@@ -166,7 +167,7 @@ func (c *Catalog[R]) passes(k string) bool {
 
 // CompareRows orders two rows; what is not known is last in either direction, and
 // rows that are equal are in the order of their names.
-func (c *Catalog[R]) CompareRows(a, b *CatalogEntry[R], o Ordering) int {
+func (c *Catalog[L, R]) CompareRows(a, b *CatalogEntry[R], o Ordering) int {
 	n := 0
 	switch {
 	case o.Column == NameOrder:
@@ -190,7 +191,7 @@ func (c *Catalog[R]) CompareRows(a, b *CatalogEntry[R], o Ordering) int {
 }
 
 // figure is the value of a row whose details are read.
-func (c *Catalog[R]) figure(e *CatalogEntry[R], column string) (float64, bool) {
+func (c *Catalog[L, R]) figure(e *CatalogEntry[R], column string) (float64, bool) {
 	if e.Row == nil {
 		return 0, false
 	}
@@ -201,14 +202,14 @@ func (c *Catalog[R]) figure(e *CatalogEntry[R], column string) (float64, bool) {
 const NameOrder = "name"
 
 // visible are the true names on the screen.
-func (c *Catalog[R]) visible() []string {
+func (c *Catalog[L, R]) visible() []string {
 	first, end := c.Rows.List.Window()
 	return c.Rows.List.Keys()[first:end]
 }
 
 // due asks for the names, and for details: of the rows on the screen first, then of
 // all others while the order or the filter needs them.
-func (c *Catalog[R]) due() Request {
+func (c *Catalog[L, R]) due() Request {
 	c.told = c.state()
 	var asks []ask
 	if c.Names.Due(c.Env.Now) {
@@ -230,7 +231,7 @@ func (c *Catalog[R]) due() Request {
 }
 
 // OwnUpdate takes what is the same for every catalog; false: it is not.
-func (c *Catalog[R]) OwnUpdate(msg any) (r Request, taken bool) {
+func (c *Catalog[L, R]) OwnUpdate(msg any) (r Request, taken bool) {
 	switch msg := msg.(type) {
 	case DueMsg:
 		return c.due(), true
@@ -255,7 +256,7 @@ func (c *Catalog[R]) OwnUpdate(msg any) (r Request, taken bool) {
 
 // wanted are the rows that are to be asked for: those on the screen, else some of the
 // others: never asked for, or the longest ago.
-func (c *Catalog[R]) wanted() (names []string) {
+func (c *Catalog[L, R]) wanted() (names []string) {
 	now := c.Env.Now
 	old := func(e *CatalogEntry[R]) bool { return e.asked.IsZero() || now.Sub(e.asked) >= DetailsEvery }
 	for _, k := range c.visible() {
@@ -281,12 +282,12 @@ func (c *Catalog[R]) wanted() (names []string) {
 }
 
 // needsAll reports whether the order or the filter is about details.
-func (c *Catalog[R]) needsAll() bool {
+func (c *Catalog[L, R]) needsAll() bool {
 	return c.Rows.List.Order.Column != NameOrder || c.Rows.Filter.column != ""
 }
 
 // hurry makes names and all details that are needed due at once.
-func (c *Catalog[R]) hurry() {
+func (c *Catalog[L, R]) hurry() {
 	c.Names.Hurried = true
 	c.Rows.Resort()
 	for _, k := range c.needed() {
@@ -295,7 +296,7 @@ func (c *Catalog[R]) hurry() {
 }
 
 // needed are the true names whose details the list is made of.
-func (c *Catalog[R]) needed() []string {
+func (c *Catalog[L, R]) needed() []string {
 	if !c.needsAll() {
 		return c.visible()
 	}
@@ -306,7 +307,7 @@ func (c *Catalog[R]) needed() []string {
 }
 
 // state walks over the rows that the list is made of: once a message, before it is drawn.
-func (c *Catalog[R]) state() (s catalogState) {
+func (c *Catalog[L, R]) state() (s catalogState) {
 	for _, k := range c.needed() {
 		e := c.Entries[k]
 		if e.Row == nil {
@@ -330,7 +331,7 @@ func (c *Catalog[R]) state() (s catalogState) {
 
 // health is what is wrong: the list, the row under the cursor, which has hardly room to
 // say so itself, or other rows; the worst of them gives the colour.
-func (c *Catalog[R]) health(noun string, list []inspect.Problem) draw.Segment {
+func (c *Catalog[L, R]) health(noun string, list []inspect.Problem) draw.Segment {
 	var row []inspect.Problem
 	if k, ok := c.Rows.List.Current(); ok && c.Entries[k].Row != nil {
 		row, _ = c.Trouble(c.Entries[k].Row)
@@ -348,7 +349,7 @@ func (c *Catalog[R]) health(noun string, list []inspect.Problem) draw.Segment {
 	return s
 }
 
-func (c *Catalog[R]) drop() {
+func (c *Catalog[L, R]) drop() {
 	c.Names.Drop()
 	if c.Details.Asking { // or they would count as asked for
 		c.Details.Drop()
@@ -361,7 +362,7 @@ func (c *Catalog[R]) drop() {
 }
 
 // Act does what a key means to any catalog.
-func (c *Catalog[R]) Act(a Action) Request {
+func (c *Catalog[L, R]) Act(a Action) Request {
 	switch a {
 	case "escape":
 		arrange, taken := c.Rows.Escape()
@@ -386,7 +387,7 @@ func (c *Catalog[R]) Act(a Action) Request {
 }
 
 // Narrow tries another filter over the named columns; a bad one leaves the list as it is.
-func (c *Catalog[R]) Narrow(text string, columns []string) error {
+func (c *Catalog[L, R]) Narrow(text string, columns []string) error {
 	err := c.Rows.Narrow(text, columns)
 	if err == nil {
 		c.Arrange()
@@ -395,7 +396,7 @@ func (c *Catalog[R]) Narrow(text string, columns []string) error {
 }
 
 // copy copies the names of the marked rows, or the one under the cursor.
-func (c *Catalog[R]) copy() Request {
+func (c *Catalog[L, R]) copy() Request {
 	keys := c.Rows.Targets()
 	if len(keys) == 0 {
 		return RefuseRequest{"there is nothing under the cursor to copy"}
@@ -408,13 +409,13 @@ func (c *Catalog[R]) copy() Request {
 }
 
 // Current is the true name under the cursor; "" in an empty list.
-func (c *Catalog[R]) Current() string {
+func (c *Catalog[L, R]) Current() string {
 	k, _ := c.Rows.List.Current()
 	return k
 }
 
 // Hiding is how many rows the filter hides.
-func (c *Catalog[R]) Hiding() int {
+func (c *Catalog[L, R]) Hiding() int {
 	if c.system {
 		return 0
 	}
@@ -422,11 +423,11 @@ func (c *Catalog[R]) Hiding() int {
 }
 
 // listed is how many rows there are without the hidden ones.
-func (c *Catalog[R]) listed() int { return len(c.Order) - c.Hiding() }
+func (c *Catalog[L, R]) listed() int { return len(c.Order) - c.Hiding() }
 
 // Status is what the page says of itself: how old its oldest row is, and what is wrong.
-func (c *Catalog[R]) Status(noun string, problems []inspect.Problem) Status {
-	s := Status{Main: &c.Names, Fine: c.fine(noun), Health: c.health(noun, problems), Oldest: c.told.oldest}
+func (c *Catalog[L, R]) Status(noun string, problems []inspect.Problem) Status {
+	s := Status{Main: &c.Names.Schedule, Fine: c.fine(noun), Health: c.health(noun, problems), Oldest: c.told.oldest}
 	if old := c.Env.Now.Sub(s.Oldest); s.Health.Text == "" && !s.Oldest.IsZero() && old > rowsOld {
 		s.Health = draw.Styled(c.Env.Theme.Warn, " ! "+s.Fine+" · rows up to "+words.Age(old)+" old")
 	}
@@ -434,7 +435,7 @@ func (c *Catalog[R]) Status(noun string, problems []inspect.Problem) Status {
 }
 
 // fine says how much of the list is known, for the status line.
-func (c *Catalog[R]) fine(noun string) string {
+func (c *Catalog[L, R]) fine(noun string) string {
 	text := words.Plural(c.listed(), noun)
 	if c.known < c.listed() {
 		text += " · details of " + words.Grouped(int64(c.known)) + " read"
@@ -443,7 +444,7 @@ func (c *Catalog[R]) fine(noun string) string {
 }
 
 // Progress says what is being read and what is hidden, for the upper edge.
-func (c *Catalog[R]) Progress() string {
+func (c *Catalog[L, R]) Progress() string {
 	var parts []string
 	if note := c.Names.Note(c.Env); note != "" {
 		parts = append(parts, note)
@@ -464,7 +465,7 @@ func (c *Catalog[R]) Progress() string {
 }
 
 // NameColumn is the column of the names.
-func (c *Catalog[R]) NameColumn(title string) table.Column {
+func (c *Catalog[L, R]) NameColumn(title string) table.Column {
 	width := min(max(c.widest, 16), max(c.W/3, 18))
 	return table.Column{ID: NameOrder, Title: title, Width: width, Flex: 3, Max: max(min(c.widest, 60), width), Fixed: true}
 }
@@ -479,7 +480,7 @@ func (e *CatalogEntry[R]) NameCell(st draw.Style) table.Cell {
 
 // ExportRows adds a row for each true name: the name, then the details; nulls where they
 // were not read yet.
-func (c *Catalog[R]) ExportRows(x *Export, names []string, details func(*R) []any) {
+func (c *Catalog[L, R]) ExportRows(x *Export, names []string, details func(*R) []any) {
 	for _, k := range names {
 		cells := make([]any, len(x.Columns))
 		cells[0] = k

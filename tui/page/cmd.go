@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -62,5 +63,5 @@ func ErrorText(err error) string {
 	case errors.Is(err, context.DeadlineExceeded):
 		return "no answer in time (" + draw.SafeText(err.Error()) + ")"
 	}
-	return draw.SafeText(err.Error())
+	return cmp.Or(draw.SafeText(err.Error()), "an error without words")
 }

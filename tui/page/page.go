@@ -26,7 +26,7 @@ type Page interface {
 
 // Status is what a page says below itself.
 type Status struct {
-	Main   *Question      // the question that the page lives of
+	Main   *Schedule      // the question that the page lives of
 	Oldest time.Time      // when the oldest row was read, where rows are read one by one; zero: none is
 	Health draw.Segment   // the worst thing that is wrong; "" when nothing is
 	State  []draw.Segment // what stands at the end of the tabs instead of how fresh it is

@@ -14,25 +14,6 @@ import (
 	"eyeq/tui/words"
 )
 
-// askKind is a kind of question to a cluster.
-type askKind uint8
-
-const (
-	AskGroups askKind = iota
-	AskGroupRows
-	AskGroup
-	AskMembers
-	AskOthers // all members but one
-	AskLag
-	AskTopics
-	AskTopicRows
-	AskTopic
-	AskBrokers
-	AskDoctor
-	AskStack
-	AskLive
-)
-
 // What is read again how often while its page is shown, and how long an answer is
 // waited for.
 const (
@@ -50,16 +31,15 @@ const (
 
 // ask is one question on its way to a command.
 type ask struct {
-	kind   askKind
+	call   func(ctx context.Context, cl Cluster) (raw, safe any, err error)
 	names  []string // true names of groups, topics or members
 	ticket int
 	stop   <-chan struct{} // closed when nobody wants the answer any more
 }
 
-// AnswerMsg answers an ask: raw as it came, safe to print in safe, which askLive leaves
-// out: a watched group's pictures have a door of their own.
+// AnswerMsg answers an ask: Raw as it came, safe to print in Safe. The question with its
+// Ticket takes it.
 type AnswerMsg struct {
-	Kind      askKind
 	Ticket    int
 	Names     []string
 	Raw, Safe any
@@ -67,10 +47,68 @@ type AnswerMsg struct {
 	Gone      bool // there is no such thing (any more)
 }
 
-// Question is one that is asked again and again while its answer is shown: what became of
-// it, and when it is due. One is on its way at most.
-type Question struct {
-	Kind    askKind
+// Question is one that is asked again and again while its answer, a T, is shown.
+type Question[T any] struct {
+	Schedule
+	// Ask puts it to the cluster, about Names; a command calls it. See All, About, Rows.
+	Ask func(ctx context.Context, cl Cluster, names []string) (T, error)
+	// Unsafe: the answer is not made safe here, because it has a door of its own.
+	Unsafe bool
+}
+
+// All asks about everything there is.
+func All[T any](f func(Cluster, context.Context) (T, error)) func(context.Context, Cluster, []string) (T, error) {
+	return func(ctx context.Context, cl Cluster, _ []string) (T, error) { return f(cl, ctx) }
+}
+
+// About asks about the one that is named.
+func About[T any](f func(Cluster, context.Context, string) (T, error)) func(context.Context, Cluster, []string) (T, error) {
+	return func(ctx context.Context, cl Cluster, names []string) (T, error) { return f(cl, ctx, names[0]) }
+}
+
+// AboutOneOf asks about a member of a group: both are named.
+func AboutOneOf[T any](f func(Cluster, context.Context, string, string) (T, error)) func(context.Context, Cluster, []string) (T, error) {
+	return func(ctx context.Context, cl Cluster, names []string) (T, error) {
+		return f(cl, ctx, names[0], names[1])
+	}
+}
+
+// Rows asks about all that are named; what cannot be told is in its row.
+func Rows[T any](f func(Cluster, context.Context, []string) T) func(context.Context, Cluster, []string) (T, error) {
+	return func(ctx context.Context, cl Cluster, names []string) (T, error) { return f(cl, ctx, names), nil }
+}
+
+// Begin puts it on its way.
+func (q *Question[T]) Begin(e *Env) ask {
+	q.Ticket, q.Asking, q.Began, q.Stop, q.Hurried = e.NewTicket(), true, e.Now, make(chan struct{}), false
+	put, names, unsafe := q.Ask, q.Names, q.Unsafe
+	return ask{func(ctx context.Context, cl Cluster) (raw, safe any, err error) {
+		answer, err := put(ctx, cl, names)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case unsafe:
+			return answer, nil, nil
+		}
+		return answer, CleanCopy(answer), nil
+	}, names, q.Ticket, q.Stop}
+}
+
+// Take takes an answer: as it came, and safe to print. ok is false unless it is the one
+// that is waited for, and a good one.
+func (q *Question[T]) Take(msg AnswerMsg, now time.Time) (raw, safe T, ok bool) {
+	if !q.answer(msg, now) {
+		return raw, safe, false
+	}
+	raw = msg.Raw.(T)
+	if !q.Unsafe {
+		safe = msg.Safe.(T)
+	}
+	return raw, safe, true
+}
+
+// Schedule says when a question is due, and what became of it. One is on its way at most.
+type Schedule struct {
 	Names   []string // true names that it is about
 	What    string   // "groups", for people
 	Every   time.Duration
@@ -91,7 +129,7 @@ type Question struct {
 }
 
 // next is when the question is due; never while one is on its way.
-func (q *Question) next() time.Time {
+func (q *Schedule) next() time.Time {
 	switch {
 	case q.Steady && (q.Asked || q.Tries > 0):
 		next := q.Began.Add(q.Every)
@@ -112,18 +150,18 @@ func (q *Question) next() time.Time {
 }
 
 // Due reports whether it is time to ask.
-func (q *Question) Due(now time.Time) bool {
+func (q *Schedule) Due(now time.Time) bool {
 	return !q.Asking && (q.Hurried || !now.Before(q.next()))
 }
 
-// Begin puts it on its way.
-func (q *Question) Begin(e *Env) ask {
-	q.Ticket, q.Asking, q.Began, q.Stop, q.Hurried = e.NewTicket(), true, e.Now, make(chan struct{}), false
-	return ask{q.Kind, q.Names, q.Ticket, q.Stop}
+// asker is a Question of any answer.
+type asker interface {
+	Due(now time.Time) bool
+	Begin(e *Env) ask
 }
 
 // AskDue puts those of a page's questions on their way that are due; nil when none is.
-func (e *Env) AskDue(questions ...*Question) Request {
+func (e *Env) AskDue(questions ...asker) Request {
 	var asks []ask
 	for _, q := range questions {
 		if q.Due(e.Now) {
@@ -136,9 +174,9 @@ func (e *Env) AskDue(questions ...*Question) Request {
 	return AsksRequest{asks}
 }
 
-// Answer takes an answer; true when it is the one that is waited for, and a good one.
-func (q *Question) Answer(msg AnswerMsg, now time.Time) bool {
-	if !q.Asking || msg.Kind != q.Kind || msg.Ticket != q.Ticket {
+// answer takes an answer; true when it is the one that is waited for, and a good one.
+func (q *Schedule) answer(msg AnswerMsg, now time.Time) bool {
+	if !q.Asking || msg.Ticket != q.Ticket {
 		return false
 	}
 	q.Asking, q.ended = false, now
@@ -158,7 +196,7 @@ func (q *Question) Answer(msg AnswerMsg, now time.Time) bool {
 }
 
 // Drop gives an answer up that is on its way.
-func (q *Question) Drop() {
+func (q *Schedule) Drop() {
 	if q.Asking {
 		close(q.Stop)
 		q.Asking = false
@@ -166,7 +204,7 @@ func (q *Question) Drop() {
 }
 
 // Old is how old the data is when it is older than it should be.
-func (q *Question) Old(now time.Time) (time.Duration, bool) {
+func (q *Schedule) Old(now time.Time) (time.Duration, bool) {
 	if !q.Asked {
 		return 0, false
 	}
@@ -175,7 +213,7 @@ func (q *Question) Old(now time.Time) (time.Duration, bool) {
 }
 
 // Note says in a few words that data is old or still being read; "" when all is well.
-func (q *Question) Note(e *Env) string {
+func (q *Schedule) Note(e *Env) string {
 	if old, stale := q.Old(e.Now); stale {
 		return words.Warning.Sign() + " stale " + words.Age(old)
 	}
@@ -183,7 +221,7 @@ func (q *Question) Note(e *Env) string {
 }
 
 // Lines say why there is nothing to show yet.
-func (q *Question) Lines(e *Env) []string {
+func (q *Schedule) Lines(e *Env) []string {
 	switch {
 	case q.Tries > 0:
 		next := "next try in " + words.Age(max(q.next().Sub(e.Now), 0)+time.Second-1)
@@ -205,7 +243,7 @@ func (q *Question) Lines(e *Env) []string {
 	return nil
 }
 
-// ask puts a question to the cluster.
+// AskCluster puts a question to the cluster.
 func AskCluster(c Commands, cl Cluster, k ask) tea.Cmd {
 	return c.Within(askLimit, func(ctx context.Context) tea.Msg {
 		ctx, cancel := context.WithCancel(ctx)
@@ -219,52 +257,13 @@ func AskCluster(c Commands, cl Cluster, k ask) tea.Cmd {
 		})
 		defer watcher.Wait()
 		defer cancel()
-		msg := AnswerMsg{Kind: k.kind, Ticket: k.ticket, Names: k.names}
-		name := ""
-		if len(k.names) > 0 {
-			name = k.names[0]
-		}
+		msg := AnswerMsg{Ticket: k.ticket, Names: k.names}
 		var err error
-		switch k.kind {
-		case AskGroups:
-			msg.Raw, msg.Safe, err = both(cl.Groups(ctx))
-		case AskGroupRows:
-			msg.Raw, msg.Safe, err = both(cl.GroupRows(ctx, k.names), nil)
-		case AskGroup:
-			msg.Raw, msg.Safe, err = both(cl.Group(ctx, name))
-		case AskMembers:
-			msg.Raw, msg.Safe, err = both(cl.Members(ctx, name))
-		case AskOthers:
-			msg.Raw, err = cl.Others(ctx, name, k.names[1])
-		case AskLag:
-			msg.Raw, msg.Safe, err = both(cl.Lag(ctx, name))
-		case AskTopics:
-			msg.Raw, msg.Safe, err = both(cl.Topics(ctx))
-		case AskTopicRows:
-			msg.Raw, msg.Safe, err = both(cl.TopicRows(ctx, k.names), nil)
-		case AskTopic:
-			msg.Raw, msg.Safe, err = both(cl.Topic(ctx, name))
-		case AskDoctor:
-			msg.Raw, msg.Safe, err = both(cl.Doctor(ctx, name))
-		case AskStack:
-			msg.Raw, msg.Safe, err = both(withGroups(cl.Stack(ctx, name, k.names[1])))
-		case AskBrokers:
-			msg.Raw, msg.Safe, err = both(cl.Brokers(ctx))
-		case AskLive:
-			msg.Raw, err = cl.Live(ctx, name)
-		}
+		msg.Raw, msg.Safe, err = k.call(ctx, cl)
 		msg.err = ErrorText(err)
 		_, msg.Gone = errors.AsType[*inspect.NotFoundError](err)
 		return msg
 	})
-}
-
-// both gives an answer as it came and safe to print.
-func both[T any](answer T, err error) (raw, safe any, _ error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	return answer, CleanCopy(answer), nil
 }
 
 // TakenStack is a stack with its threads by what they do.
@@ -273,6 +272,8 @@ type TakenStack struct {
 	Groups []inspect.ThreadGroup
 }
 
-func withGroups(s inspect.Stack, err error) (TakenStack, error) {
+// TakeStack asks one member what its threads do.
+func TakeStack(cl Cluster, ctx context.Context, group, clientID string) (TakenStack, error) {
+	s, err := cl.Stack(ctx, group, clientID)
 	return TakenStack{s, inspect.GroupThreads(s.Threads)}, err
 }

@@ -19,14 +19,14 @@ import (
 type brokersView struct {
 	env   *page.Env
 	w, h  int
-	ask   page.Question
+	ask   page.Question[inspect.Brokers]
 	panes page.Stack
 	data  inspect.Brokers // safe to print
 }
 
 // NewBrokersView is the page of brokers and name servers.
 func NewBrokersView(e *page.Env) brokersView {
-	v := brokersView{env: e, ask: page.Question{Kind: page.AskBrokers, What: "brokers", Every: page.BrokersEvery}}
+	v := brokersView{env: e, ask: page.Question[inspect.Brokers]{Ask: page.All(page.Cluster.Brokers), Schedule: page.Schedule{What: "brokers", Every: page.BrokersEvery}}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Brokers", Orders: []string{"broker", "in/s", "out/s", "disk", "rtt"}, Rising: []string{"broker"}},
 		{Env: e, Title: "Name servers"},
@@ -54,7 +54,7 @@ func (v brokersView) Narrow(text string) (page.Page, error) {
 
 // Status implements page.Page.
 func (v brokersView) Status() page.Status {
-	s := page.Status{Main: &v.ask, Fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
+	s := page.Status{Main: &v.ask.Schedule, Fine: words.Plural(len(v.data.Brokers), "broker") + " and " + words.Plural(len(v.data.Namesrv), "name server") + " answer"}
 	for i := range v.data.Brokers {
 		if b := &v.data.Brokers[i]; !b.Reachable {
 			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s: %v", words.Failure.Sign(), brokerName(b), b.Address, b.Why))
@@ -101,8 +101,8 @@ func (v brokersView) Update(msg any) (page.Page, page.Request) {
 	case page.ClosedMsg:
 		v.ask.Drop()
 	case page.AnswerMsg:
-		if v.ask.Answer(msg, v.env.Now) {
-			v.data = msg.Safe.(inspect.Brokers)
+		if _, safe, ok := v.ask.Take(msg, v.env.Now); ok {
+			v.data = safe
 			v.arrange()
 		}
 	case page.ActionMsg:

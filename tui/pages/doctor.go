@@ -25,12 +25,12 @@ type DoctorView struct {
 	w, h               int
 	Group              string // true name
 	report             inspect.Report
-	visit              page.Question
+	visit              page.Question[inspect.Report]
 }
 
 // NewDoctorView is the page of a group's findings.
 func NewDoctorView(e *page.Env, group string) DoctorView {
-	return DoctorView{Split: page.NewSplit[string](e), Group: group, visit: page.Question{Kind: page.AskDoctor, Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}
+	return DoctorView{Split: page.NewSplit[string](e), Group: group, visit: page.Question[inspect.Report]{Ask: page.About(page.Cluster.Doctor), Schedule: page.Schedule{Names: []string{group}, What: "findings of " + draw.SafeText(group), Every: doctorEvery}}}
 }
 
 // Subject implements page.Page.
@@ -55,8 +55,8 @@ func (v DoctorView) Update(msg any) (page.Page, page.Request) {
 	case page.ClosedMsg:
 		v.visit.Drop()
 	case page.AnswerMsg:
-		if v.visit.Answer(msg, v.Env.Now) {
-			v.take(msg.Safe.(inspect.Report))
+		if _, safe, ok := v.visit.Take(msg, v.Env.Now); ok {
+			v.take(safe)
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)
@@ -126,7 +126,7 @@ func (v *DoctorView) counts() (bad, warn, info int) {
 
 // Status implements page.Page.
 func (v DoctorView) Status() page.Status {
-	s := page.Status{Main: &v.visit}
+	s := page.Status{Main: &v.visit.Schedule}
 	bad, warn, info := v.counts()
 	th := v.Env.Theme
 	switch {

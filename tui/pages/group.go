@@ -18,8 +18,8 @@ type GroupView struct {
 	env     *page.Env
 	Name    string // true name
 	w, h    int
-	detail  page.Question
-	members page.Question
+	detail  page.Question[inspect.GroupDetail]
+	members page.Question[inspect.Members]
 	Panes   page.Stack
 	raw     inspect.GroupDetail
 	data    inspect.GroupDetail // safe to print
@@ -39,8 +39,8 @@ const (
 func NewGroupView(e *page.Env, group string) GroupView {
 	names := []string{group}
 	v := GroupView{env: e, Name: group,
-		detail:  page.Question{Kind: page.AskGroup, Names: names, What: "group " + draw.SafeText(group), Every: page.DetailsEvery},
-		members: page.Question{Kind: page.AskMembers, Names: names, What: "members of " + draw.SafeText(group), Every: page.DetailsEvery}}
+		detail:  page.Question[inspect.GroupDetail]{Ask: page.About(page.Cluster.Group), Schedule: page.Schedule{Names: names, What: "group " + draw.SafeText(group), Every: page.DetailsEvery}},
+		members: page.Question[inspect.Members]{Ask: page.About(page.Cluster.Members), Schedule: page.Schedule{Names: names, What: "members of " + draw.SafeText(group), Every: page.DetailsEvery}}}
 	v.Panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Members"}, {Env: e, Title: "Subscriptions"}, {Env: e, Title: "Configuration"}}}
 	return v
@@ -63,7 +63,7 @@ func (v GroupView) Narrow(text string) (page.Page, error) {
 
 // Status implements page.Page.
 func (v GroupView) Status() page.Status {
-	s := page.Status{Main: &v.detail, Fine: words.Plural(len(v.Who.Members), "member")}
+	s := page.Status{Main: &v.detail.Schedule, Fine: words.Plural(len(v.Who.Members), "member")}
 	if s.Health = v.wrong(); s.Health.Text == "" {
 		s.Health = page.Partial(v.env.Theme, v.data.Row.Problems, v.Who.Problems)
 	}
@@ -112,12 +112,14 @@ func (v GroupView) Update(msg any) (page.Page, page.Request) {
 		v.detail.Drop()
 		v.members.Drop()
 	case page.AnswerMsg:
+		raw, data, told := v.detail.Take(msg, v.env.Now)
+		rawWho, who, toldWho := v.members.Take(msg, v.env.Now)
 		switch {
-		case v.detail.Answer(msg, v.env.Now):
-			v.raw, v.data = msg.Raw.(inspect.GroupDetail), msg.Safe.(inspect.GroupDetail)
+		case told:
+			v.raw, v.data = raw, data
 			v.Arrange()
-		case v.members.Answer(msg, v.env.Now):
-			v.RawWho, v.Who = msg.Raw.(inspect.Members), msg.Safe.(inspect.Members)
+		case toldWho:
+			v.RawWho, v.Who = rawWho, who
 			v.Arrange()
 		case v.detail.Gone || v.members.Gone:
 			if v.detail.Gone {

@@ -18,7 +18,7 @@ const sortByLag = 500
 
 // GroupsView is the list of all groups.
 type GroupsView struct {
-	page.Catalog[inspect.GroupRow]
+	page.Catalog[inspect.GroupList, inspect.GroupRow]
 	list inspect.GroupList // safe to print
 	// paused is what the list itself says, by true name.
 	paused map[string]inspect.Pause
@@ -31,9 +31,9 @@ var (
 
 // NewGroupsView is the list of all groups.
 func NewGroupsView(e *page.Env) GroupsView {
-	v := GroupsView{Catalog: page.Catalog[inspect.GroupRow]{Env: e,
-		Names:   page.Question{Kind: page.AskGroups, What: "groups", Every: page.NamesEvery},
-		Details: page.Question{Kind: page.AskGroupRows, What: "details of groups", Every: page.DetailsEvery},
+	v := GroupsView{Catalog: page.Catalog[inspect.GroupList, inspect.GroupRow]{Env: e,
+		Names:   page.Question[inspect.GroupList]{Ask: page.All(page.Cluster.Groups), Schedule: page.Schedule{What: "groups", Every: page.NamesEvery}},
+		Details: page.Question[[]inspect.GroupRow]{Ask: page.Rows(page.Cluster.GroupRows), Schedule: page.Schedule{What: "details of groups", Every: page.DetailsEvery}},
 		Search:  groupSearch, Value: groupValue, Compare: groupCompare, Trouble: groupTrouble}}
 	v.Rows = page.Lister[string]{Env: e, Title: "Groups", Orders: GroupOrders, Rising: []string{page.NameOrder, "state"}, Focused: true}
 	v.Rows.Order("lag")
@@ -84,11 +84,10 @@ func (v GroupsView) Update(msg any) (page.Page, page.Request) {
 }
 
 func (v *GroupsView) answer(msg page.AnswerMsg) {
-	switch {
-	case v.Names.Answer(msg, v.Env.Now):
-		v.takeNames(msg.Raw.(inspect.GroupList), msg.Safe.(inspect.GroupList))
-	case v.Details.Answer(msg, v.Env.Now):
-		v.TakeRows(msg.Names, msg.Safe.([]inspect.GroupRow))
+	if raw, safe, ok := v.Names.Take(msg, v.Env.Now); ok {
+		v.takeNames(raw, safe)
+	} else if _, rows, ok := v.Details.Take(msg, v.Env.Now); ok {
+		v.TakeRows(msg.Names, rows)
 	}
 }
 

@@ -38,7 +38,7 @@ type LagView struct {
 	env    *page.Env
 	Name   string // true name of the group
 	w, h   int
-	Ask    page.Question
+	Ask    page.Question[inspect.GroupLag]
 	Rows   page.Lister[lagKey]
 	raw    inspect.GroupLag
 	Data   inspect.GroupLag // safe to print; what is shown
@@ -61,7 +61,7 @@ var (
 
 // NewLagView is the page of a group's lag.
 func NewLagView(e *page.Env, group string) LagView {
-	v := LagView{env: e, Name: group, Ask: page.Question{Kind: page.AskLag, Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}, open: map[string]bool{}}
+	v := LagView{env: e, Name: group, Ask: page.Question[inspect.GroupLag]{Ask: page.About(page.Cluster.Lag), Schedule: page.Schedule{Names: []string{group}, What: "lag of " + draw.SafeText(group), Every: page.LagEvery}}, open: map[string]bool{}}
 	v.Rows = page.Lister[lagKey]{Env: e, Title: "Lag  " + draw.SafeText(group), Orders: lagOrders, Rising: []string{"queue"}, Focused: true}
 	v.Rows.Order("lag")
 	return v
@@ -104,7 +104,7 @@ func (v LagView) Narrow(text string) (page.Page, error) {
 
 // Status implements page.Page.
 func (v LagView) Status() page.Status {
-	s := page.Status{Main: &v.Ask, Frozen: v.frozen, Hidden: v.hidden}
+	s := page.Status{Main: &v.Ask.Schedule, Frozen: v.frozen, Hidden: v.hidden}
 	known := len(v.Data.Queues) - v.Data.UnknownQueues
 	s.Fine = fmt.Sprintf("%d of %s read", known, words.Plural(len(v.Data.Queues), "queue"))
 	s.Health = page.Partial(v.env.Theme, v.Data.Problems)
@@ -170,8 +170,8 @@ func (v LagView) Update(msg any) (page.Page, page.Request) {
 	case page.ClosedMsg:
 		v.Ask.Drop()
 	case page.AnswerMsg:
-		if v.Ask.Answer(msg, v.env.Now) {
-			v.take(lagAnswer{msg.Raw.(inspect.GroupLag), msg.Safe.(inspect.GroupLag)})
+		if raw, safe, ok := v.Ask.Take(msg, v.env.Now); ok {
+			v.take(lagAnswer{raw, safe})
 		} else if v.Ask.Gone {
 			v.Hist, v.frozen, v.newest = LagHistory{}, time.Time{}, nil
 			v.raw, v.Data = inspect.GroupLag{}, inspect.GroupLag{}

@@ -27,12 +27,12 @@ type StackView struct {
 	raw             page.TakenStack
 	data            page.TakenStack // safe to print
 	lines           []string        // safe to print: of a text in which there are no threads
-	taken           page.Question
+	taken           page.Question[page.TakenStack]
 }
 
 // NewStackView is the page of a member's threads.
 func NewStackView(e *page.Env, group, client string) StackView {
-	return StackView{Split: page.NewSplit[int](e), Group: group, Client: client, taken: page.Question{Kind: page.AskStack, Names: []string{group, client}, What: "stack of " + draw.SafeText(client), Every: onDemand}}
+	return StackView{Split: page.NewSplit[int](e), Group: group, Client: client, taken: page.Question[page.TakenStack]{Ask: page.AboutOneOf(page.TakeStack), Schedule: page.Schedule{Names: []string{group, client}, What: "stack of " + draw.SafeText(client), Every: onDemand}}}
 }
 
 // Subject implements page.Page.
@@ -55,8 +55,8 @@ func (v StackView) Update(msg any) (page.Page, page.Request) {
 	case page.ClosedMsg:
 		v.taken.Drop()
 	case page.AnswerMsg:
-		if v.taken.Answer(msg, v.Env.Now) {
-			v.take(msg.Raw.(page.TakenStack), msg.Safe.(page.TakenStack))
+		if raw, safe, ok := v.taken.Take(msg, v.Env.Now); ok {
+			v.take(raw, safe)
 		}
 	case page.ActionMsg:
 		return v.act(msg.Action)

@@ -53,7 +53,7 @@ func placeText(frame string) string {
 
 // Status implements page.Page.
 func (v StackView) Status() page.Status {
-	s := page.Status{Main: &v.taken}
+	s := page.Status{Main: &v.taken.Schedule}
 	if !v.taken.Asked {
 		return s
 	}

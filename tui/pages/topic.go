@@ -21,7 +21,7 @@ type TopicView struct {
 	env       *page.Env
 	Name      string // true name
 	w, h      int
-	ask       page.Question
+	ask       page.Question[inspect.TopicDetail]
 	panes     page.Stack
 	raw, data inspect.TopicDetail // as it came, and safe to print
 	queues    map[string]int      // by key
@@ -47,7 +47,7 @@ const (
 
 // NewTopicView is the page of one topic.
 func NewTopicView(e *page.Env, topic string) TopicView {
-	v := TopicView{env: e, Name: topic, ask: page.Question{Kind: page.AskTopic, Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}
+	v := TopicView{env: e, Name: topic, ask: page.Question[inspect.TopicDetail]{Ask: page.About(page.Cluster.Topic), Schedule: page.Schedule{Names: []string{topic}, What: "topic " + draw.SafeText(topic), Every: page.TopicEvery}}}
 	v.panes = page.Stack{Env: e, List: []page.Lister[string]{
 		{Env: e, Title: "Queues"}, {Env: e, Title: "Groups that read it"}, {Env: e, Title: "Route"}}}
 	return v
@@ -70,7 +70,7 @@ func (v TopicView) Narrow(text string) (page.Page, error) {
 
 // Status implements page.Page.
 func (v TopicView) Status() page.Status {
-	s := page.Status{Main: &v.ask, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
+	s := page.Status{Main: &v.ask.Schedule, Fine: words.Plural(len(v.data.Queues), "queue"), Health: page.Partial(v.env.Theme, v.data.Row.Problems)}
 	for i := range v.data.Queues {
 		if q := &v.data.Queues[i]; q.Closed != "" {
 			s.Health = draw.Styled(v.env.Theme.Bad, fmt.Sprintf(" %s %s %s", words.Failure.Sign(), q.Short(), q.Closed))
@@ -96,8 +96,8 @@ func (v TopicView) Update(msg any) (page.Page, page.Request) {
 	case page.ClosedMsg:
 		v.ask.Drop()
 	case page.AnswerMsg:
-		if v.ask.Answer(msg, v.env.Now) {
-			v.raw, v.data = msg.Raw.(inspect.TopicDetail), msg.Safe.(inspect.TopicDetail)
+		if raw, safe, ok := v.ask.Take(msg, v.env.Now); ok {
+			v.raw, v.data = raw, safe
 			v.measure()
 			v.arrange()
 		} else if v.ask.Gone {

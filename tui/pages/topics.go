@@ -15,7 +15,7 @@ import (
 // TopicsView is the list of all topics; RocketMQ's own, retry topics and dead letters
 // are hidden until asked for.
 type TopicsView struct {
-	page.Catalog[inspect.TopicRow]
+	page.Catalog[inspect.TopicList, inspect.TopicRow]
 	list inspect.TopicList // safe to print
 }
 
@@ -26,9 +26,9 @@ var (
 
 // NewTopicsView is the list of all topics.
 func NewTopicsView(e *page.Env) TopicsView {
-	v := TopicsView{Catalog: page.Catalog[inspect.TopicRow]{Env: e,
-		Names:   page.Question{Kind: page.AskTopics, What: "topics", Every: page.NamesEvery},
-		Details: page.Question{Kind: page.AskTopicRows, What: "details of topics", Every: page.DetailsEvery},
+	v := TopicsView{Catalog: page.Catalog[inspect.TopicList, inspect.TopicRow]{Env: e,
+		Names:   page.Question[inspect.TopicList]{Ask: page.All(page.Cluster.Topics), Schedule: page.Schedule{What: "topics", Every: page.NamesEvery}},
+		Details: page.Question[[]inspect.TopicRow]{Ask: page.Rows(page.Cluster.TopicRows), Schedule: page.Schedule{What: "details of topics", Every: page.DetailsEvery}},
 		Search:  topicSearch, Value: topicValue, Compare: topicCompare, Trouble: topicTrouble}}
 	v.Rows = page.Lister[string]{Env: e, Title: "Topics", Orders: topicOrders, Rising: []string{page.NameOrder, "type"}, Focused: true}
 	v.Rows.Order(page.NameOrder)
@@ -85,10 +85,8 @@ func (v TopicsView) Update(msg any) (page.Page, page.Request) {
 }
 
 func (v *TopicsView) answer(msg page.AnswerMsg) {
-	switch {
-	case v.Names.Answer(msg, v.Env.Now):
-		raw := msg.Raw.(inspect.TopicList)
-		v.list = msg.Safe.(inspect.TopicList)
+	if raw, safe, ok := v.Names.Take(msg, v.Env.Now); ok {
+		v.list = safe
 		names := make([]page.CatalogName, len(raw.Topics))
 		for i := range raw.Topics {
 			t := &v.list.Topics[i]
@@ -97,8 +95,8 @@ func (v *TopicsView) answer(msg page.AnswerMsg) {
 		v.Take(names)
 		v.Rows.Columns = v.columns()
 		v.Arrange()
-	case v.Details.Answer(msg, v.Env.Now):
-		v.TakeRows(msg.Names, msg.Safe.([]inspect.TopicRow))
+	} else if _, rows, ok := v.Details.Take(msg, v.Env.Now); ok {
+		v.TakeRows(msg.Names, rows)
 	}
 }
 

@@ -37,7 +37,7 @@ type View struct {
 	Reading bool // a batch is waited for
 	Err     string
 	since   time.Time // when it was opened
-	main    page.Question
+	main    page.Schedule
 
 	Ring   tailRing
 	shown  []*Row    // what the list shows, oldest first; not the newest while frozen

@@ -18,7 +18,7 @@ import (
 // NewView is a tail that is not open yet.
 func NewView(e *page.Env, cmds page.Commands, r page.TailRequest) View {
 	v := View{env: e, cmds: cmds, Request: r, wrap: true, decoder: message.DecoderAuto, since: e.Now}
-	v.main = page.Question{What: "messages", Asked: true}
+	v.main = page.Schedule{What: "messages", Asked: true}
 	v.Group = strings.TrimPrefix(r.Topic, DLQPrefix)
 	if v.Group == r.Topic {
 		v.Group = ""
