@@ -53,6 +53,9 @@ type topicGathered struct {
 	from       string
 	at         time.Time
 	membersErr error
+	// earlier: our client id stands in members more than once, and only earlier connections
+	// of this process do so that the broker has not missed yet.
+	earlier bool
 }
 
 func (e *Engine) gather(ctx context.Context, topic string) (g topicGathered) {
@@ -62,6 +65,9 @@ func (e *Engine) gather(ctx context.Context, topic string) (g topicGathered) {
 	}
 	g.members, g.from, g.membersErr = e.d.Client.ConsumerIDs(ctx, topic, e.o.Group)
 	g.at = time.Now()
+	if i := slices.Index(g.members, e.clientID); i >= 0 && slices.Contains(g.members[i+1:], e.clientID) {
+		g.earlier = e.onlyEarlier(ctx, g.from)
+	}
 	return g
 }
 
@@ -323,6 +329,9 @@ func (c *coordinator) allocate(t *topicState, g topicGathered, now time.Time) ([
 	if err != nil {
 		t.membersErr = err.Error()
 		return nil, err
+	}
+	if g.earlier { // Java's members leave the shares of our other connections to us; nobody else reads them
+		allocation[c.e.clientID] = append(slices.Clip(allocation[c.e.clientID]), c.e.unread(t.sub.Topic, t.route.Queues, members, allocation)...)
 	}
 	t.membersErr, t.membersFrom, t.membersAt = "", g.from, g.at
 	c.e.shared.Store(len(members) > 1)

@@ -2,7 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -565,6 +568,75 @@ func TestReconnectIsNoSharedClientID(t *testing.T) {
 		}
 		awaitHeld(m, topic, 4)
 	})
+}
+
+// lingering is a connection whose end the other side does not see: the network has kept it,
+// and takes what is sent to it.
+type lingering struct {
+	net.Conn
+	closed, drained atomic.Bool
+}
+
+func (l *lingering) Close() error {
+	l.closed.Store(true)
+	return l.SetReadDeadline(time.Unix(1, 0))
+}
+
+func (l *lingering) Read(p []byte) (int, error) {
+	n, err := l.Conn.Read(p)
+	if l.closed.Load() && l.drained.CompareAndSwap(false, true) {
+		l.SetReadDeadline(time.Time{})
+		go io.Copy(io.Discard, l.Conn) // until the test ends
+	}
+	return n, err
+}
+
+// A broker that has not missed an earlier connection of this process, as after it was
+// frozen, names its client id twice. Java's members share the queues as if there were one
+// more; what they leave is read by this member, and nobody is told of another process.
+func TestAnEarlierConnectionReadsItsShareToo(t *testing.T) {
+	for name, others := range map[string][]string{"alone": nil, "between others": {"a@1", "z@1"}} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
+				topic, group := tg.Topic(t, 8), tg.Group(t)
+				kept := *tg
+				kept.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
+					c, err := tg.Dial(ctx, network, addr)
+					if err != nil {
+						return nil, err
+					}
+					t.Cleanup(func() { c.Close() })
+					return &lingering{Conn: c}, nil
+				}
+				m := join(t, &kept, group, topic, nil, named("m@1"))
+				var rest []*member
+				for _, id := range others {
+					rest = append(rest, join(t, tg, group, topic, nil, named(id)))
+				}
+				held := func() (all []engine.MessageQueue) {
+					for _, o := range append(rest, m) {
+						all = append(all, heldBy(o, topic)...)
+					}
+					return all
+				}
+				m.until("all queues are read", func() bool { return len(held()) == 8 })
+				before := len(heldBy(m, topic))
+				m.client.DropConn(tg.Masters(t)["broker-a"], errors.New("the network is gone"))
+				time.Sleep(90 * time.Second) // some passes, of all members
+				if ids, _, err := m.client.ConsumerIDs(t.Context(), topic, group); err != nil || len(ids) != 2+len(others) {
+					t.Fatalf("the broker names %q, %v", ids, err)
+				}
+				all := held()
+				slices.SortFunc(all, protocol.CompareMessageQueues)
+				if n := len(slices.Compact(slices.Clone(all))); n != 8 || len(all) != 8 {
+					t.Errorf("read are %v, want each of 8 queues once; this member has %d, before it had %d", all, len(heldBy(m, topic)), before)
+				}
+				if n := count[engine.ClientIDShared](m, nil); n != 0 {
+					t.Errorf("told %d times that the client id is shared", n)
+				}
+			})
+		})
+	}
 }
 
 // An orderly queue that is given back while it is being given away, since a call

@@ -128,6 +128,11 @@ func (c *Client) Conn(ctx context.Context, addr string) (*Conn, error) {
 	return c.conns.get(ctx, addr)
 }
 
+// LocalAddrs are this process's own addresses of its last connections to addr, the newest
+// last: by them a broker's list of connections tells an earlier one of ours, which it has
+// not missed yet, from another process.
+func (c *Client) LocalAddrs(addr string) []string { return c.conns.localsOf(addr) }
+
 // DropConn closes the connection to addr, if there is one: what came on it cannot
 // be trusted. The next call dials anew.
 func (c *Client) DropConn(addr string, cause error) { c.conns.drop(addr, cause) }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"time"
 )
@@ -19,6 +20,10 @@ const (
 	firstBackoff = 100 * time.Millisecond
 	maxBackoff   = 5 * time.Second
 )
+
+// keptLocals is how many of our own addresses are remembered of the connections to one
+// address: a broker misses a connection within two minutes.
+const keptLocals = 32
 
 // maxCutOff is how many TLS handshakes in a row may be cut off by a server that has
 // spoken TLS before. With the back-off between them that is some twenty seconds, in which
@@ -39,7 +44,8 @@ type connTable struct {
 	mu        sync.Mutex // guards what follows
 	closed    bool
 	endpoints map[string]*endpoint
-	spoken    map[string]int // addresses with which TLS was spoken once, and the handshakes cut off in a row since
+	locals    map[string][]string // addresses, and our own of the last connections to them, the newest last
+	spoken    map[string]int      // addresses with which TLS was spoken once, and the handshakes cut off in a row since
 }
 
 // endpoint is what is known of an address. Its fields are guarded by the table's mutex.
@@ -67,6 +73,7 @@ func newConnTable(o Options) *connTable {
 		options:     ConnOptions{Handler: o.Handler, Serialize: o.Serialize, Signer: o.Signer, IdleTimeout: idleLimit},
 		log:         o.Log,
 		endpoints:   map[string]*endpoint{},
+		locals:      map[string][]string{},
 		spoken:      map[string]int{},
 	}
 }
@@ -190,10 +197,21 @@ func (t *connTable) settle(addr string, conn *Conn, err error) error {
 		return ep.err
 	}
 	ep.conn, ep.failures, ep.err = conn, 0, nil
+	t.locals[addr] = append(t.locals[addr], conn.LocalAddr())
+	if n := len(t.locals[addr]); n > keptLocals {
+		t.locals[addr] = t.locals[addr][n-keptLocals:]
+	}
 	if t.tls != nil {
 		t.spoken[addr] = 0
 	}
 	return nil
+}
+
+// localsOf are our own addresses of the last connections to addr, the newest last.
+func (t *connTable) localsOf(addr string) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.locals[addr])
 }
 
 // backoff is the wait after one more failure than the given number.
