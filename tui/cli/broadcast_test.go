@@ -11,7 +11,7 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// A damaged offset file (T03 and T43 of docs/conformance.md): its backup is used, and that is
+// A damaged offset file (T03 and T43 of docs/conformance): its backup is used, and that is
 // said; without one to trust the start stops, names the files and what to do, and
 // nothing is read from wherever a member without offsets would begin.
 func TestBroadcastDamagedOffsetFile(t *testing.T) {

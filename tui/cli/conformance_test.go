@@ -12,23 +12,45 @@ import (
 	"testing"
 )
 
-// docs/conformance.md says for each rule of RocketMQ's consumer where it lives
-// and which test holds it. The test below holds the table to the code: what a
-// row names must be there.
+// docs/conformance says for each rule of RocketMQ's consumer where it lives and which test
+// holds it, a file a chapter. The test below holds the tables to the code: what a row names
+// must be there.
 func TestConformanceTable(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/conformance.md")
+	const dir = "../../docs/conformance"
+	index, err := os.ReadFile(filepath.Join(dir, "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, fault := range tableFaults(string(text), indexCode(t)) {
-		t.Error("docs/conformance.md: " + fault)
+	chapters, err := filepath.Glob(filepath.Join(dir, "*.md"))
+	if err != nil || len(chapters) < 2 {
+		t.Fatalf("chapters %q, %v", chapters, err)
+	}
+	code := indexCode(t)
+	var all strings.Builder
+	for _, chapter := range chapters {
+		name := filepath.Base(chapter)
+		if name == "README.md" {
+			continue
+		}
+		text, err := os.ReadFile(chapter)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Write(text)
+		faults, rows := tableFaults(string(text), code)
+		for _, fault := range faults {
+			t.Errorf("docs/conformance/%s: %s", name, fault)
+		}
+		if !regexp.MustCompile(`\]\(` + regexp.QuoteMeta(name) + fmt.Sprintf(`\) \| .* \| %d \|`, rows)).Match(index) {
+			t.Errorf("docs/conformance/README.md: no row names %s with its %d rules", name, rows)
+		}
 	}
 	// The seed article's points, the reference's traps and the Go client's bugs.
 	for prefix, n := range map[string]int{"S": 85, "T": 50, "G": 42} {
 		for i := 1; i <= n; i++ {
-			if id := fmt.Sprintf("%s%02d", prefix, i); !regexp.MustCompile(`\|[^|\n]*\b` + id + `\b`).Match(text) {
-				t.Errorf("docs/conformance.md: no row names %s", id)
+			if id := fmt.Sprintf("%s%02d", prefix, i); !regexp.MustCompile(`\|[^|\n]*\b` + id + `\b`).MatchString(all.String()) {
+				t.Errorf("docs/conformance: no row names %s", id)
 			}
 		}
 	}
@@ -39,21 +61,28 @@ func TestConformanceTableFaults(t *testing.T) {
 		names: map[string]map[string]bool{"engine/orderly.go": {"orderly": true}},
 		tests: map[string]map[string]bool{"engine": {"TestOrderly": true}},
 	}
-	const head = "| rule | seed | lives in | held by | as |\n| --- | --- | --- | --- | --- |\n"
+	const head = "| rule | where | held by |\n| --- | --- | --- |\n"
+	const place, held = "[engine/orderly.go](../../engine/orderly.go) `orderly`", "`engine` TestOrderly"
 	for name, tt := range map[string]struct{ row, want string }{
-		"fine":           {"| a rule | S55 | [engine/orderly.go](../engine/orderly.go) `orderly` | `engine` TestOrderly/some_case | as both |", ""},
-		"not built":      {"| a rule | – | – | – | not built: nobody calls it |", ""},
-		"empty cell":     {"| a rule |  | [engine/orderly.go](../engine/orderly.go) `orderly` | `engine` TestOrderly | as both |", "empty"},
-		"cells":          {"| a rule | S55 | as both |", "3 cells"},
-		"no reason":      {"| a rule | – | – | – | not built |", "last cell"},
-		"no file":        {"| a rule | – | [engine/none.go](../engine/none.go) `orderly` | `engine` TestOrderly | as both |", "engine/none.go"},
-		"no such name":   {"| a rule | – | [engine/orderly.go](../engine/orderly.go) `nothing` | `engine` TestOrderly | as both |", "nothing"},
-		"no such test":   {"| a rule | – | [engine/orderly.go](../engine/orderly.go) `orderly` | `engine` TestNone | as both |", "TestNone"},
-		"without a test": {"| a rule | – | [engine/orderly.go](../engine/orderly.go) `orderly` | – | as both |", "no test"},
-		"without a file": {"| a rule | – | – | `engine` TestOrderly | as both |", "no file"},
+		"fine":           {"| a rule (S55)<br>as both | " + place + " | `engine` TestOrderly/some_case |", ""},
+		"rule of threes": {"| rule of threes<br>as wished | " + place + " | " + held + " |", "second line"},
+		"not built":      {"| a rule<br>not built: nobody calls it | – | – |", ""},
+		"empty cell":     {"| a rule<br>as both |  | " + held + " |", "empty"},
+		"no rule":        {"| <br>as both | " + place + " | " + held + " |", "empty"},
+		"cells":          {"| a rule<br>as both | S55 |", "2 cells"},
+		"no second line": {"| a rule | " + place + " | " + held + " |", "second line"},
+		"no reason":      {"| a rule<br>not built | – | – |", "second line"},
+		"no file":        {"| a rule<br>as both | [engine/none.go](../../engine/none.go) `orderly` | " + held + " |", "engine/none.go"},
+		"no such name":   {"| a rule<br>as both | [engine/orderly.go](../../engine/orderly.go) `nothing` | " + held + " |", "nothing"},
+		"no such test":   {"| a rule<br>as both | " + place + " | `engine` TestNone |", "TestNone"},
+		"without a test": {"| a rule<br>as both | " + place + " | – |", "no test"},
+		"without a file": {"| a rule<br>as both | – | " + held + " |", "no file"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			faults := tableFaults(head+tt.row+"\n", code)
+			faults, rows := tableFaults(head+tt.row+"\n", code)
+			if rows != 1 {
+				t.Errorf("%d rows, want 1", rows)
+			}
 			switch {
 			case tt.want == "" && len(faults) > 0:
 				t.Errorf("faults %q, want none", faults)
@@ -110,21 +139,22 @@ func indexCode(t *testing.T) *codeIndex {
 
 var (
 	tableRow  = regexp.MustCompile(`^\|(.*)\|\s*$`)
-	codeLink  = regexp.MustCompile(`\[[^\]]+\]\(\.\./([^)]+)\)`)
+	codeLink  = regexp.MustCompile(`\[[^\]]+\]\(\.\./\.\./([^)]+)\)`)
 	codeName  = regexp.MustCompile("`([^`]+)`")
 	testName  = regexp.MustCompile(`^(Test|Fuzz|Benchmark)[A-Z]\w*$`)
 	testWords = regexp.MustCompile("`([^`]+)`|\\b((?:Test|Fuzz|Benchmark)[A-Z]\\w*)")
 	asForms   = regexp.MustCompile(`^(as both|as Java 5\.3\.3|as Java 4\.9\.7|better: .|not built: .)`)
 )
 
-// tableFaults says what is wrong with the rows of a table of five columns: rule,
-// seed, lives in, held by, as.
-func tableFaults(text string, code *codeIndex) (faults []string) {
+// tableFaults says what is wrong with the rows of tables of three columns: the rule, with
+// how it stands to the reference on a second line; where; held by. It counts the rows.
+func tableFaults(text string, code *codeIndex) (faults []string, rows int) {
 	for n, line := range strings.Split(text, "\n") {
 		m := tableRow.FindStringSubmatch(line)
-		if m == nil || strings.HasPrefix(line, "| ---") || strings.HasPrefix(line, "| rule ") {
+		if m == nil || strings.HasPrefix(line, "| ---") || line == "| rule | where | held by |" {
 			continue
 		}
+		rows++
 		fault := func(format string, args ...any) {
 			faults = append(faults, fmt.Sprintf("line %d: %s: %s", n+1, fmt.Sprintf(format, args...), line))
 		}
@@ -132,30 +162,30 @@ func tableFaults(text string, code *codeIndex) (faults []string) {
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
-		if len(cells) != 5 {
-			fault("%d cells, not 5", len(cells))
+		if len(cells) != 3 {
+			fault("%d cells, not 3", len(cells))
 			continue
 		}
-		if slices.Contains(cells, "") {
+		rule, as, _ := strings.Cut(cells[0], "<br>")
+		if rule == "" || slices.Contains(cells, "") {
 			fault("an empty cell")
 		}
-		as := cells[4]
 		if !asForms.MatchString(as) {
-			fault("the last cell must begin with as both, as Java 5.3.3, as Java 4.9.7, better: or not built: with a reason")
+			fault("the rule's second line must begin with as both, as Java 5.3.3, as Java 4.9.7, better: or not built: with a reason")
 		}
 		rest := strings.HasPrefix(as, "not built")
-		if !rest || cells[2] != "–" {
-			for _, f := range placeFaults(cells[2], code) {
+		if !rest || cells[1] != "–" {
+			for _, f := range placeFaults(cells[1], code) {
 				fault("%s", f)
 			}
 		}
-		if !rest || cells[3] != "–" {
-			for _, f := range testFaults(cells[3], code) {
+		if !rest || cells[2] != "–" {
+			for _, f := range testFaults(cells[2], code) {
 				fault("%s", f)
 			}
 		}
 	}
-	return faults
+	return faults, rows
 }
 
 // placeFaults checks links to files, each followed by names declared in it.

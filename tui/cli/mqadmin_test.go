@@ -143,7 +143,7 @@ var itsOwn = map[string]bool{
 	"concurrentHeartbeatThreadPoolSize":  true, // 5.5
 	"enableConcurrentHeartbeat":          true, // ours always are
 	"consumeMessageBatchMaxSize":         true, // the printing listener takes 32
-	"awaitTerminationMillisWhenShutdown": true, // T10 of docs/conformance.md
+	"awaitTerminationMillisWhenShutdown": true, // T10 of docs/conformance
 	"log":                                true, // a Java object
 }
 
