@@ -599,13 +599,22 @@ func TestAnEarlierConnectionReadsItsShareToo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 				topic, group := tg.Topic(t, 8), tg.Group(t)
+				var mu sync.Mutex // guards conns
+				var conns []net.Conn
+				t.Cleanup(func() { // after the member has left
+					for _, c := range conns {
+						c.Close()
+					}
+				})
 				kept := *tg
 				kept.Dial = func(ctx context.Context, network, addr string) (net.Conn, error) {
 					c, err := tg.Dial(ctx, network, addr)
 					if err != nil {
 						return nil, err
 					}
-					t.Cleanup(func() { c.Close() })
+					mu.Lock()
+					defer mu.Unlock()
+					conns = append(conns, c)
 					return &lingering{Conn: c}, nil
 				}
 				m := join(t, &kept, group, topic, nil, named("m@1"))
