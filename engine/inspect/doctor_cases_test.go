@@ -896,7 +896,7 @@ var doctorCases = map[string]struct {
 	},
 	"a broker cannot store messages": {
 		edit: func(f *Facts) { brokers(f, func(i int, b *BrokerRow) { b.PutFailed.Value += int64(i) * 7 }) },
-		want: []string{"warning broker_store_fails"}, says: []string{"7 messages could not be stored within 6.0s, 10 since its start"},
+		want: []string{"warning broker_store_fails"}, says: []string{"did not store 7 messages", "7 messages could not be stored within 6.0s, 10 since its start"},
 	},
 	"a broker forbids to pull (R313)": {
 		edit: func(f *Facts) {

@@ -150,7 +150,9 @@ func (v *visit) judgeBusy(b *BrokerRow, name, has string) {
 		v.find(CodeBrokerSlow, SeverityWarning, fmt.Sprintf("broker %s is slow", name), "Look at its load, disk and garbage collection: "+v.eyeq("broker show %s", b.Broker), lines...)
 	}
 	if more := later.PutFailed.Value - b.PutFailed.Value; later.PutFailed.Known && b.PutFailed.Known && more > 0 {
-		v.find(CodeBrokerStoreFails, SeverityWarning, fmt.Sprintf("broker %s cannot store messages", name), "Look at its log (store.log) for the reason: "+v.eyeq("broker show %s", b.Broker),
+		// DefaultMessageStore counts a message that is too large, too (putMessageFailedTimes).
+		v.find(CodeBrokerStoreFails, SeverityWarning, fmt.Sprintf("broker %s did not store %s", name, Plural(more, "message")),
+			"A message that is too large counts, too; else its log (store.log) has the reason: "+v.eyeq("broker show %s", b.Broker),
 			fmt.Sprintf("%s could not be stored within %s, %s since its start", Plural(more, "message"), Span(v.f.BrokersLater.At.Sub(v.f.Brokers.At)), Grouped(later.PutFailed.Value)), has)
 	}
 }
