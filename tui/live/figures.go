@@ -14,6 +14,7 @@ import (
 type figures struct {
 	Pull, Consume, fail       float64
 	PullOK, ConsumeOK, failOK bool
+	part                      bool  // some members do not tell their rates
 	lag                       int64 // without the retry topic's
 	lagUnknown, queues        int
 	retry                     int64 // what waits in the retry topic, as far as it is known
@@ -265,10 +266,11 @@ func (v *View) drawTwoLines(c *draw.Canvas, f *figures) {
 	c.End()
 }
 
-// FailShare is the part of the calls of the last seconds that failed.
+// FailShare is the part of the calls of the last seconds that failed; unknown where not all
+// members tell theirs.
 func (v *View) FailShare(f *figures) string {
 	switch {
-	case !f.failOK || !f.ConsumeOK:
+	case !f.failOK || !f.ConsumeOK || f.part:
 		return words.Unknown
 	case f.fail+f.Consume == 0:
 		return "0%"
@@ -324,7 +326,7 @@ func (v *View) drawRates(c *draw.Canvas, f *figures, bound string) (tail int) {
 	if f.fail > 0 {
 		failStyle = th.Warn
 	}
-	c.Put(failStyle, "   fail "+draw.PadLeft(words.Rate(f.fail, f.failOK), 5)+" "+draw.PadLeft(v.FailShare(f), 4)+" ")
+	c.Put(failStyle, "   fail "+draw.PadLeft(bound+words.Rate(f.fail, f.failOK), 5)+" "+draw.PadLeft(v.FailShare(f), 4)+" ")
 	c.Put(th.Spark, v.spark(tail, failed))
 	c.End()
 

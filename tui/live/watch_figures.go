@@ -47,7 +47,7 @@ func (v *View) drawWatchFigures(c *draw.Canvas, w *watchFacts) {
 func (v *View) watchFigures(f *figures, w *watchFacts) {
 	r := &w.Rates
 	f.Pull, f.Consume, f.fail = r.pull, r.Consume, r.fail
-	f.PullOK, f.ConsumeOK, f.failOK = r.known, r.known, r.known
+	f.PullOK, f.ConsumeOK, f.failOK, f.part = r.known, r.known, r.known, r.atLeast
 	if w.Empty() { // there is nobody to do it
 		f.Pull, f.Consume, f.fail = 0, 0, 0
 		f.PullOK, f.ConsumeOK, f.failOK = true, true, true
