@@ -233,7 +233,7 @@ func (e *Engine) isDown(addr string) bool {
 	return down != nil && (*down)[addr]
 }
 
-// pullFrom chooses where to pull a queue from: as spec/consumer.md 4.5 has it,
+// pullFrom chooses where to pull a queue from: as docs/conformance/client.md 4.5 has it,
 // but past an address that does not answer, or that the queue avoids, when
 // another one may serve.
 func (e *Engine) pullFrom(mq MessageQueue, suggested int64, avoid string) (addr string, id int64, ok bool) {

@@ -18,7 +18,7 @@ const (
 
 // cleanDue sends the oldest message back when its listener has held it longer
 // than ConsumeTimeout, so that one stuck call does not hold up the queue's
-// offset for ever (spec/consumer-pull.md 1.3). The listener goes on, and what it
+// offset for ever (docs/conformance/pull.md 1.3). The listener goes on, and what it
 // does counts a second time: hence Options.CleanExpired.
 func (q *queue) cleanDue(ctx context.Context, now time.Time) {
 	if q.cleanAt.IsZero() || q.cleaning || now.Before(q.cleanAt) {

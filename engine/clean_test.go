@@ -44,7 +44,7 @@ func TestNoCleaningUnlessAskedFor(t *testing.T) {
 
 // Messages that expired are sent back head by head, with level 3, and each only
 // once; a message whose send-back failed is tried again; one that has not begun
-// stops the look (spec/consumer-pull.md 1.3).
+// stops the look (docs/conformance/pull.md 1.3).
 func TestCleaningGoesHeadByHead(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

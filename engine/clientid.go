@@ -11,7 +11,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// makeClientID builds the Java form of a client id (spec/consumer.md 2.5): the
+// makeClientID builds the Java form of a client id (docs/conformance/client.md 2.5): the
 // address and pid#nanoseconds when clustering, so that each engine is a member
 // of its own, and a stable ip@DEFAULT when broadcasting, so that the local
 // offset file is found again.

@@ -8,7 +8,7 @@ import (
 )
 
 // Two processes that agree on address, pid and clock, as in two containers, have
-// client ids of their own (R016), and a given one is taken as it is.
+// client ids of their own, and a given one is taken as it is.
 func TestClientIDIsUniqueAStart(t *testing.T) {
 	o := DefaultOptions()
 	now := time.Unix(1_700_000_000, 0)

@@ -46,7 +46,7 @@ func (r *result) full() bool  { return r.n >= len(r.done)-1 }
 func (r *result) empty() bool { return r.n == 0 && len(r.again) == 0 && r.calls == 0 }
 
 // concurrent works on a shared batch until its messages are handed out
-// (spec/consumer-concurrent.md 3 to 6).
+// (docs/conformance/concurrent.md 3 to 6).
 func (w *worker) concurrent(ctx context.Context, b *batch) {
 	e, q, size := w.p.e, b.q, b.q.batchMax
 	c := newStopwatch(time.Now())
@@ -166,7 +166,7 @@ func (w *worker) fail(ctx context.Context, b *batch, from, to int, r *result) {
 	e, q := w.p.e, b.q
 	r.failed += int64(to - from)
 	if e.o.MessageModel == protocol.Broadcasting {
-		r.add(from, to) // discarded: there is no retry (spec/consumer-concurrent.md 5)
+		r.add(from, to) // discarded: there is no retry (docs/conformance/concurrent.md 5)
 		return
 	}
 	level := w.cc.DelayLevelWhenNextConsume
@@ -249,7 +249,7 @@ func (e *Engine) sendFallback(ctx context.Context, m *protocol.MessageExt, level
 }
 
 // sendCopy sends a copy of m to the group's retry topic through a normal send
-// (spec/consumer-concurrent.md 5.1, consumer-orderly.md 5.2): to m's own broker, and
+// (docs/conformance/concurrent.md 5.1, orderly.md 5.2): to m's own broker, and
 // when that does not take it to others that have the topic, as the Java producer
 // does. dead has the broker move it to the dead letters.
 func (e *Engine) sendCopy(ctx context.Context, m *protocol.MessageExt, reconsume, limit, level int32, dead bool) error {

@@ -26,7 +26,7 @@ func listen(f func(m *engine.Message, cc *engine.ConsumeContext) engine.Status) 
 }
 
 // A pull answer is cut into consecutive batches, the last one shorter, in the
-// order of their offsets (spec/consumer-concurrent.md 2).
+// order of their offsets (docs/conformance/concurrent.md 2).
 func TestBatches(t *testing.T) {
 	for _, tt := range []struct{ n, size, want []int }{
 		{[]int{32}, []int{10}, []int{10, 10, 10, 2}}, {[]int{8}, []int{10}, []int{8}}, {[]int{10}, []int{10}, []int{10}}, {[]int{3}, []int{1}, []int{1, 1, 1}},
@@ -58,7 +58,7 @@ func TestBatches(t *testing.T) {
 }
 
 // Messages up to the ack index are done, the rest is sent back, one by one and in
-// order; a verdict to retry sends back all (spec/consumer-concurrent.md 4, 5).
+// order; a verdict to retry sends back all (docs/conformance/concurrent.md 4, 5).
 func TestAckIndex(t *testing.T) {
 	tests := map[string]struct {
 		status engine.Status
@@ -179,7 +179,7 @@ func TestDelayOfABrokersOwnLevels(t *testing.T) {
 }
 
 // A delay level is the broker's (0), the listener's (n) or the dead letters (-1)
-// (spec/consumer-concurrent.md 5.2).
+// (docs/conformance/concurrent.md 5.2).
 func TestDelayLevels(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -572,7 +572,7 @@ func TestCallEvents(t *testing.T) {
 }
 
 // A group without retry queues retries nothing: the brokers take what is sent back
-// and throw it away, and say that all is well (spec/consumer-concurrent.md 5.2).
+// and throw it away, and say that all is well (docs/conformance/concurrent.md 5.2).
 func TestGroupWithoutRetryQueues(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
@@ -599,7 +599,7 @@ func TestGroupWithoutRetryQueues(t *testing.T) {
 
 // As many calls run at once as ConsumeThreadMin says, whatever the maximum is, as in
 // the reference, whose pool grows only when its list of tasks is full, and that has
-// no limit (spec/consumer-concurrent.md 1).
+// no limit (docs/conformance/concurrent.md 1).
 func TestThreads(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)

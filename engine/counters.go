@@ -43,7 +43,7 @@ func rtBucket(d time.Duration) int {
 	return len(RTBounds)
 }
 
-// topicStats are one topic's statistics (spec/consumer-control.md 9). The
+// topicStats are one topic's statistics (docs/conformance/control.md 9). The
 // adders touch only the atomic sums; the coordinator turns them into samples and
 // publishes what they say.
 type topicStats struct {

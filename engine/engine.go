@@ -320,7 +320,7 @@ func (e *Engine) newCoordinator() *coordinator {
 	return c
 }
 
-// begin takes the steps after RUNNING (spec/consumer.md 2.3): routes, a heartbeat
+// begin takes the steps after RUNNING (docs/conformance/client.md 2.3): routes, a heartbeat
 // to every broker, and at once a rebalance.
 func (c *coordinator) begin(ctx context.Context) {
 	now := time.Now()

@@ -4,7 +4,7 @@ import "time"
 
 // Event is something that happened, told once. Its name is the `event` field of
 // the JSON output and its fields, in snake_case by their json tags, that
-// object's own fields: changing either breaks scripts (spec/consumer.md 6).
+// object's own fields: changing either breaks scripts (docs/conformance/events.md 6).
 type Event interface {
 	EventName() string
 	// When is the time it happened.

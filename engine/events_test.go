@@ -66,7 +66,7 @@ func eventTypes(t *testing.T) map[string][]string {
 	return byName
 }
 
-// specEvent is an event of spec/consumer.md 6: the fields that ours has for it, or
+// specEvent is an event of docs/conformance/events.md 6: the fields that ours has for it, or
 // why there is none. A queue, time and group stand in every event's frame.
 type specEvent struct {
 	ours   string // "": the same name with underscores
@@ -131,7 +131,7 @@ var specEvents = map[string]specEvent{
 	"shutdown.step":         {fields: "number duration_ms"},
 }
 
-// Every event of spec/consumer.md 6 is told under its name with its fields, or has
+// Every event of docs/conformance/events.md 6 is told under its name with its fields, or has
 // a reason here why it is not.
 func TestEventsOfTheSpecification(t *testing.T) {
 	ours := eventTypes(t)

@@ -181,7 +181,7 @@ func (b beat) apply(ctx context.Context, c *coordinator) {
 
 // connected says that a connection to an address was made. A broker knows a member
 // by its connection: on a new one it has to be greeted by a heartbeat, or the
-// member is none until the next period (spec/consumer.md 4.3).
+// member is none until the next period (docs/conformance/client.md 4.3).
 type connected struct {
 	addr string
 	at   time.Time

@@ -140,7 +140,7 @@ func TestPeriodsOfTheClientInstance(t *testing.T) {
 	})
 }
 
-// What a heartbeat says (spec/consumer.md 4.3), to masters and slaves alike, and
+// What a heartbeat says (docs/conformance/client.md 4.3), to masters and slaves alike, and
 // what is kept of the answer.
 func TestHeartbeatBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

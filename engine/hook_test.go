@@ -34,7 +34,7 @@ func (n *notes) all() []string {
 
 // Consume hooks run around each listener call in the order they were given, with
 // what the reference tells them; what one of them returns stops nothing
-// (spec/consumer-concurrent.md 3, consumer-orderly.md 4).
+// (docs/conformance/concurrent.md 3, orderly.md 4).
 func TestConsumeHooks(t *testing.T) {
 	type verdict struct {
 		status engine.Status

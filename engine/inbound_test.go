@@ -378,7 +378,7 @@ func TestConsumeDirectly(t *testing.T) {
 }
 
 // A retry and a dead letter that are consumed directly are handled under the
-// topic they were sent to (R097).
+// topic they were sent to.
 func TestConsumeDeadLetterDirectly(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

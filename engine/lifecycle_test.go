@@ -108,7 +108,7 @@ func membersAt(ctx context.Context, c *remoting.Client, addr, group string) (int
 	return len(conns.ConnectionSet), err
 }
 
-// Starting and stopping often in one process leaves nothing (R106, R110): no
+// Starting and stopping often in one process leaves nothing: no
 // member at the broker although the connections are still open, no goroutine, and
 // the next member gets all queues at once, so there is no lock either. Every
 // third life ends before it has a queue, at whatever point it has come to.
@@ -222,7 +222,7 @@ func TestLeaveWaitsForRequestsUnderWay(t *testing.T) {
 }
 
 // A start that fails, or is given up while its topic is missing or no name
-// server answers, leaves nothing running (R112).
+// server answers, leaves nothing running.
 func TestFailedStartLeavesNothing(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

@@ -16,7 +16,7 @@ import (
 
 // A group without offset starts where it was asked to start, on either line, and
 // its retry topic at its beginning, but for a time, where the reference starts it
-// at its end (spec/consumer-rebalance.md 6; R048, R049).
+// at its end (docs/conformance/rebalance.md 6).
 func TestStartOffsets(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic := tg.Topic(t, 1)
@@ -62,7 +62,7 @@ func TestStartOffsets(t *testing.T) {
 
 // A 4.x broker that answers 0 to a new group although the end was asked for is
 // told, with the number of messages that come first; one of 5.x starts at the end
-// and tells nothing (R046).
+// and tells nothing.
 func TestStartAtFirstIsTold(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
@@ -87,7 +87,7 @@ func TestStartAtFirstIsTold(t *testing.T) {
 
 // An offset query that fails is not "no offset": the queue is taken when it is
 // answered, and starts from what is committed, also in an orderly group (traps T02
-// and T03, R044).
+// and T03).
 func TestFailedOffsetQueryIsNoStart(t *testing.T) {
 	for name, fault := range map[string]sandbox.Fault{
 		"error":     {Code: protocol.SystemError, Remark: "broken"},
@@ -132,7 +132,7 @@ func TestFailedOffsetQueryIsNoStart(t *testing.T) {
 }
 
 // A queue in service whose offset the store has forgotten goes on from where it
-// is: neither the end nor the beginning of the queue is its start (R044).
+// is: neither the end nor the beginning of the queue is its start.
 func TestForgottenOffsetOfAQueueInService(t *testing.T) {
 	sandboxtest.RunIn(t, only5, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
@@ -279,8 +279,8 @@ func TestWhenOffsetsAreWritten(t *testing.T) {
 
 // A committed offset beyond the end of the queue, as after an outage in which the
 // broker lost messages, is corrected by the broker, and it is told before anything
-// is delivered what that means (trap T19, R041); so is one below the beginning
-// when all messages have expired (trap T18, R043).
+// is delivered what that means (trap T19); so is one below the beginning
+// when all messages have expired (trap T18).
 func TestOffsetOutsideTheQueue(t *testing.T) {
 	for name, tt := range map[string]struct {
 		committed, truncated int64
@@ -447,7 +447,7 @@ func TestFailedStartComputation(t *testing.T) {
 
 // A topic that is deleted and made again under a member has other messages at the same
 // offsets. The broker sends the member to the end of what is there by then: that is told
-// as skipped, with the number, and what comes after it is consumed (R310).
+// as skipped, with the number, and what comes after it is consumed.
 func TestTopicMadeAnew(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

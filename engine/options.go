@@ -27,7 +27,7 @@ func (s Subscription) data() (SubscriptionData, error) {
 }
 
 // Options configure a push consumer. DefaultOptions has RocketMQ's defaults
-// (spec/consumer.md 3); Validate applies the reference's checks.
+// (docs/conformance/properties.md 3); Validate applies the reference's checks.
 type Options struct {
 	Group            string
 	Subscriptions    []Subscription
@@ -136,7 +136,7 @@ func goodClientID(id string) bool {
 	})
 }
 
-// Validate applies the checks of spec/consumer.md 2.4, in its order, and those
+// Validate applies the checks of docs/conformance/client.md 2.4, in its order, and those
 // that the reference forgets (topic names, timeouts). The first violation is
 // returned as a *ConfigError.
 func (o *Options) Validate() error {

@@ -20,7 +20,7 @@ func goodOptions() engine.Options {
 	return o
 }
 
-// The defaults are RocketMQ's (spec/consumer.md 3), each in the unit of its name.
+// The defaults are RocketMQ's (docs/conformance/properties.md 3), each in the unit of its name.
 // AwaitTermination differs on purpose (trap T10).
 func TestDefaultsAreRocketMQs(t *testing.T) {
 	o := engine.DefaultOptions()
@@ -169,7 +169,7 @@ func TestEveryNumberHasBounds(t *testing.T) {
 	}
 }
 
-// The checks of spec/consumer.md 2.4 in its order: of several violations the
+// The checks of docs/conformance/client.md 2.4 in its order: of several violations the
 // first is told.
 func TestConfigChecksInOrder(t *testing.T) {
 	long := strings.Repeat("g", 256)

@@ -30,7 +30,7 @@ const orderlyRun = 64
 
 // dispatchOrderly gives the pool the next run, unless one is out, the queue is
 // suspended, or its lock is not held. The queue's goroutine dispatches one at a
-// time: that is the second of the three locks (spec/consumer-orderly.md 1); the
+// time: that is the second of the three locks (docs/conformance/orderly.md 1); the
 // first is the broker's, and the third is stepDropping's wait for a run to end.
 func (q *queue) dispatchOrderly(now time.Time) {
 	if q.dispatched || q.abandoned || q.halt.Load() || now.Before(q.suspendTill) {
@@ -184,7 +184,7 @@ func orderlyVerdict(status Status, err error) core.OrderlyVerdict {
 
 // sendAway sends those messages of a suspended batch whose retries are used up
 // to the dead letters, through the retry topic as the reference does
-// (spec/consumer-orderly.md 5.1, 5.2). exhausted: none is left to be tried again.
+// (docs/conformance/orderly.md 5.1, 5.2). exhausted: none is left to be tried again.
 func (w *worker) sendAway(ctx context.Context, b *batch, from, to int) (exhausted bool, away []int64) {
 	e, q := w.p.e, b.q
 	limit := core.EffectiveMaxReconsume(e.o.MaxReconsumeTimes, true)

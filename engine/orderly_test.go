@@ -38,7 +38,7 @@ func wantOffset(t *testing.T, tg *sandboxtest.Target, group string, mq engine.Me
 	}
 }
 
-// The table of spec/consumer-orderly.md 5: what a listener's verdicts do to the
+// The table of docs/conformance/orderly.md 5: what a listener's verdicts do to the
 // order of deliveries and to the committed offset.
 func TestOrderlyVerdicts(t *testing.T) {
 	const success, suspend, commit, rollback = engine.ConsumeSuccess, engine.SuspendCurrentQueueAMoment, engine.Commit, engine.Rollback
@@ -145,7 +145,7 @@ func TestOrderlyFailureLosesNothing(t *testing.T) {
 }
 
 // The pause of a suspended queue is the context's, else the option's, kept
-// between 10 ms and 30 s (spec/consumer-orderly.md 3.1).
+// between 10 ms and 30 s (docs/conformance/orderly.md 3.1).
 func TestSuspendTimes(t *testing.T) {
 	for _, tt := range []struct{ asked, want time.Duration }{
 		{0, time.Second}, {250 * time.Millisecond, 250 * time.Millisecond}, {time.Microsecond, 10 * time.Millisecond}, {time.Hour, 30 * time.Second}, {-1, time.Second},
@@ -204,7 +204,7 @@ func TestUncommittedMessagesAreTold(t *testing.T) {
 
 // A message whose retries are used up goes to the dead letters, the queue goes on
 // and its offset moves over it, with and without auto-commit (trap T28). Tries are
-// counted in memory, from the stored count on (spec/consumer-orderly.md 5.1, 5.2).
+// counted in memory, from the stored count on (docs/conformance/orderly.md 5.1, 5.2).
 func TestOrderlyDeadLetters(t *testing.T) {
 	for name, auto := range map[string]bool{"auto-commit": true, "own commits": false} {
 		t.Run(name, func(t *testing.T) {
@@ -467,7 +467,7 @@ func TestOrderlyBroadcastingHasNoLock(t *testing.T) {
 }
 
 // Locks are renewed every 20 s, all queues of a broker in one request, the first
-// time a second after the start (spec/consumer-orderly.md 2).
+// time a second after the start (docs/conformance/orderly.md 2).
 func TestLockRenewal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandboxtest.Start(t, sandboxtest.Brokers("broker-a", "broker-b"), sandboxtest.Topic("orders", 4))
@@ -516,7 +516,7 @@ func TestLockRenewal(t *testing.T) {
 }
 
 // Two queues share one thread: neither waits for the other to be empty (in place
-// of MAX_TIME_CONSUME_CONTINUOUSLY, spec/consumer-orderly.md 3, 4d).
+// of MAX_TIME_CONSUME_CONTINUOUSLY, docs/conformance/orderly.md 3, 4d).
 func TestOrderlyQueuesTakeTurns(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 2), tg.Group(t)
@@ -567,7 +567,7 @@ func TestOrderlyQueueWaitsForItsCall(t *testing.T) {
 
 // A message that cannot be sent away stays at the head and is tried again; tries
 // are counted in memory only, so the next owner begins at the stored count
-// (spec/consumer-orderly.md 5.1).
+// (docs/conformance/orderly.md 5.1).
 func TestOrderlyRetriesAreCountedInMemory(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

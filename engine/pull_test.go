@@ -43,7 +43,7 @@ func (p *pullsOf) all() ([]protocol.PullMessageRequestHeader, []time.Time) {
 	return slices.Clone(p.list), slices.Clone(p.at)
 }
 
-// What a pull asks for (spec/consumer-pull.md 4). No commit rides on it: brokers
+// What a pull asks for (docs/conformance/pull.md 4). No commit rides on it: brokers
 // serve pulls and commits on different threads.
 func TestPullRequest(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
@@ -127,7 +127,7 @@ func TestOnePullAQueue(t *testing.T) {
 }
 
 // Every answer that is no pull status is tried again after its own delay, is told
-// once, and moves nothing (spec/consumer-pull.md 5.4).
+// once, and moves nothing (docs/conformance/pull.md 5.4).
 func TestRefusedPulls(t *testing.T) {
 	for code, tt := range map[protocol.ResponseCode]struct {
 		delay            time.Duration

@@ -21,7 +21,7 @@ import (
 const ToolsGroup = "TOOLS_CONSUMER"
 
 // PullOptions configure a PullConsumer. DefaultPullOptions has the defaults of
-// RocketMQ's lite pull (spec/consumer-control.md 8).
+// RocketMQ's lite pull (docs/conformance/control.md 8).
 type PullOptions struct {
 	// Group is whom the pulls are made for, and whose offsets Commit writes.
 	Group string

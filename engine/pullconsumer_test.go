@@ -179,7 +179,7 @@ func TestPullModeReadsQueuesWithoutAGroup(t *testing.T) {
 	})
 }
 
-// Bounds and times are found by pulls where access control does not tell them (R319).
+// Bounds and times are found by pulls where access control does not tell them.
 func TestPullModeWithoutBounds(t *testing.T) {
 	sandboxtest.RunIn(t, only5, func(t *testing.T, tg *sandboxtest.Target) {
 		topic := tg.Topic(t, 1)

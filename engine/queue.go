@@ -12,7 +12,7 @@ import (
 )
 
 // phase is where a queue is in its life at this client
-// (spec/consumer-rebalance.md 8).
+// (docs/conformance/rebalance.md 8).
 type phase uint8
 
 const (

@@ -12,7 +12,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// The times of a long poll (spec/consumer-pull.md 4).
+// The times of a long poll (docs/conformance/pull.md 4).
 const (
 	brokerSuspend = 15 * time.Second
 	pullTimeout   = 30 * time.Second
@@ -164,7 +164,7 @@ func (q *queue) cancelPull() {
 	q.inFlight = false
 }
 
-// onReply deals with the answer to a pull (spec/consumer-pull.md 5).
+// onReply deals with the answer to a pull (docs/conformance/pull.md 5).
 func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	if !q.inFlight || r.Opaque != q.opaque {
 		return // of a pull that was given up
@@ -269,7 +269,7 @@ func (q *queue) onReply(ctx context.Context, r remoting.Reply) {
 	q.touch()
 }
 
-// read takes an answer apart (spec/consumer-pull.md 5.2).
+// read takes an answer apart (docs/conformance/pull.md 5.2).
 func (q *queue) read(r *remoting.Reply) pullRead {
 	res, err := remoting.ParsePullReply(&r.Command, q.connAddr)
 	if err != nil {

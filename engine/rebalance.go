@@ -148,7 +148,7 @@ func (c *coordinator) noteNamesrv(topics map[string]topicGathered) {
 }
 
 // rebalanceTopic takes in one topic's route and members and starts and drops
-// queues accordingly (spec/consumer-rebalance.md 2).
+// queues accordingly (docs/conformance/rebalance.md 2).
 func (c *coordinator) rebalanceTopic(ctx context.Context, t *topicState, g topicGathered, now time.Time, end *RebalanceEnd) {
 	c.takeRoute(t, g, now)
 	if g.route == nil {

@@ -33,7 +33,7 @@ func createTopic(t *testing.T, tg *sandboxtest.Target, topic string, queues int3
 }
 
 // Queues that are added to a topic while it is consumed are taken and consumed
-// within a route's age and a pass (R001).
+// within a route's age and a pass.
 func TestQueuesAddedToATopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
@@ -58,7 +58,7 @@ func TestQueuesAddedToATopic(t *testing.T) {
 }
 
 // A broker that is added to a cluster is found, and its queues are consumed
-// without a restart (R002).
+// without a restart.
 func TestBrokerAdded(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		sb := sandboxtest.Start(t, sandboxtest.Line(tg.Line), sandboxtest.Brokers("broker-a", "broker-b"))
@@ -81,7 +81,7 @@ func TestBrokerAdded(t *testing.T) {
 
 // A member list that cannot be had, or is empty, or names others only, leaves the
 // allocation as it is; the second list in a row without this client is believed
-// (R007, trap T40).
+// (trap T40).
 func TestBadMemberListsChangeNothing(t *testing.T) {
 	for name, tt := range map[string]struct {
 		fault sandbox.Fault
@@ -151,7 +151,7 @@ func TestSelfMissingTwiceIsBelieved(t *testing.T) {
 	})
 }
 
-// The triggers of a pass and their timing (spec/consumer-rebalance.md 1).
+// The triggers of a pass and their timing (docs/conformance/rebalance.md 1).
 func TestRebalanceTriggers(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
@@ -507,7 +507,7 @@ func TestReplacedExpressionTakesAtOnce(t *testing.T) {
 }
 
 // Two clients of one id are seen and told by both, and it is told when one is
-// gone (trap T41, R014).
+// gone (trap T41).
 func TestSharedClientIDIsTold(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 4), tg.Group(t)
@@ -705,7 +705,7 @@ func TestUnreadableTopicKeepsItsQueues(t *testing.T) {
 }
 
 // While a third member comes and goes, and a question for the members fails now and
-// then, nothing is lost and each change is told (R007).
+// then, nothing is lost and each change is told.
 func TestThirdMemberComesAndGoes(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 8), tg.Group(t)
@@ -750,9 +750,9 @@ func TestThirdMemberComesAndGoes(t *testing.T) {
 	})
 }
 
-// The same with real brokers (R002), and one of two that is killed and comes back:
+// The same with real brokers, and one of two that is killed and comes back:
 // its queues have their owners again and drain, and no member holds a queue of the
-// other (R003).
+// other.
 func TestRealBrokerIsAddedAndRestarts(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		tg := own.Up(t, "a")

@@ -30,8 +30,7 @@ func resetByTool(t *testing.T, tg *sandboxtest.Target, group, topic string, time
 
 // A reset from an admin tool reaches a member that consumes: on 5.x by its next
 // pull, so within a long poll, on 4.x pushed, at once. Each message comes again
-// once, and no commit under way undoes the reset (traps T14, T15 and T17; R050,
-// R051, R052).
+// once, and no commit under way undoes the reset (traps T14, T15 and T17).
 func TestResetByTool(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		for _, mode := range []change{func(*engine.Options) {}, orderly} {
@@ -110,7 +109,7 @@ func TestResetByToolWhileBusy(t *testing.T) {
 }
 
 // A reset forward skips what is passed over, also when it waits in the cache of a
-// member that is paused (R053).
+// member that is paused.
 func TestResetByToolForward(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
@@ -144,7 +143,7 @@ func TestResetByToolForward(t *testing.T) {
 }
 
 // One queue can be reset to any offset, 0 included, and the others stay where they
-// are (R059).
+// are.
 func TestResetOneQueueOnly(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 2), tg.Group(t)

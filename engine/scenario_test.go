@@ -129,7 +129,7 @@ func TestConsumeFromLast(t *testing.T) {
 		want := 5
 		if tg.Line == "4" {
 			// A 4.x broker answers offset 0 to a group without one while the topic is
-			// young, and cannot be asked otherwise (spec/consumer-rebalance.md 6).
+			// young, and cannot be asked otherwise (docs/conformance/rebalance.md 6).
 			want = 15
 		}
 		m := join(t, tg, group, topic, nil, func(o *engine.Options) { o.ConsumeFromWhere = protocol.ConsumeFromLastOffset })
@@ -329,7 +329,7 @@ func snapOf(m *member, mq engine.MessageQueue) engine.QueueSnapshot {
 	return engine.QueueSnapshot{}
 }
 
-// A topic that does not exist yet is waited for (R107).
+// A topic that does not exist yet is waited for.
 func TestTopicAppearsLater(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		group := tg.Group(t)

@@ -27,7 +27,7 @@ func brokerKnown(m *member, name string, id int64) engine.BrokerSnapshot {
 }
 
 // Old messages are read from the slave that the master suggests, and when the end
-// of the queue is near the reads go back to the master (R125).
+// of the queue is near the reads go back to the master.
 func TestSlaveIsReadWhenSuggested(t *testing.T) {
 	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)
@@ -53,7 +53,7 @@ func TestSlaveIsReadWhenSuggested(t *testing.T) {
 
 // Without its master a queue is read from the slave and its offsets are kept
 // there; nothing is lost or repeated when the master is back, and it holds the
-// offsets again (R127).
+// offsets again.
 func TestReadsGoOnFromTheSlave(t *testing.T) {
 	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
 		const n = 3000
@@ -104,7 +104,7 @@ func TestReadsGoOnFromTheSlave(t *testing.T) {
 }
 
 // An orderly queue whose master is gone says that it has no lock and why; a slave
-// grants none. It goes on when the master is back (R126).
+// grants none. It goes on when the master is back.
 func TestOrderlyQueueWithoutMaster(t *testing.T) {
 	sandboxtest.RunWithSlave(t, func(t *testing.T, tg *sandboxtest.Target, pair *sandboxtest.Pair) {
 		topic, group := tg.Topic(t, 1), tg.Group(t)

@@ -9,7 +9,7 @@ import (
 // FlowCause says which limit stops the pulling of a queue.
 type FlowCause = core.FlowCause
 
-// ServiceState is the state of the consumer (spec/consumer.md 2.2).
+// ServiceState is the state of the consumer (docs/conformance/client.md 2.2).
 type ServiceState uint8
 
 // The service states.

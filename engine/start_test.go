@@ -130,7 +130,7 @@ func deniedBounds(code protocol.RequestCode, client string) (f sandbox.Fault) {
 }
 
 // A member that access control lets pull, and not ask for a queue's bounds, starts
-// where Java does (R319): at the beginning without asking, at the end by what a pull
+// where Java does: at the beginning without asking, at the end by what a pull
 // tells. A time, which Java cannot start at then, is looked for among the messages.
 func TestStartWithoutBounds(t *testing.T) {
 	for name, tt := range map[string]struct {

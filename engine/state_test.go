@@ -63,7 +63,7 @@ func states(t *testing.T, sub *engine.EventSubscription) (steps []string) {
 	}
 }
 
-// The states of spec/consumer.md 2.2. Java's START_FAILED cannot be seen: what it
+// The states of docs/conformance/client.md 2.2. Java's START_FAILED cannot be seen: what it
 // finds out in its start is refused by New, before there is a consumer.
 func TestServiceStates(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
@@ -234,7 +234,7 @@ func TestStartOrder(t *testing.T) {
 }
 
 // The leave in order: stop the workers, persist and wait for the answer, unlock,
-// unregister; each step is told with its number (spec/consumer.md 2.6, trap T09).
+// unregister; each step is told with its number (docs/conformance/client.md 2.6, trap T09).
 func TestLeaveInOrder(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 2), tg.Group(t)
@@ -322,7 +322,7 @@ func TestConsumeTimestampDefault(t *testing.T) {
 }
 
 // A group that nobody has seen before starts although its retry topic has no route
-// yet, and reads that topic when the broker has made it (R108).
+// yet, and reads that topic when the broker has made it.
 func TestFirstStartOfAGroup(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 2), tg.Group(t)
@@ -347,7 +347,7 @@ func TestFirstStartOfAGroup(t *testing.T) {
 }
 
 // Names with a namespace before a % are names like others: the topic is read, and
-// what fails comes again through the namespace's own retry topic (R101).
+// what fails comes again through the namespace's own retry topic.
 func TestNamespacedNames(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		ns := tg.Group(t)

@@ -161,7 +161,7 @@ func TestStrategyMachineRoomNearby(t *testing.T) {
 }
 
 // A client id that two processes have counts twice, as a broker names it and Java's
-// members see it (R014): both take the first half, and the second has no reader.
+// members see it: both take the first half, and the second has no reader.
 func TestClientIDOfTwo(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 8), tg.Group(t)
@@ -181,7 +181,7 @@ func TestClientIDOfTwo(t *testing.T) {
 	})
 }
 
-// Queues that do not divide go to the first members in each topic (R005): over
+// Queues that do not divide go to the first members in each topic: over
 // three topics of five queues they have 9 and 6, as Java's.
 func TestRemainderOfEachTopicGoesToTheFirst(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {

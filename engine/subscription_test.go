@@ -11,7 +11,7 @@ import (
 
 // Another member of the group that does not subscribe to our topic has the broker
 // forget our subscription: that is told by its code, a heartbeat repairs it, and it
-// is not taken for "no message" (R010, R012).
+// is not taken for "no message".
 func TestSubscriptionForgottenByTheBroker(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, other, group := tg.Topic(t, 1), tg.Topic(t, 1), tg.Group(t)

@@ -51,7 +51,7 @@ func TestOwnBrokerIsKilledAndMoves(t *testing.T) {
 }
 
 // Five restarts of the broker by SIGKILL stop no queue of an orderly group: each
-// goes on soon after, in order (R018).
+// goes on soon after, in order.
 func TestOwnBrokerRestartsFiveTimes(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		tg := own.Up(t, "a", "flushDiskType=SYNC_FLUSH") // what is lost with the broker is not at issue
@@ -107,8 +107,8 @@ func TestOwnBrokerIsOverloaded(t *testing.T) {
 }
 
 // Two name servers, the first of which the broker registers at no more though it
-// runs: the member moves to the other one (R122). A dead one in the list, a host
-// name and blanks hurt nobody (R123).
+// runs: the member moves to the other one. A dead one in the list, a host
+// name and blanks hurt nobody.
 func TestOwnNameServerLosesItsBrokers(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		one := own.Up(t, "one")

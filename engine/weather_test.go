@@ -19,7 +19,7 @@ import (
 )
 
 // A broker that comes back at another address is found within one route poll,
-// and is told as the same one that was away (R119).
+// and is told as the same one that was away.
 func TestBrokerMoves(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		for _, vanish := range []bool{false, true} {
@@ -57,7 +57,7 @@ func TestBrokerMoves(t *testing.T) {
 }
 
 // The saves of 30 queues to an address that has become a black hole delay
-// neither the routes nor the heartbeats: reading goes on within 40 s (R120).
+// neither the routes nor the heartbeats: reading goes on within 40 s.
 func TestSavesToABlackHole(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 30), tg.Group(t)
@@ -83,7 +83,7 @@ func TestSavesToABlackHole(t *testing.T) {
 }
 
 // A cut of two minutes without a word: reading goes on when the network does, and
-// the outage is one event with its start, end and reason (R117).
+// the outage is one event with its start, end and reason.
 func TestCutConnections(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		length := 130 * time.Second
@@ -159,7 +159,7 @@ func TestVIPChannel(t *testing.T) {
 }
 
 // A pull whose answer is lost on a connection that lives tells nothing of the broker: it is sent again when its
-// time is over; the other queues do not notice (R020).
+// time is over; the other queues do not notice.
 func TestLostPullAnswerIsNoOutage(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 8), tg.Group(t)
@@ -198,7 +198,7 @@ func TestLostPullAnswerIsNoOutage(t *testing.T) {
 	})
 }
 
-// Restarts of the broker stop no queue of an orderly group for long (R018).
+// Restarts of the broker stop no queue of an orderly group for long.
 func TestBrokerRestartsFiveTimes(t *testing.T) {
 	bubble(t, func(t *testing.T, tg *sandboxtest.Target) {
 		topic, group := tg.Topic(t, 8), tg.Group(t)
@@ -307,7 +307,7 @@ func TestKilledBrokerForgetsCommits(t *testing.T) {
 }
 
 // Many brokers get their heartbeats side by side, but not all at once, and the
-// first pass waits for slow ones a second at most (R181).
+// first pass waits for slow ones a second at most.
 func TestManyBrokers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var names []string

@@ -74,9 +74,9 @@ var needs = map[string]func(ctx context.Context, c *remoting.Client) error{
 
 const masterOnly = "search lock unlock max min send-back"
 
-// Each need goes to the broker that the table in spec/consumer.md 4.5 gives it,
+// Each need goes to the broker that the table in docs/conformance/client.md 4.5 gives it,
 // and with the VIP channel on to the port that 4.6 gives it. Maps have no order:
-// with the ids 16 and 0 the master is 0, however often it is looked at (R130).
+// with the ids 16 and 0 the master is 0, however often it is looked at.
 func TestBrokerChoice(t *testing.T) {
 	ok := protocol.Command{ExtFields: protocol.ExtFields{
 		{Key: "offset", Value: "7"}, {Key: "nextBeginOffset", Value: "1"}, {Key: "minOffset", Value: "0"},

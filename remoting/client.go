@@ -31,7 +31,7 @@ type Options struct {
 	// Signer signs every request, to name servers too; nil signs none.
 	Signer *protocol.Signer
 	// VIPChannel sends to a broker's port − 2 what the Java client's
-	// vipChannelEnabled does (spec/consumer.md 4.6): member lists, offsets, locks,
+	// vipChannelEnabled does (docs/conformance/client.md 4.6): member lists, offsets, locks,
 	// send-backs.
 	VIPChannel bool
 	// DialTimeout and CallTimeout bound what has no earlier deadline; zero is 3 s each.

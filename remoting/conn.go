@@ -92,7 +92,7 @@ type Conn struct {
 	flush   bool          // whether the write goroutine writes what is queued before it ends
 }
 
-// none is no opaque of ours.
+// none stands for no call: opaques begin at 0.
 const none = -1
 
 // NewConn takes over nc and starts the two goroutines.

@@ -9,7 +9,7 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// A proxy's remoting port knows routes and lists no brokers, which is said (R321). The
+// A proxy's remoting port knows routes and lists no brokers, which is said. The
 // answers are those of a proxy of 5.3.3 in cluster mode.
 func TestProxyIsNoNamesrv(t *testing.T) {
 	withRoutes(t, func(t *testing.T, n *memoryNet, ns *namesrv, c *remoting.Client) {

@@ -100,7 +100,7 @@ func (c *Client) boundary(ctx context.Context, code protocol.RequestCode, mq pro
 }
 
 // SearchOffset asks for the first message stored at or after t. 4.9 brokers
-// answer the message nearest to t (spec/remoting.md 7.3).
+// answer the message nearest to t.
 func (c *Client) SearchOffset(ctx context.Context, mq protocol.MessageQueue, t time.Time) (int64, error) {
 	h := protocol.SearchOffsetRequestHeader{
 		Topic: mq.Topic, QueueID: mq.QueueID, Timestamp: t, BoundaryType: "lower", BrokerName: mq.BrokerName,

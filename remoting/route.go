@@ -206,7 +206,7 @@ func (c *Client) BrokerAddrs(brokerName string) map[int64]string {
 }
 
 // PullAddr chooses where to pull from: the suggested id, else the next one, else
-// any (spec/consumer.md 4.5).
+// any (docs/conformance/client.md 4.5).
 func (c *Client) PullAddr(brokerName string, suggested int64) (addr string, brokerID int64, ok bool) {
 	return pullAddr(c.routes.addrs(brokerName), suggested)
 }

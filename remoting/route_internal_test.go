@@ -32,7 +32,7 @@ func TestNewTopicRoute(t *testing.T) {
 		data            protocol.TopicRouteData
 		queues, publish []protocol.MessageQueue
 	}{
-		"none of a static topic": { // (R141)
+		"none of a static topic": {
 			protocol.TopicRouteData{
 				BrokerDatas: []protocol.BrokerData{broker("a", master)}, QueueDatas: []protocol.QueueData{queue("a", 2, 2, rw)},
 				Mapping: map[string]protocol.QueueMapping{"a": {TotalQueues: 2, Epoch: 1, Leads: map[int32]int32{0: 0, 1: 1}}},

@@ -11,7 +11,7 @@ import (
 )
 
 // TestEveryCallIsSigned makes every kind of call to brokers that check signatures:
-// whatever a call comes to, it is not the signature that it fails by (R148).
+// whatever a call comes to, it is not the signature that it fails by.
 func TestEveryCallIsSigned(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		target := own.UpWithAccessControl(t, "acl")

@@ -15,7 +15,7 @@ import (
 )
 
 // A thousand calls to a peer that never answers all end at their limit, and
-// answers that come later disturb nobody (R113).
+// answers that come later disturb nobody.
 func TestTimedOutCallsLeaveNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const calls = 1000

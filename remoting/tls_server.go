@@ -10,7 +10,7 @@ import (
 )
 
 // tlsHandshake is the first byte of a connection that begins with TLS. A frame begins
-// with the high byte of its length, which is 0 (spec/remoting.md 2).
+// with the high byte of its length, which is 0 (TlsModeHandler).
 const tlsHandshake = 0x16
 
 var errTLSOnly = errors.New("only TLS is served here")

@@ -13,7 +13,7 @@ import (
 )
 
 // A cluster of 60,000 topics, whose list is larger than a frame may be: the question
-// fails and says why, and the connection serves the next one (case R183).
+// fails and says why, and the connection serves the next one.
 func TestATopicListThatIsTooLarge(t *testing.T) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// The two examples of spec/messages.md 4, made by Java clients.
+// Two ids that Java clients made (MessageClientIDSetter).
 func TestUniqueIDFormat(t *testing.T) {
 	zone := time.FixedZone("UTC+8", 8*3600)
 	tests := map[string]struct {

@@ -19,7 +19,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// javaFile is what a Java 5.3.3 client wrote (spec/consumer-offsets.md 4.1).
+// javaFile is what a Java 5.3.3 client wrote (docs/conformance/offsets.md 4.1).
 const javaFile = "{\n\t\"offsetTable\":{{\n\t\t\t\"brokerName\":\"broker-a\",\n\t\t\t\"queueId\":1,\n\t\t\t\"topic\":\"TopicTest\"\n\t\t}:7," +
 	"{\n\t\t\t\"brokerName\":\"broker-a\",\n\t\t\t\"queueId\":0,\n\t\t\t\"topic\":\"TopicTest\"\n\t\t}:12\n\t}\n}"
 
@@ -464,7 +464,7 @@ func TestSavesOfOneFileFollowEachOther(t *testing.T) {
 	}
 }
 
-// Sixteen queues are saved and read at once: nothing is torn, nothing lost (R114).
+// Sixteen queues are saved and read at once: nothing is torn, nothing lost.
 func TestManyQueuesSavedAndLoadedAtOnce(t *testing.T) {
 	const queues, rounds = 16, 20
 	f := open(t, t.TempDir())

@@ -158,7 +158,7 @@ func TestAFrameOfAWatchedGroupStaysWithinItsMemory(t *testing.T) {
 }
 
 // BenchmarkKeyAmongTopics presses a key in a list of 900 topics while their details
-// come in, and draws the frame (R189): nothing in it may wait for the network.
+// come in, and draws the frame: nothing in it may wait for the network.
 func BenchmarkKeyAmongTopics(b *testing.B) {
 	f := &fakeCluster{topics: func() (l inspect.TopicList, err error) {
 		for i := range 900 {

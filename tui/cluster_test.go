@@ -190,7 +190,7 @@ func (d *driver) later(by time.Duration) *driver {
 	return d
 }
 
-// fixtureCluster is a cluster in trouble: what screens.md 5b shows, and more.
+// fixtureCluster is a cluster in trouble.
 func fixtureCluster() *fakeCluster {
 	f := &fakeCluster{}
 	f.groups = func() (inspect.GroupList, error) {
@@ -244,7 +244,7 @@ func fixtureGroups() []inspect.GroupRow {
 	return []inspect.GroupRow{system, audit, half, mail, settle, cache, pop, denied, stock, wide}
 }
 
-// fixtureLag is the lag of screens.md 5b.
+// fixtureLag is the lag of its group in trouble.
 func fixtureLag() inspect.GroupLag {
 	timeout := inspect.Reason{Kind: inspect.ReasonUnreachable, Text: "i/o timeout after 3s"}
 	l := inspect.GroupLag{Group: "order-settle", At: fixtureNow, State: "offline", Model: 1, Members: inspect.Exact(0), RetryLag: inspect.Exact(210),

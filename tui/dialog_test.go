@@ -16,7 +16,7 @@ import (
 	"eyeq/tui/words"
 )
 
-// The screen says which way keeps a member's queues and which hands them over (R103).
+// The screen says which way keeps a member's queues and which hands them over.
 func TestPauseSaysWhoKeepsTheQueues(t *testing.T) {
 	o := defaultOptions()
 	o.Member = true

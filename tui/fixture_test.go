@@ -9,7 +9,7 @@ import (
 	"eyeq/engine/core"
 )
 
-// The fixture is the picture of screens.md 5a: group order-settle with three members
+// The fixture: group order-settle with three members
 // on two brokers, one queue held by its span, one by its count, one paused.
 
 var (

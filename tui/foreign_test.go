@@ -194,7 +194,7 @@ func strangers(t testing.TB, text string, w, h int) {
 	look("j")
 }
 
-// R199, R200, R202, R204, R206: whatever is in names, bodies, keys, properties and
+// Whatever is in names, bodies, keys, properties and
 // remarks, it reaches the terminal as printable cells only, in frames of the exact size.
 func TestForeignTextIsPrintableCellsOnly(t *testing.T) {
 	for i, text := range hostile() {
@@ -268,7 +268,7 @@ func FuzzWatchedKeys(f *testing.F) {
 	})
 }
 
-// R196, R209: a screen that was scrolled and resized shows what a fresh one shows.
+// A screen that was scrolled and resized shows what a fresh one shows.
 func TestAScrolledTailEqualsAFreshOne(t *testing.T) {
 	b := &page.TailBatch{}
 	for i := range 200 {
@@ -319,7 +319,7 @@ func noSeparator(r rune) rune {
 	return r
 }
 
-// R210, R211: megabytes in one line are laid out once, off the screen's loop, and the
+// Megabytes in one line are laid out once, off the screen's loop, and the
 // screen says that it shows the beginning.
 func TestHugeBodies(t *testing.T) {
 	var b page.TailBatch
@@ -357,7 +357,7 @@ func TestNoiseOfProperties(t *testing.T) {
 	d.keys("k").see("(4000)").lines()
 }
 
-// R217, R218: a paste of 10,000 characters is one edit, and a newline in it presses
+// A paste of 10,000 characters is one edit, and a newline in it presses
 // nothing.
 func TestPaste(t *testing.T) {
 	d := watching(t, 120, 36, defaultOptions(), lives(2)...)
@@ -375,7 +375,7 @@ func TestPaste(t *testing.T) {
 	}
 }
 
-// R213: a scan of a million messages costs the screen a few updates a second, since a
+// A scan of a million messages costs the screen a few updates a second, since a
 // batch is asked for only when the one before was shown; the way out works at once.
 func TestAScanDoesNotFloodTheScreen(t *testing.T) {
 	d, tail := tailing(t, 120, 36, defaultOptions(), "orders-paid", nil, nil)
@@ -397,7 +397,7 @@ func TestAScanDoesNotFloodTheScreen(t *testing.T) {
 	}
 }
 
-// R207: a screen of any height, and none.
+// A screen of any height, and none.
 func TestTinyScreensOfOtherGroups(t *testing.T) {
 	for name, start := range watchStates() {
 		for _, size := range [][2]int{{80, 5}, {80, 1}, {1, 1}, {0, 0}, {20, 60}, {59, 15}} {

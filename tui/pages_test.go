@@ -113,7 +113,7 @@ func TestResetOfAnyGroupNeedsEveryStep(t *testing.T) {
 		t.Errorf("the plan after leaving a queue out is of %+v", last)
 	}
 	d.keys("tab").typing("bad batch").keys("tab")
-	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("order-settle\n\n"), Paste: true}) // R218
+	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("order-settle\n\n"), Paste: true})
 	d.typing("\n").keys("enter", "enter")
 	if len(applied) != 0 {
 		t.Fatal("a paste applied")
@@ -220,7 +220,7 @@ func TestTailRequestsAreRead(t *testing.T) {
 	}
 }
 
-// A paste of 10,000 characters is one edit and no key (R217).
+// A paste of 10,000 characters is one edit and no key.
 func TestALongPasteIsOneEdit(t *testing.T) {
 	d := driveCluster(t, 120, 36, defaultOptions(), fullCluster()).keys("/")
 	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune(strings.Repeat("q\n", 5000)), Paste: true})
@@ -271,7 +271,7 @@ func TestForeignNamesCannotMoveTheCursor(t *testing.T) {
 	}
 }
 
-// TestPagesAtAnySize: no size and no key makes a page panic or draw too much (R207).
+// TestPagesAtAnySize: no size and no key makes a page panic or draw too much.
 func TestPagesAtAnySize(t *testing.T) {
 	for _, size := range [][2]int{{0, 0}, {1, 1}, {80, 1}, {80, 5}, {3, 40}, {59, 16}, {60, 15}, {60, 16}, {200, 60}} {
 		d := driveCluster(t, 120, 36, defaultOptions(), fullCluster())
@@ -284,7 +284,7 @@ func TestPagesAtAnySize(t *testing.T) {
 	}
 }
 
-// An empty cluster has an empty state with a hint on each page (R224).
+// An empty cluster has an empty state with a hint on each page.
 func TestAnEmptyClusterSaysSo(t *testing.T) {
 	d := driveCluster(t, 80, 24, defaultOptions(), &fakeCluster{}).see("No consumer group is known")
 	d.keys("5").see("no topics yet").keys("6").see("! the name servers know no broker").keys(":").typing("lag g").keys("enter").see("No offset of this group is known")
@@ -380,7 +380,7 @@ func TestABlankTooManyCompletesAllTheSame(t *testing.T) {
 }
 
 // The line of the page says what is missing of the topic under the cursor: its row has
-// no room for the reason (R182).
+// no room for the reason.
 func TestTopicsSayWhatIsMissing(t *testing.T) {
 	f := fullCluster()
 	whole := f.topicRows

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What has an offset of its own is read with it, whatever --tz says (R072).
+// What has an offset of its own is read with it, whatever --tz says.
 func TestParseTime(t *testing.T) {
 	shanghai, err := time.LoadLocation("Asia/Shanghai")
 	if err != nil {

@@ -538,7 +538,7 @@ func TestDeadLettersAreSentBackByName(t *testing.T) {
 	}
 	d.send(tail.ResendPlanMsg{Ticket: d.tail().Ticket, Plan: plan})
 	d.keys("tab").typing("fixed in 2.4.1").keys("enter").typing("order-settl").keys("tab", "enter").see("the group's name is not typed").see("[fixed in 2.4.1")
-	// A paste confirms nothing, whatever it ends with (R218).
+	// A paste confirms nothing, whatever it ends with.
 	d.keys("shift+tab")
 	d.send(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune("e\nyes\n"), Paste: true})
 	if applied() != 0 {

@@ -235,7 +235,7 @@ func TestALostLockIsAnEvent(t *testing.T) {
 	}
 }
 
-// R310: a topic is deleted and created again under a running member, which corrects its
+// A topic is deleted and created again under a running member, which corrects its
 // offset some looks later. Nothing that can be asked then tells of the messages it passed.
 func TestAQueueMadeAnewIsToldWithWhatIsPassed(t *testing.T) {
 	p := live.NewWatchPast()
@@ -300,7 +300,7 @@ func TestACommitThatStandsStillIsToldOnce(t *testing.T) {
 	}
 }
 
-// R009: one of three clients is killed and started again every 20 s.
+// One of three clients is killed and started again every 20 s.
 func TestAFlappingClientIsNamedWithItsRate(t *testing.T) {
 	var list []inspect.Live
 	for back := 180; back >= 0; back -= 2 {

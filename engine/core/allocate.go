@@ -18,7 +18,7 @@ type Strategy interface {
 	Allocate(group, clientID string, queues []protocol.MessageQueue, members []string) ([]protocol.MessageQueue, error)
 }
 
-// The strategies that need nothing else (spec/consumer-rebalance.md 4).
+// The strategies that need nothing else (docs/conformance/rebalance.md 4).
 var (
 	AllocateAveragely         Strategy = indexStrategy{"AVG", averagely}
 	AllocateAveragelyByCircle Strategy = indexStrategy{"AVG_BY_CIRCLE", byCircle}
@@ -104,7 +104,7 @@ func (s indexStrategy) Allocate(_, clientID string, queues []protocol.MessageQue
 }
 
 // averagely gives each member a run of neighbours; the first members get one
-// more where it does not divide (spec/consumer-rebalance.md 4.1).
+// more where it does not divide (docs/conformance/rebalance.md 4.1).
 func averagely(index, members int, queues []protocol.MessageQueue) []protocol.MessageQueue {
 	size, rest := len(queues)/members, len(queues)%members
 	start := index*size + min(index, rest)
@@ -114,7 +114,7 @@ func averagely(index, members int, queues []protocol.MessageQueue) []protocol.Me
 	return slices.Clone(queues[start : start+size])
 }
 
-// byCircle deals the queues out one by one (spec/consumer-rebalance.md 4.2).
+// byCircle deals the queues out one by one (docs/conformance/rebalance.md 4.2).
 func byCircle(index, members int, queues []protocol.MessageQueue) []protocol.MessageQueue {
 	var mine []protocol.MessageQueue
 	for p := index; p < len(queues); p += members {
@@ -123,7 +123,7 @@ func byCircle(index, members int, queues []protocol.MessageQueue) []protocol.Mes
 	return mine
 }
 
-// configStrategy is CONFIG (spec/consumer-rebalance.md 4.3).
+// configStrategy is CONFIG (docs/conformance/rebalance.md 4.3).
 type configStrategy struct{ queues []protocol.MessageQueue }
 
 // AllocateByConfig gives always the configured queues, whatever the topic and its

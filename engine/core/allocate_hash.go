@@ -16,7 +16,7 @@ import (
 // unless told otherwise.
 const VirtualNodes = 10
 
-// hashStrategy is CONSISTENT_HASH (spec/consumer-rebalance.md 4.6).
+// hashStrategy is CONSISTENT_HASH (docs/conformance/rebalance.md 4.6).
 type hashStrategy struct {
 	virtualNodes int
 	hash         func(key string) int64

@@ -8,7 +8,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// roomStrategy is MACHINE_ROOM (spec/consumer-rebalance.md 4.4).
+// roomStrategy is MACHINE_ROOM (docs/conformance/rebalance.md 4.4).
 type roomStrategy struct{ rooms []string }
 
 // AllocateByMachineRoom divides the queues of brokers called ROOM@NAME whose room
@@ -72,7 +72,7 @@ func before(s, sep string) string {
 	return room
 }
 
-// nearbyStrategy is MACHINE_ROOM_NEARBY (spec/consumer-rebalance.md 4.5).
+// nearbyStrategy is MACHINE_ROOM_NEARBY (docs/conformance/rebalance.md 4.5).
 type nearbyStrategy struct {
 	inner    Strategy
 	resolver MachineRoomResolver

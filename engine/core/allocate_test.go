@@ -215,7 +215,7 @@ func TestAllocateAllByConfig(t *testing.T) {
 	}
 }
 
-// The measured example of spec/consumer-rebalance.md 4.6.
+// The measured example of docs/conformance/rebalance.md 4.6.
 func TestConsistentHashRing(t *testing.T) {
 	s, err := AllocateByConsistentHash(VirtualNodes, nil)
 	if err != nil {
@@ -268,7 +268,7 @@ func TestConsistentHashMovesFew(t *testing.T) {
 	}
 }
 
-// The measured example of spec/consumer-rebalance.md 4.4.
+// The measured example of docs/conformance/rebalance.md 4.4.
 func TestMachineRoomAsMeasured(t *testing.T) {
 	all := []protocol.MessageQueue{}
 	for _, b := range []struct {
@@ -292,7 +292,7 @@ func TestMachineRoomAsMeasured(t *testing.T) {
 	}
 }
 
-// The measured example of spec/consumer-rebalance.md 4.5.
+// The measured example of docs/conformance/rebalance.md 4.5.
 func TestMachineRoomNearbyAsMeasured(t *testing.T) {
 	s, err := AllocateMachineRoomNearby(AllocateAveragely, RoomsByName())
 	if err != nil {

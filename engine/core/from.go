@@ -19,7 +19,7 @@ func (s StartSource) String() string {
 	return [...]string{"none", "store", "min", "max", "timestamp", "memory"}[s]
 }
 
-// StartFrom is computePullFromWhere (spec/consumer-rebalance.md 6): where a queue
+// StartFrom is computePullFromWhere (docs/conformance/rebalance.md 6): where a queue
 // starts, given what the store said. A failed store read never gets here.
 // A retry topic starts at its beginning, since each of its messages was meant for
 // this group; only with a timestamp Java starts it at its end, and so do we.

@@ -2,7 +2,7 @@ package core
 
 import "time"
 
-// The times of the broker's queue lock (spec/consumer-orderly.md 2).
+// The times of the broker's queue lock (docs/conformance/orderly.md 2).
 const (
 	LockMaxLive = 30 * time.Second // client side: an older lock counts as lost
 	LockRenewal = 20 * time.Second
@@ -29,7 +29,7 @@ const (
 	OrderlyRelock                 // not locked, or expired: ask for the lock, then go on
 )
 
-// DecideOrderly applies spec/consumer-orderly.md 3, steps 4a to 4c. Step 4d, that
+// DecideOrderly applies docs/conformance/orderly.md 3, steps 4a to 4c. Step 4d, that
 // a queue gives its worker up after 60 s, is not needed: a run is at most a few
 // milliseconds or one listener call long, and the next one waits behind the other
 // queues' runs.
@@ -65,7 +65,7 @@ type OrderlyAction struct {
 	Failed   bool
 }
 
-// ApplyOrderly applies spec/consumer-orderly.md 5. exhausted: each message of the
+// ApplyOrderly applies docs/conformance/orderly.md 5. exhausted: each message of the
 // suspended batch has been sent away because its retries are used up. Such a
 // batch is committed without auto-commit too, and with it what was taken before:
 // Java leaves it stuck in the consuming part (trap T28). A verdict that is none

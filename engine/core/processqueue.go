@@ -279,7 +279,7 @@ type CacheStats struct {
 	BodyBytes   int64 // their stored body lengths, as Java counts (decompressed sizes are not known)
 	Min, Max    int64 // smallest and largest offset that is not done, consuming part included; -1 when empty
 	// Span is Max minus the smallest offset that is not in the consuming part; 0 when
-	// there is none (spec/consumer-pull.md 1.1). So Max-Span is the cachedMsgMinOffset
+	// there is none (docs/conformance/pull.md 1.1). So Max-Span is the cachedMsgMinOffset
 	// of running info as long as Count > Consuming.
 	Span int64
 	// ConsumingMin and ConsumingMax are the ends of the consuming part; -1 when empty.

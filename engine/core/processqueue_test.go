@@ -69,7 +69,7 @@ func offsetsOf(messages []*protocol.MessageExt) []int64 {
 	return offsets
 }
 
-// The measured sequence of spec/consumer-pull.md 1.2, first half.
+// The measured sequence of docs/conformance/pull.md 1.2, first half.
 func TestSettleAsMeasured(t *testing.T) {
 	var q ProcessQueue
 	seq := put(t, &q, 10, 11, 12, 13)
@@ -98,7 +98,7 @@ func TestSettleAsMeasured(t *testing.T) {
 	wantStats(t, &q, CacheStats{Min: -1, Max: -1, ConsumingMin: -1, ConsumingMax: -1})
 }
 
-// The measured sequence of spec/consumer-pull.md 1.2, second half.
+// The measured sequence of docs/conformance/pull.md 1.2, second half.
 func TestTakeAsMeasured(t *testing.T) {
 	var q ProcessQueue
 	put(t, &q, 10, 11, 12, 13)
@@ -145,7 +145,7 @@ func TestCommitOfNothing(t *testing.T) {
 	}
 }
 
-// The example of spec/consumer-concurrent.md 6.
+// The example of docs/conformance/concurrent.md 6.
 func TestCommitOffsetNeverPassesAnUnfinishedMessage(t *testing.T) {
 	var q ProcessQueue
 	seq := put(t, &q, 10, 11, 12, 13)

@@ -28,7 +28,7 @@ func (c FlowCause) String() string {
 // MarshalText gives the name used in events.
 func (c FlowCause) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
 
-// The delays before a pull is tried again (spec/consumer-pull.md 3).
+// The delays before a pull is tried again (docs/conformance/pull.md 3).
 const (
 	PullDelayFlowControl       = 50 * time.Millisecond
 	PullDelayBrokerFlowControl = 20 * time.Millisecond
@@ -83,7 +83,7 @@ type PullDecision struct {
 }
 
 // DecidePull applies the pre-checks in the Java client's order
-// (spec/consumer-pull.md 3). Each limit is strictly greater, and the size is in
+// (docs/conformance/pull.md 3). Each limit is strictly greater, and the size is in
 // whole MiB, so 100.9 MiB passes a limit of 100. The size is the larger of what
 // the messages pin and their bodies.
 func DecidePull(s PullState, l Limits) PullDecision {
@@ -154,7 +154,7 @@ type PullAction struct {
 // consume queue, which holds 300,000 places.
 const farBeyond = 1 << 20
 
-// ApplyPull says what an answer means (spec/consumer-pull.md 5). An answer that
+// ApplyPull says what an answer means (docs/conformance/pull.md 5). An answer that
 // moves nothing has Next as it was requested.
 func ApplyPull(a PullAnswer) PullAction {
 	failed := PullAction{Next: a.Requested, After: PullDelayException}

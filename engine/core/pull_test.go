@@ -11,7 +11,7 @@ import (
 
 const mib = 1 << 20
 
-// The pre-checks of spec/consumer-pull.md 3. Each case fails its check and all
+// The pre-checks of docs/conformance/pull.md 3. Each case fails its check and all
 // later ones, so the order is tested too.
 func TestDecidePullOrder(t *testing.T) {
 	limits := Limits{Count: 1000, SizeMiB: 100, Span: 2000}

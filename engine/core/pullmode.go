@@ -1,6 +1,6 @@
 package core
 
-// PullModeLimits are the thresholds of pull mode (spec/consumer-control.md 8).
+// PullModeLimits are the thresholds of pull mode (docs/conformance/control.md 8).
 type PullModeLimits struct {
 	Limits
 	All int64 // messages cached of all queues together

@@ -8,7 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// The checks of lite pull in their order (spec/consumer-control.md 8): each case
+// The checks of lite pull in their order (docs/conformance/control.md 8): each case
 // fails its check and all later ones.
 func TestDecidePullMode(t *testing.T) {
 	limits := PullModeLimits{All: 10000, Limits: Limits{Count: 1000, SizeMiB: 100, Span: 2000}}

@@ -53,7 +53,7 @@ func parseShares(t *testing.T, text string) [][]protocol.MessageQueue {
 	return shares
 }
 
-// The measured tables of spec/consumer-rebalance.md 4.1 and 4.2.
+// The measured tables of docs/conformance/rebalance.md 4.1 and 4.2.
 func TestAllocateAsMeasured(t *testing.T) {
 	tests := []struct {
 		strategy Strategy
@@ -246,7 +246,7 @@ func TestMembersView(t *testing.T) {
 	}
 }
 
-// The table of spec/consumer-rebalance.md 6.
+// The table of docs/conformance/rebalance.md 6.
 func TestStartFrom(t *testing.T) {
 	const last, first, timestamp = protocol.ConsumeFromLastOffset, protocol.ConsumeFromFirstOffset, protocol.ConsumeFromTimestamp
 	tests := []struct {

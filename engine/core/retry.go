@@ -6,13 +6,13 @@ import (
 )
 
 const (
-	defaultMaxReconsume = 16 // concurrent (spec/consumer.md 3)
+	defaultMaxReconsume = 16 // concurrent (docs/conformance/properties.md 3)
 	firstRetryLevel     = 3  // the delay level of the first retry: 10 s
 )
 
 // SplitAck tells how many messages at the head of a batch of n are done: the
 // rest failed. ackIndex is the listener's, success its verdict
-// (spec/consumer-concurrent.md 4).
+// (docs/conformance/concurrent.md 4).
 func SplitAck(success bool, ackIndex, n int) (done int) {
 	switch {
 	case !success || ackIndex < 0:

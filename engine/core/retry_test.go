@@ -10,7 +10,7 @@ import (
 	"eyeq/remoting/protocol"
 )
 
-// spec/consumer-concurrent.md 4.
+// docs/conformance/concurrent.md 4.
 func TestSplitAck(t *testing.T) {
 	tests := map[string]struct {
 		success         bool
@@ -69,7 +69,7 @@ func TestEffectiveMaxReconsume(t *testing.T) {
 	}
 }
 
-// spec/consumer-concurrent.md 5.2, and the listener's intent is kept (trap T24).
+// docs/conformance/concurrent.md 5.2, and the listener's intent is kept (trap T24).
 func TestFallbackDelayLevel(t *testing.T) {
 	tests := map[string]struct {
 		asked, times, max int32
@@ -114,7 +114,7 @@ func TestSuspendTime(t *testing.T) {
 	}
 }
 
-// The table of spec/consumer-concurrent.md 5.2.
+// The table of docs/conformance/concurrent.md 5.2.
 func TestRetryLevels(t *testing.T) {
 	standard := protocol.ParseDelayLevels(protocol.StandardDelayLevels)
 	for _, tt := range []struct {
@@ -152,7 +152,7 @@ func TestLockExpired(t *testing.T) {
 	}
 }
 
-// spec/consumer-orderly.md 3, steps 4a to 4c.
+// docs/conformance/orderly.md 3, steps 4a to 4c.
 func TestDecideOrderly(t *testing.T) {
 	now := time.UnixMilli(10_000_000)
 	fresh := now.Add(-time.Second)
@@ -177,7 +177,7 @@ func TestDecideOrderly(t *testing.T) {
 	}
 }
 
-// The table of spec/consumer-orderly.md 5.
+// The table of docs/conformance/orderly.md 5.
 func TestApplyOrderly(t *testing.T) {
 	success := OrderlyAction{Commit: true, Continue: true, OK: true}
 	again := OrderlyAction{Again: true, Suspend: true, Failed: true}

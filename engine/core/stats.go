@@ -3,7 +3,7 @@ package core
 import "time"
 
 // Span is one of the stretches of time that statistics look back over
-// (spec/consumer-control.md 9).
+// (docs/conformance/control.md 9).
 type Span uint8
 
 // The spans. Each keeps its samples and the one before them.

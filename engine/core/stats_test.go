@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// spec/consumer-control.md 9.
+// docs/conformance/control.md 9.
 func TestWindow(t *testing.T) {
 	t0 := time.UnixMilli(1_000_000_000)
 	var w Window

@@ -75,7 +75,7 @@ func TestClone(t *testing.T) {
 }
 
 // At the first doubt a clone stops, and says of each queue whether it is confirmed,
-// unknown or not tried (R064).
+// unknown or not tried.
 func TestCloneDoubt(t *testing.T) {
 	// A real broker answers every commit.
 	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {

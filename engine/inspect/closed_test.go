@@ -38,7 +38,7 @@ func closeQueues(t *testing.T, tg *sandboxtest.Target, d *desk, topic string, re
 }
 
 // Queues that are written to and cannot be read are in no lag: they are told beside it,
-// with what lies there, wherever one asks for them (R309).
+// with what lies there, wherever one asks for them.
 func TestQueuesThatCannotBeRead(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

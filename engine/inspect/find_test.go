@@ -104,7 +104,7 @@ func TestFindByKey(t *testing.T) {
 }
 
 // An offset id is resolved by who has its address now; where nobody has, by a record
-// that calls itself so (R163, R171).
+// that calls itself so.
 func TestFindByOffsetID(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -135,7 +135,7 @@ func TestFindByOffsetID(t *testing.T) {
 }
 
 // A broker's messages keep the address under which they were stored, so that their
-// ids are found after it has moved (R171).
+// ids are found after it has moved.
 func TestFindByOffsetIDAfterAMove(t *testing.T) {
 	look := func(t *testing.T, tg *sandboxtest.Target, move func()) {
 		d := newDesk(t, tg)
@@ -169,7 +169,7 @@ func TestFindByOffsetIDAfterAMove(t *testing.T) {
 }
 
 // By its unique id a message is found with the copies that retries and dead letters
-// are, whatever time the id may hold (R173, R174).
+// are, whatever time the id may hold.
 func TestFindByUniqueKey(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -216,7 +216,7 @@ func bury(t *testing.T, c *remoting.Client, group string, mq protocol.MessageQue
 }
 
 // A span of time includes both its ends, comes in the order of storing, and is empty
-// where nothing was stored (R068, R176, R178).
+// where nothing was stored.
 func TestFindBySpan(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -328,7 +328,7 @@ func TestFindRefuses(t *testing.T) {
 	})
 }
 
-// A topic that can only be written is not empty: that it cannot be read is said (R095).
+// A topic that can only be written is not empty: that it cannot be read is said.
 func TestFindInAWriteOnlyTopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

@@ -9,7 +9,7 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// R165: a Go client of 2.1 has seconds in which it cannot write its running info. What
+// A Go client of 2.1 has seconds in which it cannot write its running info. What
 // it reads it says then when it is asked for its status; what nobody says is not
 // reported by the client, which is not the same as unowned.
 func TestOwnersOfQueuesReadByAGoClient(t *testing.T) {

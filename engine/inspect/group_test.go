@@ -48,7 +48,7 @@ func wantTexts(t *testing.T, what string, got []string, want ...string) {
 }
 
 // Nothing committed, 0 committed, some, and more than there is are different; what is
-// ahead hides nothing of what waits (R076, R080, R081).
+// ahead hides nothing of what waits.
 func TestLagOfAStoppedGroup(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -192,7 +192,7 @@ func TestGroupOfAGoneTopic(t *testing.T) {
 func second[T any](_ T, err error) error { return err }
 
 // A group is known by a configuration, by offsets or by a retry topic, and paused
-// where its configuration says so. That nobody is online hides none (R195).
+// where its configuration says so. That nobody is online hides none.
 func TestGroupsAreFoundByAnyTrace(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -265,7 +265,7 @@ func TestConfigurationIsNeededWhereQueuesAre(t *testing.T) {
 }
 
 // A group need not have a retry topic, as when it has only just come online: its brokers
-// are found all the same (R191).
+// are found all the same.
 func TestGroupWithoutARetryTopic(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -286,7 +286,7 @@ func TestGroupWithoutARetryTopic(t *testing.T) {
 	})
 }
 
-// Members that get messages by POP say that they are pushed to; what they hold tells (R137).
+// Members that get messages by POP say that they are pushed to; what they hold tells.
 func TestPopMembersAreNotPush(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, group := faultySandbox(t, tg)
@@ -370,7 +370,7 @@ func bothLines(t *testing.T, body func(t *testing.T, tg *sandboxtest.Target)) {
 }
 
 // A frozen broker costs its own rows and the deadline of one question, however many
-// groups are asked for (R185), and is unknown, not 0 (R079, R168).
+// groups are asked for, and is unknown, not 0.
 func TestFrozenBrokerCostsItsOwnRows(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, group := faultySandbox(t, tg)
@@ -407,7 +407,7 @@ func TestFrozenBrokerCostsItsOwnRows(t *testing.T) {
 	})
 }
 
-// A broker that refuses for want of a right is denied, which is no number (R078), and
+// A broker that refuses for want of a right is denied, which is no number, and
 // a deaf member costs its own row.
 func TestDeniedAndDeaf(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
@@ -451,7 +451,7 @@ func TestDeniedAndDeaf(t *testing.T) {
 }
 
 // A group whose members all read everything keeps its offsets to itself: what brokers
-// have of it is no lag (R075).
+// have of it is no lag.
 func TestBroadcastingHasNoLagAtTheBroker(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, group := faultySandbox(t, tg)
@@ -516,7 +516,7 @@ func TestPopRetryTopicsAreNoGroups(t *testing.T) {
 }
 
 // Of a long list only the rows that are asked for are asked about, and what they have
-// in common once (R186).
+// in common once.
 func TestRowsAskForThemselvesOnly(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, _ := faultySandbox(t, tg)

@@ -17,7 +17,7 @@ import (
 
 // A broker announces an address that cannot be reached from here: it costs the time of
 // one question, however many topics and groups have queues there, and nothing else is
-// missing (R182). Routers swallow the dial, or after some seconds somebody says that
+// missing. Routers swallow the dial, or after some seconds somebody says that
 // there is no such host: that is the same to whoever waits.
 func TestUnreachableAddressCostsOneDeadline(t *testing.T) {
 	noRoute := errors.New("no route to host")

@@ -43,7 +43,7 @@ func (d *desk) pause(r inspect.PauseRequest) inspect.PauseResult {
 }
 
 // A pause changes one member of the configuration and no other, whatever they are
-// (R105); pulling stops, and goes on after the resume.
+// ; pulling stops, and goes on after the resume.
 func TestPause(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

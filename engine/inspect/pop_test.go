@@ -28,7 +28,7 @@ func (d *desk) tellToPop(tg *sandboxtest.Target, topic, group string, share int3
 }
 
 // A group that brokers were told to have pop is of that kind with its share, in the list
-// as well; several members of a queue are no finding then (R137).
+// as well; several members of a queue are no finding then.
 func TestGroupsByPop(t *testing.T) {
 	fiveLine(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, group := faultySandbox(t, tg)
@@ -100,7 +100,7 @@ func TestToldToPopButPulling(t *testing.T) {
 }
 
 // The newer store of popped messages commits where the last pop began: what was popped
-// there waits no more, be it acknowledged or in the retry topic (R138).
+// there waits no more, be it acknowledged or in the retry topic.
 func TestPoppedQueuesCountFromTheEndOfThePop(t *testing.T) {
 	fiveLine(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, topic, group := faultySandbox(t, tg)

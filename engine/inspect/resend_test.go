@@ -14,7 +14,7 @@ import (
 )
 
 // A dead letter that is sent back is a message of the group's retry topic, new in its
-// attempts and else as it was; to plan it writes nothing (R096).
+// attempts and else as it was; to plan it writes nothing.
 func TestResend(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

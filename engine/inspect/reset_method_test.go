@@ -35,7 +35,7 @@ func TestChooseMethod(t *testing.T) {
 	}
 }
 
-// Members that do not heed a reset are named before it (R050).
+// Members that do not heed a reset are named before it.
 func TestMemberEffect(t *testing.T) {
 	push, pull, pop := protocol.ConsumePassively, protocol.ConsumeActively, protocol.ConsumePop
 	tests := map[string]struct {

@@ -14,7 +14,7 @@ import (
 )
 
 // A group with members is reset the way that its broker line has: the members go to
-// the target, and that is seen (R051).
+// the target, and that is seen.
 func TestResetOnline(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -94,7 +94,7 @@ func TestResetWhilePaused(t *testing.T) {
 }
 
 // A member that goes on committing its old place is named, and the queue is not called
-// done (R050, R052).
+// done.
 func TestResetNotHeeded(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

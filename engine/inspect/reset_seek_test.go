@@ -8,7 +8,7 @@ import (
 )
 
 // Wherever the broker's own search ends, the first message at the time is found,
-// within a batch of one store time too (R065, R067), and the end for a later time.
+// within a batch of one store time too, and the end for a later time.
 func TestSeekTime(t *testing.T) {
 	base := time.UnixMilli(1_800_000_000_000)
 	// Offsets 5 … 44: two messages a second, then 32 of one batch, then one each second.

@@ -129,7 +129,7 @@ func all(mqs []protocol.MessageQueue, offset int64) map[protocol.MessageQueue]in
 }
 
 // A stopped group is reset back and forward, all of it, a topic or one queue, to 0
-// too; a plan writes nothing, and a saved file takes a reset back (R053, R054, R059).
+// too; a plan writes nothing, and a saved file takes a reset back.
 func TestResetStopped(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -219,7 +219,7 @@ func TestResetDrift(t *testing.T) {
 }
 
 // A reset by time finds the first message at that time, within a batch of one store
-// time too, and the end for a later one (R065, R067).
+// time too, and the end for a later one.
 func TestResetTime(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -268,7 +268,7 @@ func TestResetTime(t *testing.T) {
 }
 
 // What does not exist is said, and a group that has never committed can be given
-// offsets (R061).
+// offsets.
 func TestResetUnknown(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -305,7 +305,7 @@ func TestResetUnknown(t *testing.T) {
 }
 
 // A queue from which everything has expired is empty, and goes to its end whatever the
-// target: no backlog appears that is not there (R057). What has expired is GONE.
+// target: no backlog appears that is not there. What has expired is GONE.
 func TestResetExpired(t *testing.T) {
 	// Nothing expires at a real broker while a test can wait.
 	sandboxtest.RunSandbox(t, func(t *testing.T, tg *sandboxtest.Target) {

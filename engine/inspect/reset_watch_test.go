@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// What is seen after a reset is told from what only looks like it (R050, R052).
+// What is seen after a reset is told from what only looks like it.
 func TestObedience(t *testing.T) {
 	began := time.UnixMilli(1_800_000_000_000)
 	look := func(second int, committed int64) sight {

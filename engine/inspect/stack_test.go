@@ -10,7 +10,7 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// R170: one member is asked for its stack, and it alone; one that gives none is named
+// One member is asked for its stack, and it alone; one that gives none is named
 // with its language, and is no failure.
 func TestStackOfOneMember(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {

@@ -18,7 +18,7 @@ func seenAt(in *Inspector, now time.Time, version string, tps float64, connErr e
 }
 
 // A group that is consumed although no broker knows a member is behind a proxy, but not
-// before the rate of members that have stopped is over, and not at a 4.9 broker (R131).
+// before the rate of members that have stopped is over, and not at a 4.9 broker.
 func TestBehindAProxy(t *testing.T) {
 	offline := &remoting.CodeError{Code: protocol.ConsumerNotOnline}
 	type look struct {
@@ -92,7 +92,7 @@ func TestStateOfAGroup(t *testing.T) {
 }
 
 // One process has a connection to each broker; two processes with one client id show
-// at one broker, or by their hosts (R014).
+// at one broker, or by their hosts.
 func TestAddressesOfAMember(t *testing.T) {
 	at := func(addrs ...string) said {
 		var s said

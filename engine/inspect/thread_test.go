@@ -18,7 +18,7 @@ func groupLines(groups []ThreadGroup) []string {
 	return lines
 }
 
-// R170: of a Java member that is stuck in its listener, the threads of the listener
+// Of a Java member that is stuck in its listener, the threads of the listener
 // come first, with the place in the application where they stand; then those that pull
 // and rebalance. The stacks are what Java members sent.
 func TestThreadsOfAJavaMember(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 )
 
 // A topic's queues, and the groups that consume it, of which the topic itself is none
-// (R180).
+// .
 func TestTopicAndItsGroups(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)
@@ -89,7 +89,7 @@ func TestTopicSaysWhichGroupsArePaused(t *testing.T) {
 	})
 }
 
-// Dead letters are counted apart from the backlog, also those that may not be read (R095).
+// Dead letters are counted apart from the backlog, also those that may not be read.
 func TestDeadLettersAreCounted(t *testing.T) {
 	bothLines(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d, _, group := faultySandbox(t, tg)

@@ -25,7 +25,7 @@ func (d *desk) trackOf(group string, mq protocol.MessageQueue, offset int64) ins
 	}
 	for _, track := range tracks {
 		if track.Group == mq.Topic {
-			d.t.Errorf("the topic itself is tracked as a group: %+v", track) // R180
+			d.t.Errorf("the topic itself is tracked as a group: %+v", track)
 		}
 		if !track.Inferred {
 			d.t.Errorf("%+v is not said to be inferred", track)
@@ -180,8 +180,8 @@ func join(t *testing.T, tg *sandboxtest.Target, group string, change func(d *pro
 }
 
 // What online groups have done is told by their commits and their subscriptions: tags
-// that leave a message out make it "filtered", whether it was passed or not (R087), and
-// say that they are the tags of now (R172).
+// that leave a message out make it "filtered", whether it was passed or not, and
+// say that they are the tags of now.
 func TestTracksOnline(t *testing.T) {
 	sandboxtest.Run(t, func(t *testing.T, tg *sandboxtest.Target) {
 		d := newDesk(t, tg)

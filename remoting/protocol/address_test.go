@@ -2,7 +2,7 @@ package protocol
 
 import "testing"
 
-// A broker whose address is an IPv6 one announces it without brackets (R161).
+// A broker whose address is an IPv6 one announces it without brackets.
 func TestAddress(t *testing.T) {
 	for announced, want := range map[string]string{
 		"::1:10911":                   "[::1]:10911",

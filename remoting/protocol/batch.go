@@ -17,7 +17,7 @@ type BatchItem struct {
 	Properties []Property
 }
 
-// AppendBatch appends items in the client's batch encoding (spec/messages.md 6).
+// AppendBatch appends items in the client's batch encoding (MessageDecoder.encodeMessages).
 // It ends the properties with a separator, as the Go client and 5.x Java clients
 // do. It refuses properties that are too long and returns dst unchanged then.
 func AppendBatch(dst []byte, items []BatchItem) ([]byte, error) {

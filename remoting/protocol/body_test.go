@@ -340,7 +340,7 @@ func TestDecodeBodiesRefuse(t *testing.T) {
 	}
 }
 
-// Where it makes sense, what a server accepts in requests (spec/json-quirks.md 3).
+// Where it makes sense, what a server accepts in requests.
 func TestDecodeLockBatchAsServersDo(t *testing.T) {
 	got, err := DecodeLockBatch([]byte(`{clientId:"x",consumerGroup:'G',mqSet:[{brokerName:"b",queueId:"0",topic:"T"}],unknown:{a:[1,'}']}}`))
 	want := LockBatchBody{ConsumerGroup: "G", ClientID: "x", MQSet: []MessageQueue{{Topic: "T", BrokerName: "b"}}}

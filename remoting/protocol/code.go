@@ -114,7 +114,7 @@ const (
 // Version is the protocol version that eyeq announces: V4_9_3. It is high
 // enough for a broker to relay 220, 221, 307 and 309 and to honour a group's
 // retry limit, and low enough for one signature of code 12 to be right on both
-// broker lines (spec/remoting.md 1.5, 4.4).
+// broker lines.
 const Version = 399
 
 // VersionFive is the first version of the 5.x line, V5_0_0_SNAPSHOT.

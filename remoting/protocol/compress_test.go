@@ -202,7 +202,7 @@ func TestDecompressRefusesZSTDOfUnknownLength(t *testing.T) {
 	}
 }
 
-// Some clients deflate without zlib's header and checksum (R157). What is left over
+// Some clients deflate without zlib's header and checksum. What is left over
 // behind such a body, or is no deflated body, is not taken for one.
 func TestDecompressBareDeflate(t *testing.T) {
 	want := bytes.Repeat([]byte("bare "), 1000)

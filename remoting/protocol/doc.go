@@ -14,7 +14,7 @@
 // Bodies have an Encode function that writes exactly what a broker or Java client
 // writes (object and integer keys where Java has them, sorted where Java leaves
 // the order to a hash map), and a Decode function that also reads the other known
-// forms (spec/json-quirks.md).
+// forms (fastjson).
 //
 // What is decoded is bounded before it is allocated, and decoders refuse but
 // never panic. What is decoded in place (commands, messages, batches) points into

@@ -144,7 +144,7 @@ func mustAppendRecord(t testing.TB, dst []byte, r *Record) []byte {
 	return b
 }
 
-// Hosts and batches are told by their own bits (R157).
+// Hosts and batches are told by their own bits.
 func TestRecordRoundTrip(t *testing.T) {
 	v6 := netip.MustParseAddrPort("[2001:db8::1]:10911")
 	tests := map[string]func(*Record){
@@ -380,7 +380,7 @@ func TestParseOffsetMessageIDRefuses(t *testing.T) {
 	}
 }
 
-// A topic length of more than 127 in the old record is no negative one (R164).
+// A topic length of more than 127 in the old record is no negative one.
 func TestTopicLengthIsUnsigned(t *testing.T) {
 	topic := strings.Repeat("t", 0x90)
 	long, err := AppendRecord(nil, &Record{MagicV2: true, Topic: topic, Body: []byte("body")})

@@ -2,7 +2,7 @@ package protocol
 
 import "strings"
 
-// Property keys (spec/messages.md 2).
+// Property keys (MessageConst).
 const (
 	PropertyKeys              = "KEYS"
 	PropertyTags              = "TAGS"

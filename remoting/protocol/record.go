@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The layout of a stored record (spec/messages.md 1): a part whose places are
+// The layout of a stored record (MessageDecoder): a part whose places are
 // fixed, then hosts of 8 or 20 bytes and what follows them.
 const (
 	magicV1 = 0xDAA320A7
@@ -60,7 +60,7 @@ type Record struct {
 	TrailingSeparator bool       // 5.x ends the properties with 0x02, 4.9 does not
 }
 
-// AppendRecord appends r in its stored form (spec/messages.md 1). BodyCRC is
+// AppendRecord appends r in its stored form (MessageDecoder). BodyCRC is
 // written as given; ComputeBodyCRC gives the right one. The two host bits of
 // SysFlag are set as the hosts are; an invalid address is written as 0.0.0.0. It
 // refuses a topic or properties too long for their length field, and then

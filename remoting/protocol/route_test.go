@@ -8,8 +8,8 @@ import (
 )
 
 // The mapping of a static topic as a 5.3.3 name server writes it, and that of a topic
-// that is none (R141). An epoch is read to its last bit, so the newer of two mappings
-// stays the newer one (R144).
+// that is none. An epoch is read to its last bit, so the newer of two mappings
+// stays the newer one.
 func TestStaticTopicRoute(t *testing.T) {
 	const queues = `{"brokerDatas":[],"filterServerTable":{},"queueDatas":[{"brokerName":"broker-a","perm":6,"readQueueNums":2,"topicSysFlag":0,"writeQueueNums":2}]`
 	const static = queues + `,"topicQueueMappingByBroker":{"broker-b":{"bname":"broker-b","currIdMap":{1:0,2:1},"dirty":false,"epoch":0,"scope":"__global__","topic":"T","totalQueues":4},` +

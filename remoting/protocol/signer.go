@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// The ext fields of a signed request (spec/remoting.md 4).
+// The ext fields of a signed request (AclClientRPCHook).
 const (
 	accessKeyField     = "AccessKey"
 	securityTokenField = "SecurityToken"

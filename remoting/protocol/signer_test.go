@@ -60,7 +60,7 @@ func TestSignerLeavesTheFieldsGivenAlone(t *testing.T) {
 	}
 }
 
-// TestSignerUniqueKeyQuery: spec/remoting.md 4.4.
+// A search by unique key is signed like any other request (AclClientRPCHook).
 func TestSignerUniqueKeyQuery(t *testing.T) {
 	s := NewSigner("ak", "sk", "")
 	without, _ := s.Sign(ExtFields{{"topic", "T"}}, nil).Get(signatureField)

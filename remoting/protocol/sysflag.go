@@ -1,6 +1,6 @@
 package protocol
 
-// SysFlag holds the system bits of a stored message (spec/messages.md 3).
+// SysFlag holds the system bits of a stored message (MessageSysFlag).
 type SysFlag int32
 
 // The bits of a SysFlag.

@@ -2,7 +2,7 @@ package protocol
 
 import "testing"
 
-// The numbers are those of spec/remoting.md 1.5.
+// The numbers are those of MQVersion.
 func TestVersionText(t *testing.T) {
 	tests := map[int32]string{
 		213: "V4_0_0", 253: "V4_2_0", 317: "V4_5_2", 355: "V4_7_1", 393: "V4_9_0", 399: "V4_9_3", 407: "V4_9_7", 409: "V4_9_8",

@@ -103,7 +103,7 @@ func (l *commitLog) view(at int64, size int32) []byte {
 // takes any offset for a record's beginning and answers rubbish or an error;
 // this one answers the error, unless a body was made to look like a record.
 func (l *commitLog) lookup(at int64) (protocol.Record, []byte, error) {
-	const commitLogOffsetAt = 28 // bytes into the record (spec/messages.md 1)
+	const commitLogOffsetAt = 28 // bytes into the record (MessageDecoder)
 	head := l.view(at, commitLogOffsetAt+8)
 	if head == nil || int64(binary.BigEndian.Uint64(head[commitLogOffsetAt:])) != at {
 		return protocol.Record{}, nil, fmt.Errorf("no message begins at %d", at)

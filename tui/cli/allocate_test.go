@@ -101,7 +101,7 @@ a         2 → 0   leaves
 moves:
 a → (nobody)  2  broker-a:0-1
 `},
-		// R005: what does not divide goes to the first ids in every topic.
+		// What does not divide goes to the first ids in every topic.
 		"several topics": {"-t a,b -t c --queues 5 --members 10.0.0.1@1,10.0.0.1@2 --strategy avg", `
 AVG: 15 queues of 3 topics, 2 members
 MEMBER      QUEUES  WHICH

@@ -218,7 +218,8 @@ func (w *allocationWorld) appendTable(dst []byte, results []allocated) []byte {
 	return dst
 }
 
-// everybody are the members before and after, sorted, each once.
+// everybody returns the members of both lists, before and after the change: sorted, and
+// each once.
 func (w *allocationWorld) everybody() []string {
 	all := append(slices.Clone(w.before), w.after...)
 	slices.SortFunc(all, protocol.CompareUTF16)

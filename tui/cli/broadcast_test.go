@@ -102,7 +102,7 @@ func TestBroadcastDamagedOffsetFile(t *testing.T) {
 }
 
 // A file or folder that cannot be written any more is told at the first save that
-// fails, once a queue, and consuming goes on (R147). A file that is only marked
+// fails, once a queue, and consuming goes on. A file that is only marked
 // read-only is replaced, since its folder may be written.
 func TestBroadcastOffsetFileNotWritable(t *testing.T) {
 	t.Parallel()

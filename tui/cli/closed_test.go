@@ -51,7 +51,7 @@ func TestBrokerPermissionIsNamed(t *testing.T) {
 }
 
 // A queue that is written to and cannot be read is there: that it is not readable is said
-// wherever it is asked for (R309).
+// wherever it is asked for.
 func TestQueueThatCannotBeReadIsNamed(t *testing.T) {
 	sb, namesrv := serveSandbox(t)
 	run := func(args ...string) *program { return runs(t, append(args, "--namesrv", namesrv)) }

@@ -7,7 +7,7 @@ import (
 )
 
 // On a terminal the plan is shown and the group's name asked for; a yes is not enough,
-// and one of RocketMQ's own groups is asked for twice (R063).
+// and one of RocketMQ's own groups is asked for twice.
 func TestGroupResetAsksOnATerminal(t *testing.T) {
 	t.Parallel()
 	c := newChanged(t, "5")

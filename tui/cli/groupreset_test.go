@@ -186,7 +186,7 @@ func TestGroupReset(t *testing.T) {
 	}
 }
 
-// Wrong use, what is not there, and RocketMQ's own groups (R063).
+// Wrong use, what is not there, and RocketMQ's own groups.
 func TestGroupResetRefuses(t *testing.T) {
 	c := newChanged(t, "5")
 	c.makeGroup(t, "CID_RMQ_SYS_TRANS")
@@ -229,7 +229,7 @@ func TestGroupResetRefuses(t *testing.T) {
 	}
 }
 
-// A Z is UTC whatever --tz says, and both times are shown (R071).
+// A Z is UTC whatever --tz says, and both times are shown.
 func TestGroupResetTimeZones(t *testing.T) {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

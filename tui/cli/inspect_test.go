@@ -134,7 +134,7 @@ func TestUnknownIsNull(t *testing.T) {
 }
 
 // What is not there, or not allowed, is said on standard error with a status of its own,
-// and standard output stays empty, also as JSON (R194).
+// and standard output stays empty, also as JSON.
 func TestInspectStatuses(t *testing.T) {
 	t.Parallel()
 	sb, namesrv := groupOn(t)
@@ -296,7 +296,7 @@ func TestNamesAreCompleted(t *testing.T) {
 	}
 }
 
-// Times are in the zone that is asked for, and in JSON always UTC (R074).
+// Times are in the zone that is asked for, and in JSON always UTC.
 func TestTimesAreInTheZone(t *testing.T) {
 	_, namesrv := groupOn(t)
 	d := readOf[topicDetailJSON](t, namesrv, "topic", "show", "orders")

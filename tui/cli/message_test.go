@@ -165,7 +165,7 @@ func safeOutput(t *testing.T, what, out string) {
 }
 
 // Whatever a message holds, text never harms a terminal, and JSON and raw are exact
-// (R202, R204, R206).
+// .
 func TestMessageHostile(t *testing.T) {
 	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))
@@ -198,7 +198,7 @@ func TestMessageHostile(t *testing.T) {
 	}
 }
 
-// Huge messages are cut where people read and whole where programs do (R175, R211).
+// Huge messages are cut where people read and whole where programs do.
 func TestMessageHuge(t *testing.T) {
 	t.Parallel()
 	sb, namesrv := serveSandbox(t, sandboxtest.Topic("orders", 1))

@@ -454,7 +454,7 @@ var directResult = regexp.MustCompile(`ConsumeMessageDirectlyResult \[(.*), spen
 
 // A message that mqadmin has consumed directly gives the same answer at both
 // members, is printed by ours, and told as an event. A dead letter is handled
-// under the topic it was sent to (R097).
+// under the topic it was sent to.
 func TestMqadminConsumeDirectly(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		x := startPair(t, tg, p, "concurrent")

@@ -13,7 +13,7 @@ import (
 // lostHost is of the documentation network: nobody is there.
 const lostHost = "192.0.2.200"
 
-// A real broker that announces an address which is no good from here (R182): without a
+// A real broker that announces an address which is no good from here: without a
 // map its rows say so and everything else is shown; by the map it is read, consumed from
 // and changed as any other.
 func TestRealBrokerByAddressMap(t *testing.T) {

@@ -187,7 +187,7 @@ func TestPeersDoctorRaisesNoFalseAlarm(t *testing.T) {
 	})
 }
 
-// Members that subscribe to different topics (R010), call themselves alike (R014) or
+// Members that subscribe to different topics, call themselves alike or
 // are too many are found.
 func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
@@ -229,7 +229,7 @@ func TestPeersDoctorOfMembersThatDisagree(t *testing.T) {
 }
 
 // A listener that does not return is found with its message, whether others go on
-// (R021, R023) or not, and so is a message that an orderly listener refuses for ever.
+// or not, and so is a message that an orderly listener refuses for ever.
 func TestPeersDoctorOfAMessageThatBlocks(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		namesrv := strings.Join(tg.Namesrv, ";")
@@ -256,7 +256,7 @@ func TestPeersDoctorOfAMessageThatBlocks(t *testing.T) {
 	})
 }
 
-// The queues of an orderly member that died have no owner until its locks end (R034),
+// The queues of an orderly member that died have no owner until its locks end,
 // which is put off until they were seen.
 func TestPeersDoctorOfADeadOrderlyMember(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {

@@ -23,7 +23,7 @@ func (p *peers) consumerConfig(t *testing.T, namesrv, group string) map[string]s
 }
 
 // A paused Java member consumes nothing of 100 new messages, a resumed one all 100; by
-// mqadmin the group's other settings are as before (R105).
+// mqadmin the group's other settings are as before.
 func TestPeersGroupPause(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		const n = 100

@@ -19,7 +19,7 @@ func popMode(o map[string]any) string { return fmt.Sprint(o["request_modes"]) }
 
 // Java members that let the broker allocate, which was told by mqadmin that they are to
 // pop: they are a POP group with its share, the broker calls them pushed to, and several
-// of them at a queue are no finding (R137).
+// of them at a queue are no finding.
 func TestPeersPopGroup(t *testing.T) {
 	besideStockProgramsIn(t, sandboxtest.Real&sandboxtest.Line5, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		const n = 40
@@ -100,7 +100,7 @@ func pop(t *testing.T, tg *sandboxtest.Target, addr, group, topic string, n int,
 
 // With the newer store of popped messages a broker commits where the last pop began. So
 // long as nobody tells that the group pops its numbers are the broker's; what has come
-// back by the retry topic is not counted twice, and what is in flight is not known (R138).
+// back by the retry topic is not counted twice, and what is in flight is not known.
 func TestPopsThatAreNotAcknowledged(t *testing.T) {
 	sandboxtest.OnOwnBrokers(t, func(t *testing.T, own *sandboxtest.OwnBrokers) {
 		tg := own.Up(t, "pops", "popConsumerKVServiceEnable=true", "popConsumerKVServiceInit=true")

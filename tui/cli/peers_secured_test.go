@@ -125,12 +125,12 @@ func rightsAreTakenAway(t *testing.T, own *sandboxtest.OwnBrokers, target *sandb
 	}
 }
 
-// readerIsDenied: a key that may consume one topic, and what it may not (R150).
+// readerIsDenied: a key that may consume one topic, and what it may not.
 func readerIsDenied(t *testing.T, line, ns string) {
 	env := withEnv("EYEQ_ACCESS_KEY", sandboxtest.ReaderKey, "EYEQ_SECRET_KEY", sandboxtest.ReaderSecret)
 	consume := []string{"consume", "-t", sandboxtest.ReadableTopic, "--headless", "--idle-exit", "3s", "-o", "none", "--namesrv", ns, "-g"}
 	runs(t, append(consume, sandboxtest.ReadableGroup), env).want(t, statusDone, "")
-	// A group that has no offsets yet: 5.x denies the key the bounds of the queues (R319).
+	// A group that has no offsets yet: 5.x denies the key the bounds of the queues.
 	// What was stored before comes with it, as with Java.
 	begun := runs(t, append(consume, sandboxtest.NewGroup, "--from", "first", "--max", "4"), env).want(t, statusDone, "")
 	if text := begun.out.String(); !strings.Contains(text, `"messages":4,`) {

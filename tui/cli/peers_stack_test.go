@@ -9,7 +9,7 @@ import (
 	"eyeq/remoting/sandbox/sandboxtest"
 )
 
-// R170: of a Java member whose listener does not return, the threads that are in it
+// Of a Java member whose listener does not return, the threads that are in it
 // come first, those that pull and rebalance next, in the text and for scripts.
 func TestPeersStackOfAStuckListener(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {

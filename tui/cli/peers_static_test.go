@@ -9,7 +9,7 @@ import (
 
 // A static topic is named as such, and what a group has left to read of it is unknown,
 // since the queues and offsets that its clients see are others than the brokers'. The
-// plain topic beside it keeps its numbers (R141).
+// plain topic beside it keeps its numbers.
 func TestPeersStaticTopic(t *testing.T) {
 	besideStockPrograms(t, func(t *testing.T, tg *sandboxtest.Target, p *peers) {
 		if !strings.HasPrefix(p.version, "5.") {

@@ -13,7 +13,7 @@ import (
 func storedAt(offset int64) time.Time { return time.UnixMilli(1_700_000_000_000 + offset/3) }
 
 // A topic that was deleted and made again has other messages at the same offsets, which
-// are no duplicates; those that come twice after that are (R310).
+// are no duplicates; those that come twice after that are.
 func TestSeenSetOfAQueueMadeAnew(t *testing.T) {
 	s := newSeenSet()
 	q := s.queue(engine.MessageQueue{Topic: "t"})

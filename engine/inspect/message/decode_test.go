@@ -48,7 +48,7 @@ func TestDecode(t *testing.T) {
 }
 
 // Compressed bodies of every type are readable; one that is not what its flag says
-// is shown as it is stored, and that is said (R158, R159, R160).
+// is shown as it is stored, and that is said.
 func TestDecodeCompressed(t *testing.T) {
 	plain := []byte(`{"a":"` + strings.Repeat("x", 10000) + `"}`)
 	for name, kind := range map[string]protocol.SysFlag{"old zlib": 0, "zlib": protocol.SysFlagZLIB, "lz4": protocol.SysFlagLZ4, "zstd": protocol.SysFlagZSTD} {
